@@ -28,7 +28,7 @@ export function compareTexts(a: string, b: string): -1 | 0 | 1 {
     if (left === right) continue;
     const leftIsSurrogate = left >= 0xd800 && left <= 0xdfff;
     const rightIsSurrogate = right >= 0xd800 && right <= 0xdfff;
-    // A surrogate belongs to a character above all those of one unit.
+    // A surrogate is half of a character that sorts above every single-unit one.
     if (leftIsSurrogate !== rightIsSurrogate) return leftIsSurrogate ? 1 : -1;
     return left < right ? -1 : 1;
   }

@@ -1,22 +1,22 @@
 import type { Revision } from "./revision.ts";
 
 /**
- * A key is `/registry/<resource prefix>/[<namespace>/]<name>`, compared by UTF-16 code unit (all keys are ASCII).
- * All keys below `/registry/<resource prefix>/` belong to one resource.
+ * `/registry/<resource prefix>/[<namespace>/]<name>`, compared by UTF-16 code unit (all keys are ASCII). All keys below
+ * `/registry/<resource prefix>/` belong to one resource.
  */
 export type Key = string;
 
-/** The facts that selection and conversion need without reading the body. The proposer makes them once per write. */
+/** Facts that selection and conversion need without reading the body. The proposer computes them once per write. */
 export interface ObjectIndex {
-  /** apiVersion that `body` is written in (the storage version). */
+  /** apiVersion in which `body` is written (the storage version). */
   readonly apiVersion: string;
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>> | undefined;
-  /** Selectable fields of the resource beyond metadata.name and metadata.namespace. */
+  /** Selectable fields of the resource other than metadata.name and metadata.namespace. */
   readonly fields: Readonly<Record<string, string>> | undefined;
-  /** Names the schema by which the body was completed. Absent for built-in kinds, and where no single schema did. */
+  /** Id of the schema that completed the body. Absent for built-in kinds, and where more than one schema did. */
   readonly form?: string;
-  /** In the order of `metadata.ownerReferences`; undefined without any. */
+  /** Owners in the order of `metadata.ownerReferences`; undefined without any. */
   readonly owners: readonly ObjectOwner[] | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface ObjectOwner {
 }
 
 /**
- * One object at one revision. Immutable: shared by the state, the caches, snapshots and every watcher.
- * `body` is the finished JSON without its type: `{"metadata":{…},"spec":…}`. Readers put
- * `"kind":"Pod","apiVersion":"v1",` behind the brace where the wire needs it, and nothing in list items.
+ * One object at one revision. Immutable: shared by the state, the caches, snapshots and every watcher. `body` is the
+ * finished JSON without its type: `{"metadata":{…},"spec":…}`. Readers put `"kind":"Pod","apiVersion":"v1",` behind the
+ * brace, except in list items.
  */
 export interface Entry {
   readonly key: Key;

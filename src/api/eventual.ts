@@ -1,7 +1,7 @@
-/** A value that is there at once, or comes later where something has to be waited for. */
+/** A value, or a promise of it where something has to be waited for. */
 export type Eventual<T> = T | Promise<T>;
 
-/** Continues with the value: at once when it is there, so that the common case makes no promise. */
+/** Continues with the value, at once if it is known, so that the common case makes no promise. */
 export function followedBy<T, U>(value: Eventual<T>, next: (value: T) => Eventual<U>): Eventual<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -1,7 +1,10 @@
 import { goQuote } from "./go-text.ts";
 import type { JsonValue } from "./json.ts";
 
-/** One problem with one field of an object; several make an Invalid Status. Texts are upstream's, clients match on them. */
+/**
+ * One problem with one field of an object; an Invalid Status lists them. Messages are upstream's, because clients match
+ * on them.
+ */
 export interface FieldError {
   readonly field: string;
   /** `cause.reason`. */
@@ -31,7 +34,7 @@ export const fieldError = {
     make(field, "FieldValueTypeInvalid", `Invalid value: ${formatValue(value)}`, detail),
   duplicate: (field: string, value: JsonValue | undefined) =>
     make(field, "FieldValueDuplicate", `Duplicate value: ${formatValue(value)}`, ""),
-  /** For values that would say too much, or nothing. */
+  /** An error that does not show the value, because it is too long or says nothing. */
   invalidUnshown: (field: string, detail: string) => make(field, "FieldValueInvalid", "Invalid value", detail),
   notFound: (field: string, value: JsonValue | undefined, detail = "") =>
     make(field, "FieldValueNotFound", `Not found: ${formatValue(value)}`, detail),
@@ -51,7 +54,7 @@ export const fieldError = {
     make(field, "FieldValueTooFew", `Too few: ${actual}: must have at least ${counted(min, "item")}`, ""),
 } as const;
 
-/** `<field>: <message>`, as a Status message lists it. */
+/** Formats an error as `<field>: <message>`, as Status messages list it. */
 export function fieldErrorText(error: FieldError): string {
   return `${error.field}: ${error.message}`;
 }
@@ -72,7 +75,7 @@ function formatValue(value: JsonValue | undefined): string {
   return typeof value === "object" ? text.replaceAll(/[<>&\u2028\u2029]/g, escaped) : text;
 }
 
-/** Go's encoder escapes what HTML might misread, where a value is not a plain text. */
+/** Escapes characters as Go's encoder does for HTML, in values that are not plain text. */
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

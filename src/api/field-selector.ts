@@ -1,17 +1,17 @@
 import { status } from "./status.ts";
 
-/** Beyond it a selector is refused with 400: matching costs terms × objects. */
+/** Limit of the terms of a selector; more are rejected with 400, because matching costs terms × objects. */
 export const fieldTermsMax = 1_000;
 
 export interface FieldTerm {
-  /** As the client wrote it, e.g. `metadata.name`; which labels a resource has is not judged here. */
+  /** Label as the client wrote it, e.g. `metadata.name`. The parser does not know which labels a resource has. */
   readonly label: string;
   readonly operator: "=" | "!=";
-  /** Without escapes. */
+  /** Value without escapes. */
   readonly value: string;
 }
 
-/** All terms hold; none means every object. */
+/** A conjunction of terms; without terms it selects every object. */
 export interface FieldSelector {
   readonly terms: readonly FieldTerm[];
 }
@@ -19,7 +19,7 @@ export interface FieldSelector {
 export const everyField: FieldSelector = { terms: [] };
 
 /**
- * Reads `metadata.name=x,status.phase!=Failed`. In a value `\`, `,` and `=` are written with a backslash before them.
+ * Parses `metadata.name=x,status.phase!=Failed`. In a value, `\`, `,` and `=` are escaped with a backslash.
  * @throws StatusError 400 with upstream's text
  */
 export function parseFieldSelector(text: string): FieldSelector {
@@ -31,12 +31,12 @@ export function parseFieldSelector(text: string): FieldSelector {
   return { terms: parts.sort().map((part) => parseTerm(part, text)) };
 }
 
-/** The value that every selected object has in `label`, when the selector pins one. */
+/** Returns the value of `label` that the selector requires of every object, if it requires one. */
 export function requireFieldValue(selector: FieldSelector, label: string): string | undefined {
   return selector.terms.find((term) => term.operator === "=" && term.label === label)?.value;
 }
 
-/** Whether an object is selected; `read` gives the value of a field, `""` for one that is not set. */
+/** Reports whether an object is selected; `read` returns the value of a field, `""` if it is not set. */
 export function matchesFields(selector: FieldSelector, read: (label: string) => string): boolean {
   for (const { label, operator, value } of selector.terms) {
     if ((read(label) === value) !== (operator === "=")) return false;
@@ -44,7 +44,7 @@ export function matchesFields(selector: FieldSelector, read: (label: string) => 
   return true;
 }
 
-/** The canonical text of a selector; parsing it gives an equal selector. */
+/** Formats a selector canonically; parsing the text gives an equal selector. */
 export function fieldSelectorText(selector: FieldSelector): string {
   return selector.terms.map(({ label, operator, value }) => `${label}${operator}${escapeValue(value)}`).join(",");
 }
@@ -65,7 +65,7 @@ function splitTerms(text: string): string[] {
   return parts;
 }
 
-/** The first operator splits a term: a label holds none. */
+/** Splits a term at its first operator, because labels contain none. */
 function parseTerm(part: string, whole: string): FieldTerm {
   for (let at = 0; at < part.length; at++) {
     if (part.startsWith("!=", at)) return term(part.slice(0, at), "!=", part.slice(at + 2));

@@ -1,13 +1,13 @@
 import { quoteText } from "./go-literal.ts";
 
-/** An IPv4 address of 4 bytes, or an IPv6 address of 16. */
+/** An IPv4 address of 4 bytes or an IPv6 address of 16. */
 export interface Address {
   readonly bytes: readonly number[];
   /** The part of an IPv6 address after `%`. */
   readonly zone: string;
 }
 
-/** A text that is neither an address nor a network. The words are those of Go's netip. */
+/** Thrown for text that is neither an address nor a network. Messages are those of Go's netip. */
 export class AddressError extends Error {
   constructor(message: string) {
     super(message);
@@ -148,7 +148,7 @@ export function isMappedFour({ bytes }: Address): boolean {
   return bytes.length === 16 && bytes.every((byte, at) => at >= 12 || byte === (at < 10 ? 0 : 0xff));
 }
 
-/** A network: an address and how many of its bits count. */
+/** A network: an address and the length of its prefix. */
 export interface Network {
   readonly address: Address;
   readonly bits: number;
@@ -174,7 +174,7 @@ export function parseNetwork(text: string): Network {
   return { address, bits };
 }
 
-/** Returns the network with the bits that do not count cleared. */
+/** Returns the network with the bits after the prefix cleared. */
 export function maskNetwork({ address, bits }: Network): Network {
   const bytes = address.bytes.map((byte, at) => byte & maskByte(bits, at));
   return { address: { bytes, zone: "" }, bits };

@@ -1,4 +1,4 @@
-/** Longest duration text that is read. */
+/** Length of the longest duration text that is parsed. */
 const maxDurationLength = 128;
 const maxNanos = 2n ** 63n - 1n;
 
@@ -15,14 +15,16 @@ const nanosOf: ReadonlyMap<string, bigint> = new Map([
 const second = 1_000_000_000n;
 
 /**
- * A Go duration such as `90m` in the form in which Go prints it (`1h30m0s`).
+ * Converts a Go duration such as `90m` to the form that Go prints (`1h30m0s`).
  * @throws Error in Go's words
  */
 export function normalizeDuration(text: string): string {
   return formatGoDuration(parseDuration(text));
 }
 
-/** Nanoseconds of a Go duration such as `1h30m` or `-1.5s`; undefined when the text is not one or does not fit 64 bits. */
+/**
+ * Parses a Go duration such as `1h30m` or `-1.5s` to nanoseconds; undefined if it is malformed or does not fit 64 bits.
+ */
 export function parseGoDuration(text: string): bigint | undefined {
   try {
     return parseDuration(text);
@@ -60,7 +62,7 @@ function parseDuration(text: string): bigint {
   return negative ? -nanos : nanos;
 }
 
-/** Go's print form: `1h30m0s`, `1.5s`, `200ms`, `0s`. */
+/** Formats a duration as Go prints it: `1h30m0s`, `1.5s`, `200ms`, `0s`. */
 export function formatGoDuration(nanos: bigint): string {
   if (nanos === 0n) return "0s";
   const sign = nanos < 0n ? "-" : "";

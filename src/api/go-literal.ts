@@ -26,7 +26,7 @@ function printable(character: string): string {
   return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** Escapes what is special in a string literal; other characters stay as they are. */
+/** Escapes the special characters of a string literal and keeps the others. */
 export function quoteLiteral(text: string): string {
   let quoted = "";
   for (const character of text) {
@@ -36,7 +36,7 @@ export function quoteLiteral(text: string): string {
   return `"${quoted}"`;
 }
 
-/** Numbers with such an exponent or a greater one are written with it. */
+/** Smallest exponent that is written as one. */
 const exponentFormMin = 6;
 
 /** Writes a double as Go's `%g` and `%v` do: the shortest digits, an exponent where that is 6 or more, or below -4. */

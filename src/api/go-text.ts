@@ -1,7 +1,7 @@
 import { doubleText } from "./go-literal.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
 
-/** A document as Go prints values with `%v`: `map[spec:map[replicas:3]]`, keys in order, lists as `[a b]`. */
+/** Formats a document as Go's `%v` does: `map[spec:map[replicas:3]]`, keys in order, lists as `[a b]`. */
 export function goText(value: JsonValue): string {
   if (value === null) return "<nil>";
   if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
@@ -13,7 +13,7 @@ export function goText(value: JsonValue): string {
   return `map[${pairs.join(" ")}]`;
 }
 
-/** The Go type that a value of a document without a type has. */
+/** Returns the Go type of a value in an untyped document. */
 export function goInterfaceType(value: JsonValue): string {
   if (value === null) return "<nil>";
   if (Array.isArray(value)) return "[]interface {}";
@@ -33,7 +33,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   "\v": "\\v",
 };
 
-/** A text as Go prints it with `%q`. */
+/** Quotes a text as Go's `%q` does. */
 export function goQuote(text: string): string {
   if (/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(text)) return `"${text}"`;
   let quoted = "";

@@ -1,14 +1,14 @@
 import { quoteText } from "./go-literal.ts";
 import { AddressError, parseAddress } from "./go-address.ts";
 
-/** A URL as Go's net/url takes it apart. */
+/** A URL, split as in Go's net/url. */
 export interface Url {
   readonly scheme: string;
-  /** The text behind the scheme, unless it starts with a slash. */
+  /** Text behind the scheme, unless it starts with a slash. */
   readonly opaque: string;
   /** `user:password`, escaped, or undefined. */
   readonly userinfo: string | undefined;
-  /** With the port. */
+  /** Host with its port. */
   readonly host: string;
   readonly path: string;
   readonly rawPath: string;
@@ -18,7 +18,7 @@ export interface Url {
   readonly fragment: string;
 }
 
-/** A text that is not a URL. The words are those of Go. */
+/** Thrown for text that is not a URL. Messages are Go's. */
 export class UrlError extends Error {
   constructor(message: string) {
     super(message);
@@ -27,7 +27,7 @@ export class UrlError extends Error {
 }
 
 /**
- * Reads an absolute URL or an absolute path; a fragment is part of the path.
+ * Parses an absolute URL or an absolute path; a fragment is part of the path.
  * @throws UrlError
  */
 export function parseRequestUrl(text: string): Url {
@@ -156,7 +156,7 @@ type Place = "path" | "host" | "zone" | "query";
 
 const hostCharacters = /^[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"]$/;
 
-/** Replaces `%41` by its character, and refuses what may not stand there. */
+/** Decodes escapes such as `%41`, and rejects characters that are not allowed in this place. */
 function unescape(text: string, place: Place): string {
   const bytes: number[] = [];
   for (const character of text.matchAll(/%[^]{0,2}|[^%]/gu)) {
@@ -196,7 +196,7 @@ function escapePath(path: string): string {
   return escaped;
 }
 
-/** Returns the path as it was written, if that is a valid way to write it. */
+/** Returns the path as it was written, if that spelling is valid. */
 export function escapedPath({ path, rawPath }: Url): string {
   const isValid = /^(?:[A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]]|%[0-9a-fA-F]{2})*$/.test(rawPath);
   if (rawPath !== "" && isValid) return rawPath;
@@ -214,7 +214,7 @@ export function portOf({ host }: Url): string {
   return colon >= 0 && isPort(host.slice(colon)) ? host.slice(colon + 1) : "";
 }
 
-/** Reads the query by name; pairs that cannot be read are left out. */
+/** Parses the query into values by name, ignoring malformed pairs. */
 export function queryOf({ query }: Url): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const pair of query.split("&")) {
@@ -231,7 +231,7 @@ export function queryOf({ query }: Url): Map<string, string[]> {
   return values;
 }
 
-/** Writes a URL in one way, so that equal URLs have equal texts. */
+/** Formats a URL canonically, so that equal URLs have equal texts. */
 export function urlText(url: Url): string {
   const scheme = url.scheme === "" ? "" : `${url.scheme}:`;
   const query = url.forceQuery || url.query !== "" ? `?${url.query}` : "";

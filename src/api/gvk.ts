@@ -12,12 +12,12 @@ export interface GroupVersionKind extends GroupVersion {
   readonly kind: string;
 }
 
-/** `v1` or `apps/v1`. */
+/** Returns `v1` or `apps/v1`. */
 export function apiVersionOf({ group, version }: GroupVersion): string {
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** Undefined when the text has more than one slash. */
+/** Parses an apiVersion; undefined if it has more than one slash. */
 export function parseApiVersion(text: string): GroupVersion | undefined {
   const parts = text.split("/");
   if (parts.length === 1) return { group: "", version: text };
@@ -25,12 +25,12 @@ export function parseApiVersion(text: string): GroupVersion | undefined {
   return { group: parts[0] as string, version: parts[1] as string };
 }
 
-/** `pods` or `deployments.apps`: how messages name a resource. */
+/** Formats a resource as messages do: `pods` or `deployments.apps`. */
 export function groupResourceText({ group, resource }: GroupResource): string {
   return group === "" ? resource : `${resource}.${group}`;
 }
 
-/** `Pod` or `Deployment.apps`. */
+/** Formats a kind as `Pod` or `Deployment.apps`. */
 export function groupKindText({ group, kind }: { group: string; kind: string }): string {
   return group === "" ? kind : `${kind}.${group}`;
 }

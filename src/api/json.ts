@@ -1,4 +1,4 @@
-/** A decoded document. Integers beyond 2^53 are BigInt, so that int64 survives; nothing else is outside JSON. */
+/** A decoded document. Integers beyond 2^53 are BigInt, to preserve int64; everything else is plain JSON. */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;
@@ -8,12 +8,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Objects with user-chosen keys are built on this: `__proto__` is then a key like any other. */
+/** Returns an object without a prototype, for keys that users choose: `__proto__` is then a key like any other. */
 export function emptyJsonObject(): JsonObject {
   return Object.create(null) as JsonObject;
 }
 
-/** A deep copy; 19 times faster than `structuredClone` on a pod. */
+/** Copies deeply; 19 times faster than `structuredClone` on a pod. */
 export function cloneJson<T extends JsonValue>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => cloneJson(item)) as T;
   if (!isJsonObject(value)) return value;
@@ -22,12 +22,12 @@ export function cloneJson<T extends JsonValue>(value: T): T {
   return copy as T;
 }
 
-/** A copy that shares its parts. */
+/** Copies an object that shares its parts with the original. */
 export function shallowCopy(object: JsonObject): JsonObject {
   return Object.assign(emptyJsonObject(), object);
 }
 
-/** Returns a document with the fields of all objects in order, as Go writes those that have no type. */
+/** Returns a document with sorted keys at every level, as Go writes untyped documents. */
 export function sortedJson(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(sortedJson);
   if (!isJsonObject(value)) return value;
@@ -36,7 +36,7 @@ export function sortedJson(value: JsonValue): JsonValue {
   return sorted;
 }
 
-/** Equality of documents; the order of keys does not count. */
+/** Compares documents, ignoring the order of keys. */
 export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {

@@ -12,9 +12,8 @@ const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
 ]);
 
 /**
- * The selector that an object's `{matchLabels, matchExpressions}` stands for; an empty one selects everything.
- * Undefined for a selector that cannot be evaluated: a key or a value is malformed, an operator does not exist, or
- * values are missing.
+ * Converts an object's `{matchLabels, matchExpressions}` to a selector; an empty one selects everything. Returns
+ * undefined if a key or value is malformed, an operator does not exist, or values are missing.
  */
 export function labelSelectorOf(value: JsonValue | undefined): LabelSelector | undefined {
   const { matchLabels, matchExpressions } = isJsonObject(value) ? value : ({} as JsonObject);

@@ -1,7 +1,7 @@
 import { labelKeyErrors, labelValueErrors } from "./label-syntax.ts";
 import { status } from "./status.ts";
 
-/** Beyond these a selector is refused with 400: matching costs requirements × objects. */
+/** Limits of a selector; larger ones are rejected with 400, because matching costs requirements × objects. */
 export const labelRequirementsMax = 1_000;
 export const labelSelectorValuesMax = 10_000;
 
@@ -10,11 +10,11 @@ export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" 
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Sorted, without duplicates; one for the equality and order operators, none for `exists` and `!`. */
+  /** Sorted values without duplicates; one for equality and order operators, none for `exists` and `!`. */
   readonly values: readonly string[];
 }
 
-/** All requirements hold; none means every object. Sorted by key. */
+/** A conjunction of requirements, sorted by key; without any it selects every object. */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
 }
@@ -22,7 +22,7 @@ export interface LabelSelector {
 export const everyLabel: LabelSelector = { requirements: [] };
 
 /**
- * Reads `a=b,c in (d,e),!f,g>5`. Linear in the length of the text.
+ * Parses `a=b,c in (d,e),!f,g>5`, in time linear in its length.
  * @throws StatusError 400 with upstream's text
  */
 export function parseLabelSelector(text: string): LabelSelector {
@@ -30,7 +30,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   return new SelectorParser(text).parse();
 }
 
-/** Whether an object with these labels is selected. */
+/** Reports whether an object with these labels is selected. */
 export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
   for (const requirement of selector.requirements) {
     if (!matchesRequirement(requirement, labels)) return false;
@@ -38,12 +38,12 @@ export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<s
   return true;
 }
 
-/** The canonical text of a selector; parsing it gives an equal selector. */
+/** Formats a selector canonically; parsing the text gives an equal selector. */
 export function labelSelectorText(selector: LabelSelector): string {
   return selector.requirements.map(requirementText).join(",");
 }
 
-/** The value that every selected object has under `key`, when the selector pins one. */
+/** Returns the value of `key` that the selector requires of every object, if it requires one. */
 export function requireLabelValue(selector: LabelSelector, key: string): string | undefined {
   for (const { key: own, operator, values } of selector.requirements) {
     const pins = operator === "=" || operator === "==" || (operator === "in" && values.length === 1);
@@ -90,7 +90,7 @@ function parseInt64(text: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** Binary search; a single value, by far the most common, costs one comparison. */
+/** Searches by bisection; a single value, by far the most common, costs one comparison. */
 function hasSorted(values: readonly string[], wanted: string): boolean {
   let low = 0;
   let high = values.length - 1;
@@ -140,7 +140,10 @@ const binaryOperators = new Map<string, LabelOperator>([
 ]);
 const binaryOperatorTexts = "in, notin, =, ==, !=, gt, lt";
 
-/** Recursive descent with one token of look-ahead; tokens are made on demand, so that a bound stops the work. */
+/**
+ * A recursive descent parser with one token of look-ahead. It makes tokens on demand, so that a limit stops the work
+ * early.
+ */
 class SelectorParser {
   readonly #text: string;
   #position = 0;
@@ -216,7 +219,7 @@ class SelectorParser {
     return text;
   }
 
-  /** `(a,b)`; a place left empty is the empty value. */
+  /** Parses `(a,b)`; an empty place is the empty value. */
   #valueSet(): string[] {
     const open = this.#take();
     if (open.kind !== "(") throw unparsable(`found '${open.text}' expected: '('`);
@@ -281,7 +284,7 @@ function endsWord(text: string, at: number): boolean {
   return isWhitespace(text.charCodeAt(at)) || symbolAt(text, at) !== undefined;
 }
 
-/** Space, tab, carriage return, line feed. */
+/** Reports whether a character is a space, tab, carriage return or line feed. */
 function isWhitespace(code: number): boolean {
   return code === 32 || code === 9 || code === 13 || code === 10;
 }

@@ -9,7 +9,7 @@ const valueText =
 const subdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/** What is wrong with a label or annotation key (`[<dns subdomain>/]<name>`), in upstream's words; empty when it is valid. */
+/** Returns the problems of a label or annotation key (`[<dns subdomain>/]<name>`), in upstream's words. */
 export function labelKeyErrors(key: string): string[] {
   const parts = key.split("/");
   if (parts.length > 2) {
@@ -19,7 +19,7 @@ export function labelKeyErrors(key: string): string[] {
   return [...(parts.length === 2 ? prefixErrors(parts[0] as string) : []), ...nameErrors(name)];
 }
 
-/** What is wrong with a label value, in upstream's words; empty when it is valid. */
+/** Returns the problems of a label value, in upstream's words. */
 export function labelValueErrors(value: string): string[] {
   const errors: string[] = [];
   if (Buffer.byteLength(value) > labelNameBytesMax) errors.push(`must be no more than ${labelNameBytesMax} bytes`);

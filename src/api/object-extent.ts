@@ -1,24 +1,24 @@
 import type { JsonValue } from "./json.ts";
 
 /**
- * Values of one object: scalars, lists and objects. Every step of a write takes time in proportion to them, about 1 µs
- * each, and the event loop waits meanwhile. A CRD of 1.5 MB has fewer.
+ * Limit of the scalars, lists and objects in one object. Every step of a write takes about 1 µs for each and blocks the
+ * event loop meanwhile. A CRD of 1.5 MB has fewer.
  */
 export const objectValuesMax = 64_000;
-/** An object with more values than this lets others have a turn between the steps of a write. */
+/** Writes of objects with more values than this yield to other requests between their steps. */
 export const ordinaryValuesMax = 5_000;
 
-/** Whether a document has more than `limit` values. Looks no further than that. */
+/** Reports whether a document has more than `limit` values, looking no further than that. */
 export function hasMoreValues(value: JsonValue, limit: number): boolean {
   return valuesLeft(value, limit) < 0;
 }
 
-/** The values of a document, or some number above `limit` when there are more. */
+/** Counts the values of a document; returns some number above `limit` if there are more. */
 export function countValues(value: JsonValue, limit: number): number {
   return limit - valuesLeft(value, limit);
 }
 
-/** `limit` less the values; some negative number when there are more. */
+/** Returns `limit` minus the number of values; some negative number if there are more. */
 function valuesLeft(value: JsonValue, limit: number): number {
   let left = limit - 1;
   if (typeof value !== "object" || value === null || left < 0) return left;
@@ -36,5 +36,5 @@ function valuesLeft(value: JsonValue, limit: number): number {
   return left;
 }
 
-/** A text or body of this length can be a large object; a shorter one is read in a moment. */
+/** Texts and bodies of at least this length may be large objects; shorter ones are read quickly. */
 export const ordinaryBytesMax = 64 * 1024;

@@ -4,8 +4,8 @@ import type { ObjectMeta } from "./types/meta-v1.ts";
 export type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./types/meta-v1.ts";
 
 /**
- * A decoded object of any kind. The registry works on these; the store and the caches only on bytes. Each type in
- * `types/` that has metadata is one of these too. An absent field is absent, never undefined.
+ * A decoded object of any kind. The registry works on these; the store and the caches only on bytes. Every type in
+ * `types/` that has metadata is assignable to it. An absent field is missing, never undefined.
  */
 export interface KubeObject {
   apiVersion: string;

@@ -1,14 +1,17 @@
-/** How a quantity is written: `Ki` `Mi` …, `k` `M` `m` …, or `e3`. Survives parsing, so that text keeps its style. */
+/**
+ * Notation of a quantity: `Ki` `Mi` …, `k` `M` `m` …, or `e3`. Parsing keeps it, so that formatting preserves the
+ * style.
+ */
 export type QuantityFormat = "binarySI" | "decimalSI" | "decimalExponent";
 
-/** An exact amount. The smallest step is 10⁻⁹. */
+/** An exact amount, in steps of 10⁻⁹. */
 export interface Quantity {
-  /** The amount times 10⁹. */
+  /** Amount times 10⁹. */
   readonly nanos: bigint;
   readonly format: QuantityFormat;
 }
 
-/** Texts are upstream's: they reach clients inside decode errors. */
+/** Thrown for malformed quantities. Messages are upstream's: they reach clients inside decode errors. */
 export class QuantityError extends Error {
   constructor(message: string) {
     super(message);
@@ -16,7 +19,7 @@ export class QuantityError extends Error {
   }
 }
 
-/** Longer text is no quantity: 2⁶³ with nine decimals has 29 characters. */
+/** Longer text is rejected; the longest useful quantity, 2⁶³ with nine decimals, has 29 characters. */
 export const maxQuantityLength = 256;
 /** Greatest decimal exponent that is computed; bounds the size of the numbers. */
 export const maxQuantityExponent = 256;
@@ -43,10 +46,13 @@ const decimalExponents: ReadonlyMap<string, number> = new Map([
 const decimalSuffixes: ReadonlyMap<number, string> = new Map(
   [...decimalExponents].map(([suffix, exponent]) => [exponent, suffix]),
 );
-/** Index is the power of 1024. */
+/** Suffixes by power of 1024. */
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const;
 
-/** Most texts there are: up to three digits, which no suffix can be made of, and one that cannot exceed the maximum. */
+/**
+ * Matches most quantities in use: up to three digits, which cannot be shortened, and a suffix that cannot exceed the
+ * maximum.
+ */
 const canonicalAlready = /^(?:0|[1-9]\d{0,2}(?:[numkMGTP]|[KMGTP]i)?)$/;
 
 interface Suffix {
@@ -56,7 +62,7 @@ interface Suffix {
 }
 
 /**
- * Reads `1.5Gi`, `500m`, `1e3`. What is finer than 10⁻⁹ is rounded away from zero.
+ * Parses `1.5Gi`, `500m`, `1e3`. Fractions below 10⁻⁹ are rounded away from zero.
  * @throws QuantityError
  */
 export function parseQuantity(text: string): Quantity {
@@ -86,7 +92,7 @@ export function parseQuantity(text: string): Quantity {
   return { nanos: negative ? -nanos : nanos, format: suffix.format };
 }
 
-/** The one text of an amount: `1000m` becomes `1`, `1024Mi` becomes `1Gi`, `0.5` becomes `500m`. */
+/** Formats an amount canonically: `1000m` becomes `1`, `1024Mi` becomes `1Gi`, `0.5` becomes `500m`. */
 export function formatQuantity({ nanos, format }: Quantity): string {
   if (nanos === 0n) return "0";
   const isSmall = nanos > -1024n * nanosPerUnit && nanos < 1024n * nanosPerUnit;
@@ -94,24 +100,27 @@ export function formatQuantity({ nanos, format }: Quantity): string {
   return formatDecimal(nanos, format === "decimalExponent");
 }
 
-/** The canonical text of any accepted spelling. @throws QuantityError */
+/**
+ * Converts any accepted spelling to the canonical one.
+ * @throws QuantityError
+ */
 export function canonicalQuantity(text: string): string {
   if (canonicalAlready.test(text)) return text;
   return formatQuantity(parseQuantity(text));
 }
 
-/** Negative, zero or positive, as `a` is less than, equal to or greater than `b`. */
+/** Returns -1, 0 or 1 as `a` is less than, equal to or greater than `b`. */
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   if (a.nanos === b.nanos) return 0;
   return a.nanos < b.nanos ? -1 : 1;
 }
 
-/** The sum, in the format of the first summand unless that is zero. */
+/** Returns the sum, in the format of the first summand unless that is zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos: a.nanos + b.nanos, format: a.nanos === 0n ? b.format : a.format };
 }
 
-/** Rounded away from zero to whole thousandths, the precision of resource amounts. */
+/** Rounds away from zero to whole thousandths, the precision of resource amounts. */
 export function roundUpToMilli({ nanos, format }: Quantity): Quantity {
   const step = 1_000_000n;
   const rounded = nanos < 0n ? -roundUp(-nanos, step) : roundUp(nanos, step);
@@ -136,7 +145,10 @@ function decimalSuffix(exponent: number, format: QuantityFormat): Suffix {
   return exponent < 0 ? { factor: 1n, divisor: power, format } : { factor: power, divisor: 1n, format };
 }
 
-/** Letters of known suffixes, then a sign, then digits; what they mean is checked later, with another error. */
+/**
+ * Reports whether a suffix consists of known letters, then a sign, then digits. Their meaning is checked later, with
+ * another error.
+ */
 function hasSuffixShape(text: string): boolean {
   let at = 0;
   while (at < text.length && "eEinumkKMGTP".includes(text[at] as string)) at++;
@@ -154,7 +166,7 @@ function formatBinary(units: bigint): string {
   return `${units}${binarySuffixes[power]}`;
 }
 
-/** The greatest exponent divisible by three that leaves a whole number in front of it. */
+/** Formats with the greatest exponent divisible by three that leaves a whole number in front of it. */
 function formatDecimal(nanos: bigint, asExponent: boolean): string {
   let exponent = -9;
   while ((asExponent || exponent < 18) && nanos % 1000n === 0n) {

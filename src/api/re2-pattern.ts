@@ -1,13 +1,13 @@
 import { RE2JS } from "re2js";
 
-/** Compiled patterns that are kept, so that a pattern which is computed anew for every element is compiled once. */
+/** Limit of the compiled patterns that are kept, for expressions that compute the same pattern for every element. */
 const patternsKeptMax = 256;
-/** Longer patterns are compiled every time. */
+/** Length of the longest pattern that is kept; longer ones are compiled every time. */
 const patternKeptLengthMax = 1_024;
 
 const kept = new Map<string, RE2JS>();
 
-/** A pattern that is not an RE2 expression. The text is Go's. */
+/** Thrown for a pattern that is not an RE2 expression. The message is Go's. */
 export class PatternError extends Error {
   constructor(message: string) {
     super(message);
@@ -34,7 +34,7 @@ export function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-/** Go shows the rest of the pattern after every message, here nothing. */
+/** Completes a message: Go quotes the rest of the pattern after it, which is empty for this one. */
 function goMessage(message: string): string {
   return message.endsWith("trailing backslash at end of expression") ? `${message}: \`\`` : message;
 }

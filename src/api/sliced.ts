@@ -1,10 +1,10 @@
 import type { Eventual } from "./eventual.ts";
 import { nextTurn } from "./turn.ts";
 
-/** Time that one slice of a long computation takes before other requests get their turn. */
+/** Time that one slice of a long computation takes before other requests get a turn. */
 const sliceMs = 5;
 
-/** Runs a computation that yields now and then: at once if it is short, else in slices over several turns. */
+/** Runs a computation that yields now and then: at once if it is short, otherwise in slices over several turns. */
 export function runSliced<T>(steps: Generator<void, T>): Eventual<T> {
   const endMs = performance.now() + sliceMs;
   for (;;) {

@@ -27,7 +27,7 @@ export interface Status {
   readonly code?: number;
 }
 
-/** The only error that becomes a response as it is; any other thrown value is a 500 and a log line. */
+/** The only error that becomes a response as it is; anything else thrown becomes a 500 and a log line. */
 export class StatusError extends Error {
   readonly status: Status;
 
@@ -46,7 +46,7 @@ export class StatusError extends Error {
   }
 }
 
-/** An answer that upstream gives as plain text, not as a Status: the router's 404 and the overload 429. */
+/** An answer that upstream gives as plain text instead of a Status: the router's 404 and the overload 429. */
 export class TextError extends Error {
   readonly code: number;
   readonly headers: readonly (readonly [string, string])[];
@@ -68,7 +68,7 @@ export interface KindRef {
   readonly name: string;
 }
 
-/** Every error class that clients can see. Texts are upstream's, literally: clients and tests match on them. */
+/** Errors that clients can see. Messages are upstream's to the letter, because clients and tests match on them. */
 export const status = {
   notFound: (ref: ObjectRef) =>
     failure(404, "NotFound", `${groupResourceText(ref)} ${quote(ref.name)} not found`, detailsOf(ref)),
@@ -118,12 +118,12 @@ export const status = {
       causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
     });
   },
-  /** The text and causes are upstream's. As for every other body, the code is 400: upstream has 422 here alone. */
+  /** As for every other body, the code is 400; upstream has 422 here only. */
   unfitPatch: (errors: readonly FieldError[]) => {
     const error = status.invalid({ group: "", kind: "", name: "" }, errors);
     return new StatusError({ ...error.status, reason: "BadRequest", code: 400 });
   },
-  /** Options of a request (ListOptions, DeleteOptions …) that contradict each other. List options answer 400. */
+  /** Options of a request (ListOptions, DeleteOptions …) that contradict each other. List options give 400. */
   invalidOptions: (kind: string, errors: readonly FieldError[], code: 400 | 422 = 422) => {
     const error = status.invalid({ group: metaGroup, kind, name: "" }, errors);
     return code === 422 ? error : new StatusError({ ...error.status, reason: "BadRequest", code });
@@ -154,13 +154,13 @@ export const status = {
     ),
   requestEntityTooLarge: (limitBytes: number) =>
     failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limitBytes}`),
-  /** 413 for a document of more scalars, lists and objects than `limit`. */
+  /** 413 for a document with more scalars, lists and objects than `limit`. */
   tooManyValues: (limit: number) =>
     failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit} values`),
   tooManyRequests: (message: string, retryAfterSeconds: number) =>
     failure(429, "TooManyRequests", message, { retryAfterSeconds }),
   overloaded: () => new TextError(429, "Too many requests, please try again later.\n", [["retry-after", "1"]]),
-  /** 410: list again from scratch. `continueToken` lets a paged list go on inconsistently. */
+  /** 410: the client must list again. `continueToken` continues a paged list without consistency. */
   expired: (message: string, continueToken?: string) =>
     new StatusError({
       kind: "Status",
@@ -171,12 +171,12 @@ export const status = {
       reason: "Expired",
       code: 410,
     }),
-  /** The 422 without details that a failing JSON patch operation gives. */
+  /** The 422 without details for a JSON patch operation that fails. */
   patchNotApplicable: () =>
     failure(422, "Invalid", "the server rejected our request due to an error in our request", {}),
   internal: (message: string) =>
     failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] }),
-  /** An object that is there and whose bytes cannot be read. */
+  /** An object that exists but whose bytes cannot be read. */
   storeReadError: (ref: ObjectRef, why: string) =>
     failure(
       500,
@@ -187,12 +187,12 @@ export const status = {
         causes: [{ reason: "UnexpectedServerResponse", message: why }],
       },
     ),
-  /** The refusal of upstream's router for an Accept header that a path does not satisfy. */
+  /** The router's answer to an Accept header that a path cannot satisfy. */
   noRouteForAccept: (produced: readonly string[]) =>
     failure(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${produced.join(", ")}`, {}),
-  /** The refusal of upstream's router for a Content-Type that a path does not take. */
+  /** The router's answer to a Content-Type that a path does not accept. */
   noRouteForMediaType: () => failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {}),
-  /** Errors that upstream passes on unconverted: 500 without a reason. */
+  /** Errors that upstream does not convert: 500 without a reason. */
   unconverted: (message: string) =>
     new StatusError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 }),
   serverTimeout: (operation: string, ref: GroupResource) =>
@@ -206,7 +206,7 @@ export const status = {
     failure(503, "ServiceUnavailable", message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }),
   timeout: (text: string, retryAfterSeconds?: number) =>
     failure(504, "Timeout", `Timeout: ${text}`, retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  /** A change of the cluster that was not made, or that may not have been. The causes are for programs. */
+  /** A change of the cluster that was not made, or may not have been. The causes are for programs. */
   clusterChange: (
     [code, reason]: readonly [code: number, reason: string],
     message: string,
@@ -220,7 +220,7 @@ export const status = {
     }),
 } as const;
 
-/** The body of a successful delete and of other calls that return no object. */
+/** Returns the body of a successful delete and of other calls without an object. */
 export function successStatus(details?: StatusDetails): Status {
   return {
     kind: "Status",
@@ -252,7 +252,7 @@ function groupField(group: string): { group?: string } {
   return group === "" ? {} : { group };
 }
 
-/** Go's %q for the names that occur: JSON quoting differs only for characters that no name may hold. */
+/** Quotes a name as Go's %q. JSON quoting differs only for characters that names cannot contain. */
 function quote(name: string): string {
   return JSON.stringify(name);
 }

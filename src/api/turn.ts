@@ -1,7 +1,7 @@
 /**
- * Lets everything else that is due run before a long piece of work goes on: timers, messages of the other replicas, other
- * requests. One piece of work goes on in each turn of the event loop, so that many do not add up to a long turn. As many
- * wait as requests are let in.
+ * Lets everything else that is due run before a long piece of work continues: timers, messages of other replicas, other
+ * requests. Each turn of the event loop resumes one piece of work, so that many do not add up to a long turn. The queue
+ * is bounded by the number of requests in flight.
  */
 export function nextTurn(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

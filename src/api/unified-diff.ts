@@ -1,8 +1,8 @@
 /** Lines around a change. */
 const contextLines = 3;
-/** From so many lines on, those that make up more than a hundredth of a text are no anchors for a match. */
+/** In texts of at least this many lines, a line that makes up more than a hundredth of the text does not anchor a match. */
 const longText = 200;
-/** Comparisons after which the rest counts as replaced: hostile texts would take seconds otherwise. */
+/** Limit of the comparisons, after which the rest counts as replaced. Hostile texts would take seconds otherwise. */
 const stepsMax = 300_000;
 
 /** Lines that both texts have: `size` of them, from `a` in the old text and `b` in the new one. */
@@ -12,7 +12,7 @@ interface Block {
   readonly size: number;
 }
 
-/** What becomes of some lines. */
+/** A range of lines of each text, and whether they are equal. */
 interface Change {
   readonly kind: "equal" | "replaced";
   readonly a: Range;
@@ -25,8 +25,8 @@ interface Range {
 }
 
 /**
- * Returns the difference of two texts as a unified diff without file names. The blocks that stay are those of Go's and
- * Python's difflib, the longest first, because upstream's messages hold such diffs.
+ * Returns the difference of two texts as a unified diff without file names. Picks the same equal blocks as Go's and
+ * Python's difflib, the longest first, because upstream's messages contain such diffs.
  */
 export function unifiedDiff(old: string, fresh: string): string {
   const [a, b] = [old.split("\n"), fresh.split("\n")];
@@ -53,7 +53,7 @@ function matchingBlocks(a: readonly string[], b: readonly string[]): Block[] {
   return blocks.sort((one, other) => one.a - other.a);
 }
 
-/** The places of each line from which matches are sought. */
+/** Returns the positions of each line at which matches may start. */
 function anchors(b: readonly string[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (const [at, line] of b.entries()) {
@@ -116,7 +116,7 @@ function changes(blocks: readonly Block[], lengthA: number, lengthB: number): Ch
   return found;
 }
 
-/** Groups changes that are near each other, with a few equal lines around them. */
+/** Groups nearby changes, with a few equal lines around them. */
 function hunks(all: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   let group: Change[] = [];

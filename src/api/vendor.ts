@@ -1,4 +1,4 @@
-/** Every identifier that carries the vendor's name: the one place that would change under another name. */
+/** Every identifier that contains the vendor's name, so that a change of name changes one file. */
 export const metaGroup = "meta.k8s.io";
 export const protobufMediaType = "application/vnd.kubernetes.protobuf";
 export const initialEventsEndAnnotation = "k8s.io/initial-events-end";

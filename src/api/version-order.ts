@@ -2,8 +2,8 @@ const versionForm = /^v([1-9][0-9]{0,9})(?:(alpha|beta)([1-9][0-9]{0,9}))?$/;
 const stages = ["alpha", "beta", undefined];
 
 /**
- * Orders the versions of a group as clients prefer them: stable before beta before alpha, the higher number first, and
- * versions of another form last, by their names.
+ * Orders the versions of a group by preference: stable before beta before alpha, higher numbers first, and any other
+ * versions last, by name.
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [versionForm.exec(a), versionForm.exec(b)];

@@ -10,7 +10,7 @@ const unitNanos: readonly (readonly [names: readonly string[], nanos: bigint])[]
 ];
 const durationLengthMax = 128;
 
-/** Reads `2 days 3 hours`. The longest name of a unit may have more letters behind it. */
+/** Parses `2 days 3 hours`. The longest name of a unit may be followed by more letters. */
 export function wordedDuration(text: string): bigint | undefined {
   if (text.length > durationLengthMax) return undefined;
   let nanos: bigint | undefined;

@@ -28,6 +28,19 @@ export class Deadline implements Disposable {
     this.#timer = this.#clock.after(afterMs, late);
   }
 
+  /** Waits for a promise, but not beyond the deadline. */
+  async race<T>(promise: Promise<T>): Promise<T> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const abort = () => reject(this.signal.reason);
+    if (this.signal.aborted) abort();
+    else this.signal.addEventListener("abort", abort, { once: true });
+    try {
+      return await Promise.race([late, promise]);
+    } finally {
+      this.signal.removeEventListener("abort", abort);
+    }
+  }
+
   /** Returns the error that ended the request: an aborted one fails in many ways. */
   reasonFor(error: unknown): unknown {
     return this.signal.aborted ? this.signal.reason : error;

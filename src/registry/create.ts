@@ -114,7 +114,7 @@ async function insert({ kind, object, namespace, context }: Write): Promise<Inse
   if (store.corruptAt(key) !== undefined) throw absent(kind, store, namespace, name);
   if (!context.dryRun) {
     refuseResourceVersion(object);
-    return kind.put(object, key, undefined);
+    return kind.put(object, key, undefined, context);
   }
   const current = store.get(key);
   return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };

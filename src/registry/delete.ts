@@ -58,12 +58,12 @@ async function removeOrMark(
     deletionResult(info, strategy, { object, entry: left, removed, options });
   if (next.kind === "unchanged") return result(old, entry, false);
   if (next.kind === "remove") {
-    if (!context.dryRun && (await kind.remove(entry)) === undefined) return undefined;
+    if (!context.dryRun && (await kind.remove(entry, context)) === undefined) return undefined;
     return next.marked === undefined ? result(old, entry, true) : result(next.marked, undefined, true);
   }
   const canonical = kind.canonical(next.object);
   if (context.dryRun) return result(canonical, undefined, false);
-  const applied = await kind.put(canonical, entry.key, entry);
+  const applied = await kind.put(canonical, entry.key, entry, context);
   if (applied.kind === "rejected") return undefined;
   return result(withRevision(canonical, applied.entry), applied.entry, false);
 }

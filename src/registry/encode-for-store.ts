@@ -1,6 +1,6 @@
 import { apiVersionOf } from "../api/gvk.ts";
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import { managedFieldsText } from "../apply/managed-fields-text.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import type { ObjectForm } from "../api/scheme/object-form.ts";
@@ -34,25 +34,25 @@ export function encodeForStore(
   }
   const head = stringifyJson(before).slice(0, -1);
   const prefix = `{"metadata":${head}${head === "{" ? "" : ","}"resourceVersion":"`;
-  const metadata = withManagedFields(stringifyJson(after), object.metadata.managedFields);
-  const suffix = `"${continued(metadata)}${continued(stringifyJson(rest))}`;
+  const suffix = `"${fieldsOf(after)}${managedFieldsOf(object)}}${fieldsOf(rest)}}`;
   return {
     index: indexOf(object, info, written),
-    body: { prefix: Buffer.from(prefix), suffix: Buffer.from(suffix) },
+    body: { prefix: encoder.encode(prefix), suffix: encoder.encode(suffix) },
   };
 }
 
+const encoder = new TextEncoder();
 const fieldsBeforeResourceVersion = new Set(["name", "generateName", "namespace", "selfLink", "uid"]);
 
-/** They are the last part of metadata. */
-function withManagedFields(metadata: string, entries: readonly ManagedFieldsEntry[] | undefined): string {
-  if (entries === undefined) return metadata;
-  return `${metadata.slice(0, -1)}${metadata === "{}" ? "" : ","}"managedFields":${managedFieldsText(entries)}}`;
+/** Returns the fields of an object behind others: `{"a":1}` as `,"a":1`. */
+function fieldsOf(object: JsonObject): string {
+  const text = stringifyJson(object);
+  return text === "{}" ? "" : `,${text.slice(1, -1)}`;
 }
 
-/** `{"a":1}` → `,"a":1}` joined behind an open object; the closing brace stays. `{}` → `}`. */
-function continued(object: string): string {
-  return object === "{}" ? "}" : `,${object.slice(1)}`;
+/** They are the last part of metadata. */
+function managedFieldsOf({ metadata: { managedFields } }: KubeObject): string {
+  return managedFields === undefined ? "" : `,"managedFields":${managedFieldsText(managedFields)}`;
 }
 
 function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo): ObjectIndex {

@@ -196,6 +196,24 @@ describe("delete()", () => {
   });
 });
 
+test.each<[why: string, abandoned: Partial<WriteContext>]>([
+  ["is out of time", { deadlineMs: 1 }],
+  ["has lost its client", { signal: () => AbortSignal.abort() }],
+])("a request that %s stores and removes nothing", async (_, abandoned) => {
+  await configMaps.create(configMap({ name: "a" }, { k: "1" }), "default", context);
+  const late = { ...context, ...abandoned };
+  const { revision } = store;
+  const refusals = [
+    await refusal(configMaps.create(configMap({ name: "b" }), "default", late)),
+    await refusal(configMaps.update("default", "a", (old) => ({ ...old, data: { k: "2" } }), late)),
+    await refusal(configMaps.delete("default", "a", plainDeletion, late)),
+  ];
+  expect(refusals.map(({ code, message }) => [code, message])).toEqual(
+    refusals.map(() => [504, "Timeout: request did not complete within requested timeout"]),
+  );
+  expect(store.revision).toBe(revision);
+});
+
 describe("a replica that lacks what another one has acknowledged", () => {
   const replacing = (metadata: KubeObject["metadata"], k: string) => async () => configMap(metadata, { k });
   const create = () => configMaps.create(configMap({ name: "a" }, { k: "first" }), "default", context);

@@ -20,6 +20,7 @@ import { encodeForStore } from "./encode-for-store.ts";
 import { type FieldFilterFinder, FieldOwnership } from "./field-ownership.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { RandomInt } from "./random-name.ts";
+import { refuseAbandoned, type RequestLifetime } from "./request-lifetime.ts";
 import type { Strategy } from "./strategy.ts";
 import { fieldErrorsMax } from "../api/validation/labels.ts";
 import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
@@ -116,20 +117,26 @@ export class StoredKind {
     return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;
   }
 
-  /** Stores the object if its entry is still what it was read as; undefined: if there is none. */
-  async put(object: KubeObject, key: Key, before: Entry | undefined): Promise<ApplyResult> {
-    const { store, storage = this.info } = this.parts;
+  /**
+   * Stores the object if its entry is still what it was read as; undefined: if there is none. Stores nothing for a
+   * request that nobody waits for any more: a webhook that was cut short may have let it pass.
+   */
+  async put(object: KubeObject, key: Key, before: Entry | undefined, request: RequestLifetime): Promise<ApplyResult> {
+    const { store, clock, storage = this.info } = this.parts;
     const { converter } = storage;
     const converted = storage === this.info ? undefined : converter?.forStorage(object, storage);
+    const operation = putOf(converted === undefined ? object : await converted, storage, this.info);
+    refuseAbandoned(request, clock);
     return store.commit({
       key,
       expect: before === undefined ? { kind: "absent" } : { kind: "revision", revision: before.revision },
-      operation: putOf(converted === undefined ? object : await converted, storage, this.info),
+      operation,
     });
   }
 
-  /** Undefined when the entry has changed since it was read. */
-  async remove(entry: Entry): Promise<Entry | undefined> {
+  /** Undefined when the entry has changed since it was read. Removes nothing once nobody waits for the request. */
+  async remove(entry: Entry, request: RequestLifetime): Promise<Entry | undefined> {
+    refuseAbandoned(request, this.parts.clock);
     const applied = await this.parts.store.commit({
       key: entry.key,
       expect: { kind: "revision", revision: entry.revision },

@@ -83,14 +83,14 @@ async function replace(
   const ref = kind.ref(old.metadata.name ?? "");
   if (kind.isCurrent(entry) && isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
   if (finishesDeletion(object, kind.parts.strategy)) {
-    if (context.dryRun || (await kind.remove(entry)) !== undefined) {
+    if (context.dryRun || (await kind.remove(entry, context)) !== undefined) {
       return { object, entry: undefined, created: false, removed: true };
     }
     if (guarded) throw status.staleResourceVersion(ref);
     return undefined;
   }
   if (context.dryRun) return { object, entry: undefined, created: false, removed: false };
-  const applied = await kind.put(object, entry.key, entry);
+  const applied = await kind.put(object, entry.key, entry, context);
   if (applied.kind === "applied") {
     const stored = withRevision(object, applied.entry);
     return { object: stored, entry: applied.entry, created: false, removed: false };

@@ -24,6 +24,6 @@ export interface FidelityCase {
   /** Undefined where nobody has to look at it. */
   readonly contentType?: string;
   readonly warnings: readonly string[];
-  /** With placeholders for what differs from run to run; a text for what is no JSON. */
+  /** The answer, with placeholders for values that differ from run to run; a string if it is not JSON. */
   readonly answer: JsonValue;
 }

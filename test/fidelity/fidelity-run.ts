@@ -48,7 +48,7 @@ export class FidelityRun {
       this.#noteMade(method, this.#filled(target), got.document);
     }
     const want = { code: recorded.code, warnings: [...recorded.warnings], answer: recorded.answer };
-    // Of some documents only the head was recorded.
+    // For some documents, only the head was recorded.
     if (recorded.answer === "-" && got.code === recorded.code) return undefined;
     const isTyped = recorded.contentType === undefined || recorded.contentType === got.contentType;
     const { code, warnings, answer } = got;

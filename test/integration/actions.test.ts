@@ -38,7 +38,7 @@ describe("a body that is not stored", () => {
     ["?fieldValidation=Strict", { ...body, x: 1 }, 400, 'strict decoding error: unknown field "x"'],
     ["?dryRun=some", body, 422, 'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["some"]'],
     ["", { ...body, kind: "Pod" }, 400, 'no kind "Pod" is registered for version "policy/v1"'],
-    ["", { ...body, apiVersion: "v1" }, 400, "the API version in the data (v1) does not match"],
+    ["", { ...body, apiVersion: "v1" }, 400, 'no kind "Eviction" is registered for version "v1"'],
     [
       "",
       { metadata: { name: "held", namespace: "other" } },

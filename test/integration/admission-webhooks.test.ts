@@ -325,6 +325,33 @@ test("a webhook that does not answer is not waited for again and again", async (
   );
 });
 
+test.each(["mutating", "validating"] as const)(
+  "a request that runs out of time while %s webhooks are asked stores nothing, whatever their policy",
+  async (type) => {
+    await server.create(configMaps, configMap("old"));
+    await configure(type, "w", webhook("hang", { failurePolicy: "Ignore", timeoutSeconds: 30 }));
+    const short = "?timeout=100ms";
+    const answers = await Promise.all([
+      server.post(configMaps + short, configMap("new")),
+      server.request("PUT", `${configMaps}/old${short}`, { body: configMap("old", { a: "2" }) }),
+      server.request("DELETE", `${configMaps}/old${short}`),
+    ]);
+    expect(answers.map(({ code, json }) => [code, json.reason])).toEqual(answers.map(() => [504, "Timeout"]));
+    const { items } = (await server.get(configMaps)).json;
+    expect(items.map((item: any) => [item.metadata.name, item.data])).toEqual([["old", { a: "1" }]]);
+    await server.delete(`${configurations}/${type}webhookconfigurations`);
+  },
+);
+
+test("requests with little time do not stop a webhook from being called for others", async () => {
+  await configure("validating", "v", webhook("hang", { timeoutSeconds: 30 }));
+  const names = Array.from({ length: timeoutsMax }, (_, at) => `c${at}`);
+  await Promise.all(names.map((name) => server.post(`${configMaps}?timeout=50ms`, configMap(name))));
+  seen = [];
+  await server.post(`${configMaps}?timeout=50ms`, configMap("c"));
+  expect(seen.length).toBe(1);
+});
+
 test("every server on the store enforces a configuration as soon as it is acknowledged", async () => {
   const store = new MemoryStore();
   try {

@@ -94,7 +94,7 @@ test("rules hold for patches, and a dry run is refused like the real one", async
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" };
   await server.create(path, { metadata: { name: "viewers" }, roleRef });
   const message =
-    'RoleBinding.rbac.authorization.k8s.io "viewers" is invalid: roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"}: cannot change roleRef';
+    'RoleBinding.rbac.authorization.k8s.io "viewers" is invalid: roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"ClusterRole","Name":"edit"}: cannot change roleRef';
   for (const query of ["", "?dryRun=All"]) {
     const { code, json } = await server.patch(`${path}/viewers${query}`, mergePatch, { roleRef: { name: "edit" } });
     expect({ code, message: json.message }).toEqual({ code: 422, message });

@@ -29,7 +29,7 @@ export class RequestValues {
     this.request = request;
   }
 
-  /** Returns undefined for a name that is no variable of a request. */
+  /** Returns undefined if requests have no variable of this name. */
   find(name: string): Value | undefined {
     const known = this.#made.get(name);
     if (known !== undefined) return known;

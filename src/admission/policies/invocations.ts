@@ -9,7 +9,7 @@ import { collectParams, ConfigurationProblem, type ParamParts, paramResource } f
 import { everyMatch, type MatchParts, PolicyMatch } from "./policy-match.ts";
 import { CompiledEntries, type PolicyHook } from "./policy-set.ts";
 
-/** What all sorts of policies have. */
+/** Fields that validating and mutating policies share. */
 export interface AnyPolicy extends KubeObject {
   spec?: { paramKind?: ParamKind; matchConstraints?: MatchResources; failurePolicy?: string };
 }
@@ -128,7 +128,7 @@ export class Dispatcher<Policy extends AnyPolicy, Binding extends AnyBinding> {
   }
 }
 
-/** @throws what is no problem of the configuration */
+/** Returns the message for a problem of the configuration; throws any other error again. */
 function configurationMessage(hasBinding: boolean, error: unknown): string {
   if (!(error instanceof ConfigurationProblem) && !(error instanceof StatusError)) throw error;
   return `failed to configure ${hasBinding ? "binding" : "policy"}: ${error.message}`;

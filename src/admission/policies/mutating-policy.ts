@@ -55,7 +55,7 @@ export class MutatingPolicy {
 
   /**
    * Returns the document as a mutation changes it, not decoded by its form yet.
-   * @throws MutationError, PendingCheck, and StatusError 500 for a document that is no object of its kind any more
+   * @throws MutationError, PendingCheck, and StatusError 500 if the document does not fit its kind after the mutation
    */
   mutate(
     { patchType, expression }: CompiledMutation,

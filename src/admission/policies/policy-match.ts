@@ -13,7 +13,7 @@ interface NamedRule {
   readonly names: readonly string[];
 }
 
-/** What a match depends on besides the request. */
+/** Inputs of a match besides the request. */
 export interface MatchParts {
   readonly lookup: ObjectLookup;
   readonly catalog: Pick<Catalog, "all">;

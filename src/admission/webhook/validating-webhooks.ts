@@ -1,5 +1,6 @@
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
-import { requestTimedOut, type WebhookInvocation } from "./webhook-caller.ts";
+import { refuseAbandoned } from "../../registry/request-lifetime.ts";
+import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
 import { WebhookDocuments } from "./webhook-documents.ts";
 import { isExempt } from "./webhook-matcher.ts";
@@ -41,9 +42,7 @@ async function callTogether(
     calls.push({ ...invocation, documents: await own.in(invocation.matched) });
   }
   if (calls.length === 0) return;
-  const { deadlineMs } = attributes;
-  if (attributes.signal()?.aborted === true || (deadlineMs !== undefined && clock.nowMs() >= deadlineMs))
-    throw requestTimedOut();
+  refuseAbandoned(attributes, clock);
   const refusals: unknown[] = [];
   await Promise.all(
     calls.map(({ documents: shown, ...invocation }, index) =>

@@ -1,6 +1,5 @@
 import type { Clock } from "../../process/clock.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
-import { status } from "../../api/status.ts";
 import { decodeAnswer, WebhookAnswerError } from "../../client/webhook/decode-answer.ts";
 import { type Webhook, WebhookCallError, type WebhookFinder } from "../../client/webhook/webhook-client.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
@@ -21,6 +20,8 @@ import { CallingWebhookError, dryRunUnsupported, rejection } from "./webhook-err
 
 /** A patch can make an object of the largest size, in base64. */
 const answerBytesMax = 8 * 1024 * 1024;
+/** Part of a webhook's time that passes before a call without a queue is on its way. */
+const sendingMsMax = 50;
 const harmlessSideEffects = ["None", "NoneOnDryRun"];
 
 export interface WebhookCallerParts {
@@ -82,14 +83,14 @@ export class WebhookCaller {
     if (breaker?.admits(webhook) === false) {
       throw new CallingWebhookError(name, "failed to call webhook: it has not answered lately, and is not waited for");
     }
+    const timeoutMs = this.#timeLeft(webhook, attributes);
     try {
-      const timeoutMs = this.#timeLeft(webhook, attributes);
       const answer = await client.post({ body, timeoutMs, answerBytesMax, signal: attributes.signal() });
       breaker?.answered(webhook);
       return decodeAnswer(answer, reviewKinds);
     } catch (error) {
       if (error instanceof WebhookCallError) {
-        if (error.reason === "timeout") breaker?.timedOut(webhook);
+        if (hadItsTime(webhook, error)) breaker?.timedOut(webhook);
         throw new CallingWebhookError(name, `failed to call webhook: ${error.message}`, { reason: error.reason });
       }
       if (!(error instanceof WebhookAnswerError)) throw error;
@@ -125,7 +126,7 @@ export class WebhookCaller {
   }
 }
 
-/** The answer to a request whose own time is over, whatever the webhook's policy. */
-export function requestTimedOut(): Error {
-  return status.timeout("request did not complete within requested timeout");
+/** Reports whether the webhook itself used up its time. A request's own deadline and our queue are not its fault. */
+function hadItsTime({ timeoutMs }: AdmissionWebhook, { reason, waitedMs }: WebhookCallError): boolean {
+  return reason === "timeout" && waitedMs >= timeoutMs - sendingMsMax;
 }

@@ -1,9 +1,10 @@
 import { status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
+import { refuseAbandoned } from "../../registry/request-lifetime.ts";
 import type { ReviewedDocuments, ReviewResponse } from "./admission-review.ts";
 import { type AnnotatedCall, annotateFailedOpen } from "./webhook-annotations.ts";
-import { requestTimedOut, type WebhookCaller, type WebhookInvocation } from "./webhook-caller.ts";
+import type { WebhookCaller, WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
 import { CallingWebhookError, WebhookRejection } from "./webhook-error.ts";
 import type { WebhookMatcher } from "./webhook-matcher.ts";
@@ -71,9 +72,8 @@ export class WebhookOutcomes {
       this.#dispatch.observer.failedOpen(call.webhook.name, this.#type);
       annotateFailedOpen(attributes, call, this.#type === "admit" ? "mutating" : "validating");
     }
-    const { deadlineMs } = attributes;
-    const isOver = deadlineMs !== undefined && this.#dispatch.clock.nowMs() >= deadlineMs;
-    if (this.#type === "admit" && (isOver || attributes.signal()?.aborted === true)) throw requestTimedOut();
+    // The webhook may have had less than its own time, so its policy does not apply.
+    refuseAbandoned(attributes, this.#dispatch.clock);
   }
 
   #labels({ operation }: AdmissionAttributes, { webhook: { name } }: AnnotatedCall) {

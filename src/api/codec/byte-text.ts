@@ -9,7 +9,10 @@ export function toText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** One allocation, whatever the number of parts. A Buffer: a socket would make any other array one first, which is slow. */
+/**
+ * Joins the parts with one allocation. Returns a Buffer, because a socket would first convert any other array to one,
+ * slowly.
+ */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0] as Uint8Array;
   let length = 0;

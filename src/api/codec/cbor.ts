@@ -4,7 +4,7 @@ import { status } from "../status.ts";
 /** Upstream's limit on lists, maps and tags inside each other. */
 export const cborDepthMax = 64;
 
-/** The bytes are not one CBOR item, or one that JSON cannot hold. */
+/** Thrown for bytes that are not one CBOR item, or that JSON cannot represent. */
 export class CborDecodeError extends Error {
   constructor(message: string) {
     super(`cbor: ${message}`);
@@ -20,8 +20,9 @@ const int64Min = -(2n ** 63n);
 const uint64Max = 2n ** 64n - 1n;
 
 /**
- * One CBOR item behind the self-describing tag. Text and keys are byte strings, keys in bytewise order of their encoded
- * form, numbers in their shortest exact form: the same document always gives the same bytes.
+ * Encodes a document as one CBOR item behind the self-describing tag. Text and keys are byte strings, keys are in
+ * bytewise order of their encoded form, and numbers have their shortest exact form: the same document always gives the
+ * same bytes.
  */
 export function encodeCbor(value: JsonValue): Uint8Array {
   const writer = new CborWriter();
@@ -31,10 +32,10 @@ export function encodeCbor(value: JsonValue): Uint8Array {
 }
 
 /**
- * Reads one item, with or without the self-describing tag. Byte strings are text; behind the tags 21 to 23 they are
- * binary and become base64url, base64 or hexadecimal text. Integers beyond 2^53 are BigInt. Repeated keys, keys that are
- * not text, bignums, NaN, infinities and trailing bytes are refused. Throws CborDecodeError, and StatusError 413 for more
- * than `valuesMax` values.
+ * Decodes one item, with or without the self-describing tag. Byte strings are text; behind the tags 21 to 23 they are
+ * binary and become base64url, base64 or hexadecimal text. Integers beyond 2^53 become BigInt. Rejects repeated keys,
+ * keys that are not text, bignums, NaN, infinities and trailing bytes.
+ * @throws CborDecodeError, and StatusError 413 for more than `valuesMax` values
  */
 export function decodeCbor(bytes: Uint8Array, valuesMax = Number.POSITIVE_INFINITY): JsonValue {
   return new CborReader(bytes, valuesMax).document();
@@ -174,7 +175,7 @@ class CborWriter {
   }
 }
 
-/** The half-precision bits of a number that has an exact half; undefined for any other. */
+/** Returns the half-precision bits of a number that has an exact half; undefined for any other. */
 function halfBits(value: number): number | undefined {
   const sign = value < 0 ? 0x8000 : 0;
   const size = Math.abs(value);
@@ -324,7 +325,10 @@ class CborReader {
     throw new CborDecodeError(info === 31 ? "unexpected break" : `simple value ${info} is not recognized`);
   }
 
-  /** Checked against what is left, at `bytesEach` at least for each item, before anything is allocated. */
+  /**
+   * Reads a length and checks it, before anything is allocated, against the bytes left: each item takes at least
+   * `bytesEach`.
+   */
   #length(info: number, bytesEach: number): number {
     if (info === 31) return indefinite;
     const length = this.#argument(info);
@@ -380,7 +384,7 @@ function finite(value: number): number {
 const epochSecondsMin = -62_167_219_200;
 const epochSecondsMax = 253_402_300_799;
 
-/** Tag 1 holds seconds since the epoch; the document gets them as RFC 3339. */
+/** Converts tag 1, seconds since the epoch, to RFC 3339. */
 function epochText(value: JsonValue): string {
   const seconds = typeof value === "number" ? value : Number.NaN;
   if (!(seconds >= epochSecondsMin && seconds <= epochSecondsMax)) throw new CborDecodeError("time out of range");

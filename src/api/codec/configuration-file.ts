@@ -7,8 +7,8 @@ import { parseYaml } from "./yaml.ts";
 const group = "apiserver.config.k8s.io";
 
 /**
- * A configuration file in YAML or JSON, with its type checked.
- * @throws Error with one text for everything that is wrong with it
+ * Parses a configuration file in YAML or JSON and checks its type.
+ * @throws Error with one message that lists every problem
  */
 export function parseConfigurationFile<T>(
   bytes: Uint8Array,
@@ -29,7 +29,7 @@ export function parseConfigurationFile<T>(
   return result;
 }
 
-/** What is wrong so far, and the readings of fields that add to it. */
+/** Collects the errors of a configuration file while its fields are read. */
 export class FileCheck {
   readonly errors: FieldError[] = [];
 
@@ -47,7 +47,7 @@ export class FileCheck {
     return "";
   }
 
-  /** One of `allowed`; the first where it is missing or wrong, which is an error then. */
+  /** Reads one of `allowed`. A missing or wrong value is an error and counts as the first of them. */
   choice<Choice extends string>(value: JsonObject, path: string, name: string, allowed: readonly Choice[]): Choice {
     const text = this.text(value, path, name);
     const found = allowed.find((choice) => choice === text);
@@ -59,7 +59,7 @@ export class FileCheck {
     return allowed[0] as Choice;
   }
 
-  /** Undefined when it is missing or wrong, the latter being an error. */
+  /** Reads a duration; undefined if it is missing or wrong. A wrong one is an error. */
   durationMs(value: JsonObject, path: string, name: string): number | undefined {
     const text = this.text(value, path, name);
     if (text === "") return undefined;

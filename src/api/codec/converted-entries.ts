@@ -8,22 +8,22 @@ import { toBytes } from "./byte-text.ts";
 import { stringifyJson } from "./json.ts";
 import { decodeAsWritten } from "./stored-object.ts";
 
-/** Most objects, and bytes of them, that one call of the converter gets. An object larger than that goes alone. */
+/** Limit of the objects and of their bytes in one call of the converter. A larger object is converted alone. */
 export const chunkObjectsMax = 512;
 export const chunkBytesMax = 2 * 1024 * 1024;
-/** Bytes of converted bodies that are kept; the ones that were not asked for longest go first. */
+/** Limit of the bytes of converted bodies that are kept; the least recently used are dropped first. */
 export const keptBytesMax = 8 * 1024 * 1024;
 
 /**
- * The entries of a kind in versions other than the one that they were written in. Watchers, lists and reads of the same
- * version share a conversion: it is kept, and one that is under way is not asked for again.
+ * Entries of a kind, converted to versions other than the one they were written in. Watches, lists and reads of the
+ * same version share conversions: results are kept, and callers join a conversion that is already running.
  */
 export class ConvertedEntries {
   readonly #converter: VersionConverter;
-  /** By version, key and revision, which together name the bytes; least recently used first. */
+  /** Kept entries by version, key and revision, which together determine the bytes; least recently used first. */
   readonly #kept = new Map<string, Entry>();
   #keptBytes = 0;
-  /** As many as requests and watches wait for. */
+  /** Running conversions: at most as many as there are waiting requests and watches. */
   readonly #underWay = new Map<string, Promise<Entry>>();
 
   constructor(converter: VersionConverter) {
@@ -49,7 +49,7 @@ export class ConvertedEntries {
     return followedBy<unknown, readonly Entry[]>(all, () => entries.map((entry) => found.get(entry) ?? entry));
   }
 
-  /** One chunk after the other, from `from` on. */
+  /** Converts one chunk after the other, starting at `from`. */
   #convertChunks(
     chunks: readonly (readonly Entry[])[],
     from: number,

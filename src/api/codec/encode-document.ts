@@ -12,11 +12,11 @@ import { textOf } from "../json-reading.ts";
 /** A document with its kind and apiVersion, and the schema by which it is written as protobuf. */
 export interface TypedDocument {
   readonly document: JsonObject;
-  /** Undefined for what has no protobuf form. */
+  /** Schema for protobuf; undefined if the document has no protobuf form. */
   readonly schema: StructSchema | undefined;
 }
 
-/** A whole document in the media type of the response. The transform of the representation is the caller's work. */
+/** Encodes a document in the media type of the response. The caller has already applied the transform. */
 export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Representation): Uint8Array {
   const { document } = typed;
   switch (mediaType) {
@@ -31,7 +31,7 @@ export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Repr
   }
 }
 
-/** The document as protobuf in its envelope, which is where its kind and apiVersion go. */
+/** Encodes a document as protobuf in its envelope, which names its kind and apiVersion. */
 export function encodeEnvelope({ document, schema }: TypedDocument): Uint8Array {
   const { kind, apiVersion } = document;
   if (schema === undefined) throw new Error(`${String(kind)} has no protobuf form`);

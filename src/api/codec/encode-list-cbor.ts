@@ -6,7 +6,10 @@ const tagBytes = 3;
 const mapOfFour = 0xa4;
 const listType = 0x80;
 
-/** A list as CBOR, in parts: one tag in front, keys in the order of their encoded form, which is by length first. */
+/**
+ * Yields a list as CBOR, in parts: one tag in front, and keys in the order of their encoded form, which puts short ones
+ * first.
+ */
 export function* cborListParts(
   { kind, apiVersion, metadata, itemsField }: ListHead,
   count: number,
@@ -19,12 +22,12 @@ export function* cborListParts(
   yield* [item("metadata"), item(metadata), item("apiVersion"), item(apiVersion)];
 }
 
-/** A value without the tag that marks a whole document. */
+/** Encodes a value without the tag that marks a whole document. */
 function item(value: JsonValue): Uint8Array {
   return encodeCbor(value).subarray(tagBytes);
 }
 
-/** The head of a list is written as its length is, with another type in the upper bits. */
+/** Encodes the head of a list: that of a number equal to its length, with another type in the upper bits. */
 function listHead(count: number): Uint8Array {
   const head = item(count);
   head[0] = (head[0] as number) | listType;

@@ -11,8 +11,8 @@ const typeTag = 0x0a;
 const rawTag = 0x12;
 
 /**
- * A list message in its envelope, in parts. The envelope starts with the length of the message, so all items are
- * encoded before the first byte goes out.
+ * Yields a list message in its envelope, in parts. The envelope starts with the length of the message, so all items are
+ * encoded before the first byte is sent.
  */
 export function* protobufListParts(
   { kind, apiVersion, metadata }: ListHead,

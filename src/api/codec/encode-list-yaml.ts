@@ -3,7 +3,10 @@ import { toBytes } from "./byte-text.ts";
 import type { ListHead } from "./list-head.ts";
 import { stringifyYaml } from "./yaml.ts";
 
-/** A list as YAML, in parts. Keys are sorted, as in all YAML of the API, so the items stand between other fields. */
+/**
+ * Yields a list as YAML, in parts. As in all YAML of the API, keys are sorted, so the items appear between other
+ * fields.
+ */
 export function* yamlListParts(head: ListHead, items: Iterable<JsonObject>): Generator<Uint8Array> {
   const { kind, apiVersion, metadata, extra, itemsField } = head;
   const fields = Object.entries({ kind, apiVersion, metadata, ...extra });

@@ -21,7 +21,7 @@ import { isPlainJson, type Representation, type Transform } from "./representati
 import { decodeItem, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, tableRow, tableType } from "./table/table.ts";
 
-/** A list is written in pieces of about this size, so that its length costs no memory. */
+/** Approximate size of the pieces in which a list is written, so that memory use does not depend on its length. */
 export const listSlabBytes = 256 * 1024;
 
 export interface ListPage {
@@ -38,7 +38,7 @@ const listEnd = toBytes("]}\n");
 const metadataKey = toBytes('"metadata":');
 const closeBrace = toBytes("}");
 
-/** The body of a list response in slabs; each is a fresh buffer, as the socket may hold on to it. */
+/** Encodes the body of a list response in slabs. Each slab is a new buffer, because the socket may hold on to it. */
 export function* encodeList(
   page: ListPage,
   info: ResourceInfo,
@@ -49,7 +49,7 @@ export function* encodeList(
   yield* slabs(listParts(head, page, info, representation, nowMs));
 }
 
-/** kind, apiVersion and metadata of the list in the form that the client asked for. */
+/** Returns kind, apiVersion and metadata of the list in the form that the client requested. */
 function listHead(page: ListPage, info: ResourceInfo, { transform }: Representation): ListHead {
   const metadata = listMeta(page, info, transform);
   switch (transform.kind) {
@@ -68,7 +68,7 @@ function listHead(page: ListPage, info: ResourceInfo, { transform }: Representat
   }
 }
 
-/** Lists of custom resources name the next page even where there is none. */
+/** Returns the metadata of a list. Lists of custom resources have `continue` even on the last page. */
 function listMeta(page: ListPage, { form }: ResourceInfo, { kind }: Transform): JsonObject {
   const { continue: token = "" } = page;
   const namesToken = token !== "" || (form.kind === "structural" && kind === "none");
@@ -145,7 +145,7 @@ function* jsonItems(
   for (const document of documents(page, info, representation, nowMs)) yield toBytes(stringifyJson(document));
 }
 
-/** Items one at a time, decoded and in the form that the client asked for. */
+/** Yields the items one at a time, decoded and in the form that the client requested. */
 function* documents(
   page: ListPage,
   info: ResourceInfo,

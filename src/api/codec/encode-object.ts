@@ -17,7 +17,7 @@ const newline = toBytes("\n");
 const metadataKey = toBytes('"metadata":');
 const closing = toBytes("}\n");
 
-/** The response body for one stored object. `nowMs` is what ages in tables count from. */
+/** Encodes the response body for one stored object. Ages in tables are computed at `nowMs`. */
 export function encodeObject(
   entry: Entry,
   info: ResourceInfo,
@@ -35,8 +35,8 @@ export function encodeObject(
 }
 
 /**
- * The response body for an object that does not come from the store: a dry run, or a kind that is never stored. The
- * object is in the form in which it would be stored.
+ * Encodes the response body for an object that does not come from the store: the result of a dry run, or a kind that is
+ * never stored. The object is in its stored form.
  */
 export function encodeDecoded(
   object: KubeObject,
@@ -47,17 +47,17 @@ export function encodeDecoded(
   return encodeDocument(transformed(object, info, representation, nowMs), representation);
 }
 
-/** For writing a Status as protobuf. */
+/** Returns the schema for writing a Status as protobuf. */
 export function statusSchema(): StructSchema {
   return metaSchema("meta/v1.Status");
 }
 
-/** A Status goes out as it is, whatever transform was asked for. */
+/** Encodes a Status, to which no transform applies. */
 export function encodeStatus(status: Status, representation: Representation): Uint8Array {
   return encodeDocument({ document: status as unknown as JsonObject, schema: statusSchema() }, representation);
 }
 
-/** The object, given in its stored form, in the version and form that the client asked for; not yet bytes. */
+/** Converts an object from its stored form to the version and form that the client requested. */
 export function transformed(
   object: KubeObject,
   info: ResourceInfo,

@@ -32,14 +32,14 @@ const eventEnd = toBytes("}\n");
 const metadataKey = toBytes('"metadata":');
 const metadataEnd = toBytes("}}\n");
 
-/** The encoder of one watch response. Frames of encoders with the same `format` are interchangeable. */
+/** Returns the encoder for one watch response. Encoders with the same `format` produce interchangeable frames. */
 export function frameEncoder(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
   const encoder = plainEncoder(info, representation, clock);
   if (info.converter === undefined) return encoder;
   return { ...encoder, prepare: (entries) => prepareEntries(entries, info) };
 }
 
-/** For entries that need no preparation. */
+/** Returns an encoder for entries that need no preparation. */
 function plainEncoder(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
   const { mediaType, transform } = representation;
   if (mediaType !== "application/json" && transform.kind !== "table") {
@@ -80,7 +80,10 @@ function partialJsonFrames(format: string, info: ResourceInfo, version: "v1" | "
   };
 }
 
-/** Ages are counted at the moment of sending and columns go out once, so the frames of a table belong to one stream. */
+/**
+ * Returns an encoder of tables. Ages are computed when a row is sent and columns are sent once, so frames are not
+ * shared between streams.
+ */
 function tableFrames(info: ResourceInfo, transform: TableTransform, clock: Clock): FrameEncoder {
   let columnsSent = false;
   const tableEvent = (type: WatchEventType, object: KubeObject): Uint8Array => {
@@ -103,7 +106,7 @@ function tableFrames(info: ResourceInfo, transform: TableTransform, clock: Clock
   };
 }
 
-/** Protobuf and CBOR: the object is built, transformed and written whole. */
+/** Returns an encoder for protobuf or CBOR, which builds, transforms and encodes whole objects. */
 function binaryFrames(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
   const { mediaType, transform } = representation;
   const frame = (type: WatchEventType, typed: TypedDocument): Uint8Array => {
@@ -129,7 +132,7 @@ function jsonEvent(type: WatchEventType, object: JsonObject): Uint8Array {
   return toBytes(`${stringifyJson({ type, object })}\n`);
 }
 
-/** An empty object of the kind that carries a revision: every event up to it has been sent. */
+/** Makes an empty object of the kind that carries a revision: every event up to that revision has been sent. */
 function bookmarkObject(info: ResourceInfo, revision: Revision, initialEventsEnd: boolean): KubeObject {
   return {
     kind: info.kind,

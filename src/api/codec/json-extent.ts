@@ -1,8 +1,8 @@
-/** How large the document of a JSON text is. */
+/** Size of the document in a JSON text. */
 export interface JsonExtent {
-  /** Scalars, lists and objects, at most. */
+  /** Upper bound of the number of scalars, lists and objects. */
   readonly values: number;
-  /** Lists and objects inside each other. */
+  /** Depth to which lists and objects nest. */
   readonly depth: number;
 }
 
@@ -15,8 +15,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Measures a JSON text in one pass that builds nothing: the parser, which cannot stop half way, is then spared a document
- * that is too large. A text that is not JSON gets some numbers too.
+ * Measures a JSON text in one pass without building anything. The native parser cannot stop half way, so too large a
+ * document must be rejected before it. Malformed text is measured too, without meaning.
  */
 export function jsonExtent(text: string): JsonExtent {
   let values = 1;
@@ -45,7 +45,7 @@ export function jsonExtent(text: string): JsonExtent {
   return { values, depth: deepest };
 }
 
-/** The place of the closing quote; the end of the text when there is none. */
+/** Returns the index of the closing quote, or the end of the text if it is missing. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;

@@ -2,9 +2,9 @@ import { emptyJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { status } from "../status.ts";
 import { jsonExtent } from "./json-extent.ts";
 
-/** Objects and lists deeper than this are refused: everything that walks a document may then recurse. */
+/** Deeper objects and lists are rejected, so that code that walks a document may recurse. */
 export const jsonDepthMax = 1_000;
-/** Repeated keys beyond this many are not reported one by one. */
+/** Limit of the repeated keys that are reported one by one. */
 export const duplicatesMax = 100;
 
 const int64Min = -(2n ** 63n);
@@ -12,9 +12,9 @@ const uint64Max = 2n ** 64n - 1n;
 const uint64DigitsMax = 20;
 const safeDigits = 15;
 
-/** The bytes are not one JSON document. The texts follow Go's encoding/json, which clients print. */
+/** Thrown for bytes that are not one JSON document. Messages follow Go's encoding/json, because clients print them. */
 export class JsonSyntaxError extends Error {
-  /** Where in the input, in bytes. */
+  /** Offset in the input, in bytes. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -26,14 +26,16 @@ export class JsonSyntaxError extends Error {
 
 export interface ParsedDocument {
   readonly value: JsonValue;
-  /** Paths of keys that occur more than once in their object (`spec.list[0].b`), each once; the last value holds. */
+  /**
+   * Paths of keys that occur more than once in their object (`spec.list[0].b`), each listed once; the last value wins.
+   */
   readonly duplicates: readonly string[];
 }
 
 /**
- * Parses one JSON document. Integers that a double cannot hold but 64 bits can are BigInt; invalid UTF-8 and lone
- * surrogates become U+FFFD, as in Go. `strict` looks for repeated keys too and costs several times as much.
- * Throws JsonSyntaxError, and StatusError 413 for more than `valuesMax` values.
+ * Parses one JSON document. Integers that fit 64 bits but not a double become BigInt; invalid UTF-8 and lone surrogates
+ * become U+FFFD, as in Go. `strict` also looks for repeated keys and is several times slower.
+ * @throws JsonSyntaxError, and StatusError 413 for more than `valuesMax` values
  */
 export function parseJson(
   bytes: Uint8Array,
@@ -48,22 +50,22 @@ export function parseJson(
   return new JsonParser(text).parse();
 }
 
-/** Before anything is parsed, as the native parser cannot stop half way. */
+/** Rejects a text with too many values before it is parsed, because the native parser cannot stop half way. */
 function refuseMoreValues(text: string, valuesMax: number): void {
   // Every value but the last is followed by a comma or bracket.
   if (text.length >= 2 * valuesMax && jsonExtent(text).values > valuesMax) throw status.tooManyValues(valuesMax);
 }
 
 /**
- * Compact JSON, or indented by `indent` spaces. BigInt is written with all its digits; `<`, `>`, `&`, U+2028 and U+2029
- * are escaped as Go's encoder does.
+ * Writes compact JSON, or JSON indented by `indent` spaces. BigInt keeps all its digits; `<`, `>`, `&`, U+2028 and
+ * U+2029 are escaped as in Go's encoder.
  */
 export function stringifyJson(value: JsonValue, indent = 0): string {
   const text = stringifyExactly(value, indent);
   return escapedByGo.test(text) ? text.replace(escapedByGoAll, escapeCharacter) : text;
 }
 
-/** Keeps a byte order mark, so that it is refused. */
+/** Keeps a byte order mark, which the parser then rejects. */
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const longInteger = /\d{16}/;
 const longExponent = /(?:^|[:,[\s])-?\d[\d.]*[eE]\+?\d{3}/;
@@ -71,17 +73,20 @@ const escapedByGo = /[<>&\u2028\u2029]/;
 const escapedByGoAll = /[<>&\u2028\u2029]/g;
 
 /**
- * What JSON.parse reads differently: long integers, escaped surrogates, numbers out of range. As one expression the
- * three cost more than the parsing.
+ * Reports whether JSON.parse might read the text differently: long integers, escaped surrogates and numbers out of range.
+ * Three searches are cheaper than one combined expression, which would cost more than the parsing.
  */
 function needsOwnParser(text: string): boolean {
   return longInteger.test(text) || longExponent.test(text) || text.includes("\\ud") || text.includes("\\uD");
 }
 
-/** From here on the text is looked through faster than the document, which may be one large map. */
+/** For longer texts, scanning the text is faster than walking the document, which may be one large map. */
 const longText = 64 * 1024;
 
-/** Undefined when the document is not valid or too deep: the own parser then finds the words. */
+/**
+ * Parses with the native parser; undefined if the document is malformed or too deep. Our own parser then finds the
+ * message.
+ */
 function parseNatively(text: string): JsonValue | undefined {
   const isLong = text.length > longText;
   if (isLong && jsonExtent(text).depth > jsonDepthMax) return undefined;
@@ -96,7 +101,7 @@ function parseNatively(text: string): JsonValue | undefined {
   return value;
 }
 
-/** True when lists and objects nest more than `levels` times. */
+/** Reports whether lists and objects nest more than `levels` deep. */
 export function isDeeperThan(value: JsonValue, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -120,7 +125,7 @@ function stringifyExactly(value: JsonValue, indent: number): string {
   try {
     return JSON.stringify(value, undefined, indent);
   } catch (error) {
-    // A BigInt somewhere: rare, and the replacer is slow, so it is only used then.
+    // The document has a BigInt somewhere. This is rare, and the replacer is slow, so it is used only here.
     if (!(error instanceof TypeError)) throw error;
     return JSON.stringify(value, replaceBigInt, indent);
   }
@@ -365,7 +370,7 @@ class JsonParser {
   }
 }
 
-/** Shared by the readers of integers: a number when it is exact, a BigInt when 64 bits hold it, else the nearest double. */
+/** Parses a number: a double when it is exact, a BigInt when 64 bits hold it, else the nearest double. */
 export function parseNumber(text: string, isInteger: boolean): number | bigint {
   const value = Number(text);
   if (!isInteger || text.length <= safeDigits || Number.isSafeInteger(value)) return value;
@@ -374,7 +379,7 @@ export function parseNumber(text: string, isInteger: boolean): number | bigint {
   return exact >= int64Min && exact <= uint64Max ? exact : value;
 }
 
-/** `spec.list[0].b` from the parts 1 … depth. */
+/** Writes the parts 1 … depth of a path as `spec.list[0].b`. */
 export function pathText(path: readonly (string | number)[], depth: number): string {
   let text = "";
   for (let level = 1; level <= depth; level++) {
@@ -395,7 +400,7 @@ function hexValue(character: number): number | undefined {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : undefined;
 }
 
-/** As Go shows the offending byte: the first byte of the character's UTF-8 form, quoted. */
+/** Quotes the offending byte as Go shows it: the first byte of the character in UTF-8. */
 function quoteByteAt(text: string, at: number): string {
   const first = Buffer.from(String.fromCodePoint(text.codePointAt(at) as number))[0] as number;
   if (first === 0x27) return "'\\''";

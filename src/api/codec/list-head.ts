@@ -8,6 +8,6 @@ export interface ListHead {
   /** Fields between metadata and the items: the columns of a Table. */
   readonly extra: JsonObject;
   readonly itemsField: "items" | "rows";
-  /** There are no items, and the list says null. */
+  /** True for a list whose items are null instead of empty. */
   readonly isNull?: boolean;
 }

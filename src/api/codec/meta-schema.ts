@@ -5,8 +5,8 @@ import type { StructSchema } from "../schema/schema.ts";
 const types = new TypeSchemas(typesJson as unknown as TypeEntries);
 
 /**
- * Schema of a type that responses of every group use, such as `meta/v1.Status`. Compiled on first use.
- * @throws Error when there is none of that name
+ * Returns the schema of a type that responses of every group use, such as `meta/v1.Status`.
+ * @throws Error if the type does not exist
  */
 export function metaSchema(name: string): StructSchema {
   return types.struct(name);

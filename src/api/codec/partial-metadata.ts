@@ -29,17 +29,17 @@ export function partialMetadataListKind(version: MetaVersion): GroupVersionKind 
   return kinds.list[version];
 }
 
-/** For writing either version as protobuf: the messages are the same. */
+/** Returns the schema for writing either version as protobuf: the messages are the same. */
 export function partialMetadataSchema(): StructSchema {
   return metaSchema("meta/v1.PartialObjectMetadata");
 }
 
-/** Metadata alone, as `PartialObjectMetadata`. */
+/** Returns the metadata alone, as `PartialObjectMetadata`. */
 export function partialMetadata(object: KubeObject, version: MetaVersion): JsonObject {
   return { ...typeOf(version), metadata: object.metadata as JsonObject };
 }
 
-/** The same from a stored object, without reading more of it than its metadata. */
+/** Returns the same from a stored object, reading nothing but its metadata. */
 export function partialMetadataOfEntry(entry: Entry, version: MetaVersion): JsonObject {
   return { ...typeOf(version), metadata: parseJson(metadataBytes(entry), { strict: false }).value };
 }

@@ -4,8 +4,8 @@ import type { ResourceInfo, VersionConverter } from "../scheme/resource.ts";
 import { ConvertedEntries } from "./converted-entries.ts";
 
 /**
- * Brings entries into the form in which they can be encoded at once for the version `info`. The same entries at once for
- * a kind without a converter.
+ * Converts entries to a form that can be encoded without waiting in the version `info`. Returns entries of a kind
+ * without a converter unchanged.
  * @throws StatusError, also as a rejection
  */
 export function prepareEntries(entries: readonly Entry[], info: ResourceInfo): Eventual<readonly Entry[]> {
@@ -20,7 +20,7 @@ export function prepareEntry(entry: Entry, info: ResourceInfo): Eventual<Entry> 
   return followedBy(prepareEntries([entry], info), ([prepared]) => prepared as Entry);
 }
 
-/** What a converter has converted lives as long as the converter. */
+/** Converted entries live as long as the converter that made them. */
 const kept = new WeakMap<VersionConverter, ConvertedEntries>();
 
 function convertedOf(converter: VersionConverter): ConvertedEntries {

@@ -7,7 +7,7 @@ import { newWriter } from "./protobuf-writer.ts";
 /** Every object on the wire starts with these four bytes: `k8s` and a zero. */
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
-/** An object inside its envelope; `raw` is the message of the kind that the two names tell. */
+/** An object in its envelope; `raw` is the message of the kind that apiVersion and kind name. */
 export interface UnknownEnvelope {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,7 +16,7 @@ export interface UnknownEnvelope {
   readonly contentEncoding: string;
 }
 
-/** Magic prefix and envelope around an encoded message. */
+/** Wraps an encoded message in the magic prefix and the envelope. */
 export function wrapUnknown(type: { readonly apiVersion: string; readonly kind: string }, raw: Uint8Array): Uint8Array {
   const writer = newWriter();
   writer.uint32(tagOf(1, wireBytes)).fork();
@@ -27,10 +27,13 @@ export function wrapUnknown(type: { readonly apiVersion: string; readonly kind: 
   return Buffer.concat([magic, head, raw, tail]);
 }
 
-/** Upstream knows four; later versions may add some. */
+/** Limit of the fields of an envelope. Upstream has four; later versions may add some. */
 const envelopeFieldsMax = 100;
 
-/** Opens the envelope; `raw` is a view into `bytes`. Throws ProtobufDecodeError. */
+/**
+ * Opens an envelope; `raw` is a view into `bytes`.
+ * @throws ProtobufDecodeError
+ */
 export function unwrapUnknown(bytes: Uint8Array): UnknownEnvelope {
   if (!hasProtobufMagic(bytes)) throw new ProtobufDecodeError("provided data does not appear to be a protobuf message");
   const reader = new ProtobufReader(bytes.subarray(magic.length), envelopeFieldsMax);
@@ -55,14 +58,14 @@ export function hasProtobufMagic(bytes: Uint8Array): boolean {
   return bytes.length >= magic.length && magic.every((byte, at) => bytes[at] === byte);
 }
 
-/** The message of any `<Kind>List`: metadata=1, items=2. `items` are encoded messages without envelopes. */
+/** Encodes any `<Kind>List` message: metadata=1, items=2. `items` are encoded messages without envelopes. */
 export function encodeListMessage(listMeta: JsonObject, items: Iterable<Uint8Array>): Uint8Array {
   const parts: Uint8Array[] = [encodeListHead(listMeta)];
   for (const item of items) parts.push(encodeListItemHead(item.length), item);
   return Buffer.concat(parts);
 }
 
-/** The `metadata` field of a list message: what precedes its items when a list is streamed. */
+/** Encodes the `metadata` field of a list message, which precedes the items when a list is streamed. */
 export function encodeListHead(listMeta: JsonObject): Uint8Array {
   const writer = newWriter();
   writer.uint32(tagOf(1, wireBytes)).fork();
@@ -78,12 +81,18 @@ export function encodeListHead(listMeta: JsonObject): Uint8Array {
   return writer.ldelim().finish();
 }
 
-/** Tag and length that precede an item of `length` bytes in a list message. */
+/** Encodes the tag and length that precede an item of `length` bytes in a list message. */
 export function encodeListItemHead(length: number): Uint8Array {
   return newWriter().uint32(tagOf(2, wireBytes)).uint32(length).finish();
 }
 
-/** One event of a protobuf watch: four bytes of big-endian length, then a WatchEvent around the object's envelope. */
+/** Size of the length before each event. */
+export const watchFrameLengthBytes = 4;
+
+/**
+ * Encodes one event of a protobuf watch: the length in four big-endian bytes, then a WatchEvent around the object's
+ * envelope.
+ */
 export function encodeWatchFrame(type: WatchEventType, objectEnvelope: Uint8Array): Uint8Array {
   const raw = newWriter().uint32(tagOf(1, wireBytes)).uint32(objectEnvelope.length).finish();
   const head = newWriter()
@@ -92,7 +101,7 @@ export function encodeWatchFrame(type: WatchEventType, objectEnvelope: Uint8Arra
     .uint32(tagOf(2, wireBytes))
     .uint32(raw.length + objectEnvelope.length)
     .finish();
-  const length = Buffer.alloc(4);
+  const length = Buffer.alloc(watchFrameLengthBytes);
   length.writeUInt32BE(head.length + raw.length + objectEnvelope.length);
   return Buffer.concat([length, head, raw, objectEnvelope]);
 }

@@ -5,8 +5,8 @@ import { wireBytes, wireVarint } from "./protobuf-wire.ts";
 const jsonSchemaProps = "apiextensions/v1.JSONSchemaProps";
 
 /**
- * Four fields of JSONSchemaProps are either a schema or something else in JSON; protobuf has a message for each such
- * choice. `props` is the codec of JSONSchemaProps itself. Undefined for every other field.
+ * Returns the codec of a field of JSONSchemaProps that in JSON is either a schema or something else; undefined for any
+ * other field. Protobuf has a message for each of these four choices. `props` is the codec of JSONSchemaProps itself.
  */
 export function jsonSchemaPropsCodec(parent: string, field: string, props: ValueCodec): ValueCodec | undefined {
   if (parent !== jsonSchemaProps) return undefined;
@@ -16,7 +16,7 @@ export function jsonSchemaPropsCodec(parent: string, field: string, props: Value
   return undefined;
 }
 
-/** `{schema, items}`: one of both. */
+/** Returns the codec of `{schema, items}`, of which one is set. */
 function schemaOrList(props: ValueCodec, item: ValueCodec, schemaNumber: number, listNumber: number): ValueCodec {
   return {
     wireType: wireBytes,
@@ -49,7 +49,7 @@ function schemaOrList(props: ValueCodec, item: ValueCodec, schemaNumber: number,
   };
 }
 
-/** `{allows=1, schema=2}`: a schema allows by itself. */
+/** Returns the codec of `{allows=1, schema=2}`; a schema implies `allows`. */
 function schemaOrBool(props: ValueCodec): ValueCodec {
   return {
     wireType: wireBytes,

@@ -14,13 +14,13 @@ import {
   wireVarint,
 } from "./protobuf-wire.ts";
 
-/** How one type of value is written and read; the tag is the field's affair. */
+/** Writes and reads values of one type. The field writes the tag. */
 export interface ValueCodec {
   readonly wireType: WireType;
-  /** Written for an absent value of a field that is not a pointer. Undefined: such a field is left out. */
+  /** Value written for an absent field that is not a pointer; undefined if such a field is left out. */
   readonly zero: JsonValue | undefined;
   write(writer: Writer, value: JsonValue): void;
-  /** Null stands for the zero value of a type whose JSON form is then null. */
+  /** Null stands for the zero value of a type that is null in JSON when zero. */
   read(reader: ProtobufReader): JsonValue;
 }
 
@@ -83,10 +83,10 @@ export function tagOf(number: number, wireType: WireType): number {
   return ((number << 3) | wireType) >>> 0;
 }
 
-/** Fields of a small message that count as one value: the key and value of a map's entry, the parts of a scalar. */
+/** Limit of the fields in a small message that counts as one value: a map entry, or the parts of a scalar. */
 const partsMax = 3;
 
-/** Reads a small message whose fields `take` consumes; a field that it leaves is skipped. */
+/** Reads a small message. Fields that `take` does not consume are skipped. */
 export function readFields(reader: ProtobufReader, take: (number: number, wireType: WireType) => boolean): void {
   reader.nested(() => {
     for (let fields = 1; !reader.atEnd; fields++) {
@@ -97,7 +97,10 @@ export function readFields(reader: ProtobufReader, take: (number: number, wireTy
   });
 }
 
-/** Throws ProtobufDecodeError when a known field comes in another wire type. */
+/**
+ * Checks the wire type of a known field.
+ * @throws ProtobufDecodeError
+ */
 export function expectWireType(actual: WireType, expected: WireType): void {
   if (actual !== expected) throw new ProtobufDecodeError(`wrong wireType = ${actual}, expected ${expected}`);
 }
@@ -125,7 +128,7 @@ function writeInt64(writer: Writer, value: number | bigint): void {
   else writer.int64(int64Halves(value) as unknown as number);
 }
 
-/** `{raw=1}` with the JSON text as bytes: RawExtension, FieldsV1, and JSON of apiextensions. */
+/** Returns the codec of `{raw=1}`, whose bytes are JSON text: RawExtension, FieldsV1, and JSON of apiextensions. */
 function jsonInMessage(): ValueCodec {
   return {
     wireType: wireBytes,
@@ -270,7 +273,7 @@ function asFinite(value: number): number {
   return value;
 }
 
-// Objects are validated before they are encoded, so a mismatch below is our mistake.
+// Objects are validated before they are encoded, so a mismatch here is a bug of ours.
 function asText(value: JsonValue): string {
   if (typeof value !== "string") throw new Error(`protobuf: expected text, got ${typeof value}`);
   return value;

@@ -1,9 +1,9 @@
 import { status } from "../status.ts";
 
-/** Messages nest no deeper than this; the deepest built-in type needs about 20, JSON schemas more. */
+/** Limit of the nesting of messages. The deepest built-in type needs about 20, JSON schemas more. */
 export const protobufDepthMax = 256;
 
-/** The bytes are not a message of the expected type. */
+/** Thrown for bytes that are not a message of the expected type. */
 export class ProtobufDecodeError extends Error {
   constructor(message: string) {
     super(`proto: ${message}`);
@@ -25,8 +25,8 @@ export interface Tag {
 }
 
 /**
- * Reads the wire format within bounds; every method throws ProtobufDecodeError rather than read past the end, and `count`
- * StatusError 413 beyond `valuesMax`.
+ * Reads the wire format within bounds. Every method throws ProtobufDecodeError rather than read past the end; `count`
+ * throws StatusError 413 beyond `valuesMax`.
  */
 export class ProtobufReader {
   readonly #bytes: Buffer;
@@ -47,12 +47,12 @@ export class ProtobufReader {
     this.#end = bytes.byteLength;
   }
 
-  /** Whether the current message has no more fields. */
+  /** Reports whether the current message has no more fields. */
   get atEnd(): boolean {
     return this.#at >= this.#end;
   }
 
-  /** Notes a field, or an item of a packed list. */
+  /** Counts a field, or an item of a packed list. */
   count(): void {
     if (++this.#values > this.#valuesMax) throw status.tooManyValues(this.#valuesMax);
   }
@@ -101,21 +101,21 @@ export class ProtobufReader {
     return this.#view.getFloat64(this.#advance(8), true);
   }
 
-  /** Invalid UTF-8 becomes U+FFFD. */
+  /** Reads text; invalid UTF-8 becomes U+FFFD. */
   text(): string {
     const length = this.#length();
     const start = this.#advance(length);
     return this.#bytes.toString("utf8", start, start + length);
   }
 
-  /** A view into the input, not a copy. */
+  /** Reads bytes as a view into the input. */
   bytes(): Uint8Array {
     const length = this.#length();
     const start = this.#advance(length);
     return this.#bytes.subarray(start, start + length);
   }
 
-  /** Runs `read` on the message or packed list that follows; `atEnd` then tells its end. */
+  /** Runs `read` on the message or packed list that follows, with `atEnd` relative to it. */
   nested<T>(read: () => T): T {
     const length = this.#length();
     const outerEnd = this.#end;
@@ -175,7 +175,7 @@ export class ProtobufReader {
   }
 }
 
-/** What the writer of varints takes: halves, because it would write a BigInt as 0. */
+/** A 64-bit integer as protobufjs takes it: in halves, because its writer would encode a BigInt as 0. */
 export interface Int64Halves {
   low: number;
   high: number;

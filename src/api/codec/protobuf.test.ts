@@ -166,7 +166,7 @@ describe("encodeMessage", () => {
   for (const [title, schema, object, bytes] of cases) {
     test(title, () => {
       expect(hex(encodeMessage(schema, object))).toBe(bytes.replaceAll(" ", ""));
-      // What was absent or zero may come back so; writing it again must give the same bytes.
+      // An absent field may be decoded as zero, and zero as absent; encoding the result must give the same bytes.
       const decoded = decodeMessage(schema, unhex(bytes));
       expect(hex(encodeMessage(schema, decoded))).toBe(bytes.replaceAll(" ", ""));
     });

@@ -10,9 +10,9 @@ export * from "./protobuf-envelope.ts";
 export { ProtobufDecodeError } from "./protobuf-wire.ts";
 
 /**
- * The message of an object, without the envelope; apiVersion and kind are not part of it. Fields go out in the order of
- * their numbers: values that are not pointers always, pointers when present, lists and maps when not empty, map entries
- * sorted by key. The object must fit the schema.
+ * Encodes an object without the envelope, apiVersion and kind. Fields are written in the order of their numbers: non-
+ * pointers always, pointers when present, lists and maps when not empty, map entries sorted by key. The object must fit
+ * the schema.
  */
 export function encodeMessage(schema: StructSchema, object: JsonObject): Uint8Array {
   const writer = newWriter();
@@ -21,9 +21,9 @@ export function encodeMessage(schema: StructSchema, object: JsonObject): Uint8Ar
 }
 
 /**
- * The object in its JSON shape, without apiVersion and kind. Fields that the schema does not know are skipped; a zero
- * value is absent where its JSON form leaves it out. Throws ProtobufDecodeError, and StatusError 413 for more than
- * `valuesMax` values.
+ * Decodes an object to its JSON shape, without apiVersion and kind. Unknown fields are skipped; a zero value is absent
+ * where its JSON form leaves it out.
+ * @throws ProtobufDecodeError, and StatusError 413 for more than `valuesMax` values
  */
 export function decodeMessage(schema: StructSchema, bytes: Uint8Array, valuesMax?: number): JsonObject {
   const object = emptyJsonObject();
@@ -45,7 +45,7 @@ interface MessagePlan {
 /** One plan per compiled type, made on first use. */
 const plans = new WeakMap<StructSchema, MessagePlan>();
 
-/** Lists that are messages of their own, `{items=1}`, although they are not values of a map. */
+/** Lists that are messages of their own, `{items=1}`, although they are not map values. */
 const wrappedLists: ReadonlySet<string> = new Set(["meta/v1.APIResource.verbs"]);
 
 function planOf(schema: StructSchema): MessagePlan {
@@ -77,7 +77,7 @@ function readMessage(reader: ProtobufReader, schema: StructSchema, object: JsonO
   }
 }
 
-/** A struct that JSON merges into its parent is a message here. */
+/** Plans a struct that is inlined into its parent in JSON, but a nested message in protobuf. */
 function planInline(number: number, schema: StructSchema): FieldPlan {
   const tag = tagOf(number, wireBytes);
   return {
@@ -127,13 +127,13 @@ function planSingle(field: Field, codec: ValueCodec): FieldPlan {
   };
 }
 
-/** Whether the value just read is one that the JSON form leaves out. */
+/** Reports whether the value just read is one that the JSON form leaves out. */
 function isLeftOut(field: Field, value: JsonValue): boolean {
   if (value === null) return field.pointer || field.omitZero;
   if (field.pointer) return false;
   if (isJsonObject(value)) return field.omitZero && Object.keys(value).length === 0;
   const { schema } = field;
-  // Quantities and the like are structs for Go: empty is not a notion they have.
+  // Quantities and the like are structs in Go, which are never empty.
   if (schema.kind === "scalar" && structScalars.has(schema.scalar)) return false;
   return field.omitEmpty && (value === "" || value === 0 || value === false);
 }
@@ -203,12 +203,12 @@ function planMap(field: Field, codec: ValueCodec): FieldPlan {
   };
 }
 
-/** What null stands for inside a list or map. */
+/** Returns the value that null stands for inside a list or map. */
 function itemZero(codec: ValueCodec): JsonValue {
   return codec.zero ?? (codec === scalarCodecs.bytes ? "" : null);
 }
 
-/** The codec of a value inside a field, list or map; there a list is a message of its own. */
+/** Returns the codec of a value inside a field, list or map, where a list is a message of its own. */
 function codecOf(schema: Schema): ValueCodec {
   switch (schema.kind) {
     case "scalar":
@@ -225,7 +225,7 @@ function codecOf(schema: Schema): ValueCodec {
 function structCodec(schema: StructSchema): ValueCodec {
   return {
     wireType: wireBytes,
-    // Never written to, so that one may serve all.
+    // Shared by all, because it is never written to.
     zero: emptyStruct,
     write(writer, value) {
       writer.fork();

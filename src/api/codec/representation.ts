@@ -1,4 +1,7 @@
-/** How a response is written: base media type and, possibly, another shape of the object. Negotiated from Accept once per request. */
+/**
+ * Form of a response: base media type and, possibly, another shape of the object. Negotiated from Accept once per
+ * request.
+ */
 export interface Representation {
   readonly mediaType: MediaType;
   readonly transform: Transform;
@@ -20,7 +23,7 @@ export type Transform =
 
 export const plainJson: Representation = { mediaType: "application/json", transform: { kind: "none" }, pretty: false };
 
-/** The only case in which stored bytes go out as they are. */
+/** Reports whether stored bytes can be sent as they are. */
 export function isPlainJson(representation: Representation): boolean {
   return (
     representation.mediaType === "application/json" &&

@@ -7,7 +7,7 @@ import type { Entry } from "../entry.ts";
 import { toBytes } from "./byte-text.ts";
 import { parseJson } from "./json.ts";
 
-/** `{"kind":"Pod","apiVersion":"v1",` for one kind, ready to stand before a stored body without its brace. */
+/** `{"kind":"Pod","apiVersion":"v1",` for each kind, to be put before a stored body without its brace. */
 const typePrefixes = new WeakMap<GroupVersionKind, Uint8Array>();
 
 export function typePrefix(gvk: GroupVersionKind): Uint8Array {
@@ -19,27 +19,30 @@ export function typePrefix(gvk: GroupVersionKind): Uint8Array {
   return prefix;
 }
 
-/** A stored body as a document without kind and apiVersion. */
+/** Decodes a stored body to a document without kind and apiVersion. */
 export function decodeBody(entry: Entry): JsonObject {
   return parseJson(entry.body, { strict: false }).value as JsonObject;
 }
 
-/** Whether the stored bytes of a kind are those of the served version too, but for kind and apiVersion. */
+/** Reports whether the stored bytes of a kind are also those of the served version, apart from kind and apiVersion. */
 export function servesStoredBytes({ storedAs }: ResourceInfo): boolean {
   return storedAs?.conversion === undefined;
 }
 
-/** A stored body in the form in which it is stored, whichever version is served. */
+/** Decodes a stored body in its stored form, whichever version is served. */
 export function decodeStored(entry: Entry, info: ResourceInfo): KubeObject {
   return decodeEntry(entry, storedInfo(info));
 }
 
-/** A stored body as an object of the served version. */
+/** Decodes a stored body as an object of the served version. */
 export function decodeServed(entry: Entry, info: ResourceInfo): KubeObject {
   return fromStorage(decodeStored(entry, info), info);
 }
 
-/** A stored body as the served version has it in lists: without kind and apiVersion, unless it is a custom resource. */
+/**
+ * Decodes a stored body as lists of the served version contain it: without kind and apiVersion, except for custom
+ * resources.
+ */
 export function decodeItem(entry: Entry, info: ResourceInfo): JsonObject {
   if (info.form.kind === "structural") return decodeServed(entry, info) as unknown as JsonObject;
   if (servesStoredBytes(info)) return decodeBody(entry);
@@ -47,12 +50,12 @@ export function decodeItem(entry: Entry, info: ResourceInfo): JsonObject {
   return body;
 }
 
-/** A stored body as an object of the version that it was written in. */
+/** Decodes a stored body as an object of the version in which it was written. */
 export function decodeAsWritten(entry: Entry, { kind }: GroupVersionKind): KubeObject {
   return { kind, apiVersion: entry.index.apiVersion, ...decodeBody(entry) } as unknown as KubeObject;
 }
 
-/** A stored body as an object of its kind. */
+/** Decodes a stored body as an object of the given kind. */
 export function decodeEntry(entry: Entry, gvk: GroupVersionKind): KubeObject {
   return { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...decodeBody(entry) } as unknown as KubeObject;
 }
@@ -63,8 +66,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * The bytes of `metadata` inside a stored body, a view and not a copy. The body starts with `{"metadata":{`, so the
- * scan ends where the metadata ends and the rest of the object is never read.
+ * Returns the bytes of `metadata` inside a stored body, as a view. The body starts with `{"metadata":{`, so the scan
+ * ends with the metadata and never reads the rest.
  */
 export function metadataBytes(entry: Entry): Uint8Array {
   const { body } = entry;

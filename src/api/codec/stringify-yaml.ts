@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { resolvePlainScalar } from "./yaml-scalar.ts";
 
 /**
- * One YAML document as Kubernetes' tools write it: keys sorted, two spaces of indentation, the items of a list at the
- * indentation of its key, text quoted where YAML 1.1 would read another type, text of several lines as a block.
+ * Writes one YAML document as Kubernetes' tools do: keys sorted, two spaces of indentation, list items at the
+ * indentation of their key, text quoted where YAML 1.1 would read another type, and multi-line text as a block.
  */
 export function stringifyYaml(value: JsonValue): string {
   const lines: string[] = [];
@@ -14,12 +14,12 @@ export function stringifyYaml(value: JsonValue): string {
 
 type Collection = JsonObject | JsonValue[];
 
-/** True for lists and maps that have something in them; empty ones are written in a line. */
+/** Reports whether a value is a list or map that is not empty; empty ones fit on a line. */
 function isCollection(value: JsonValue): value is Collection {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
-/** `first` stands before the first line in place of the indentation: the dashes of the lists around. */
+/** Writes a collection; `first` replaces the indentation of the first line: the dashes of the lists around it. */
 function writeCollection(lines: string[], value: Collection, indent: string, first: string): void {
   let lead = first;
   if (Array.isArray(value)) {
@@ -56,7 +56,7 @@ const beyondBlock = /[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-
 const indicatorFirst = /^(?:-(?:\s|$|--)|[?:,[\]{}#&*!|>'"%@`\s=<])/;
 const indicatorInside = /: |:$| #|\s$/;
 
-/** Several lines without what a block cannot hold; its first line must not start with space. */
+/** Reports whether a text can be written as a block: several printable lines, the first not starting with a space. */
 function isBlockText(text: string): boolean {
   const lineEnd = text.indexOf("\n");
   return lineEnd > 0 && !/^[\s]/.test(text) && !beyondBlock.test(text);
@@ -75,7 +75,7 @@ const plainWordMax = 1_024;
 
 function quoteIfNeeded(text: string): string {
   if (beyondPlain.test(text)) return escapeNonPrintable(JSON.stringify(text));
-  // Readers give up looking for the colon of a longer key.
+  // Readers look for the colon only within this length.
   const isTooLong = text.length > plainWordMax && text.includes(":");
   const plain = !isTooLong && !indicatorFirst.test(text) && !indicatorInside.test(text);
   if (resolvePlainScalar(text) !== text || (text !== "." && /^[-+.]*$/.test(text)) || looksLikeTime(text))
@@ -84,12 +84,12 @@ function quoteIfNeeded(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Readers that know timestamps would make one of it. */
+/** Reports whether readers that know timestamps would take the text for one. */
 function looksLikeTime(text: string): boolean {
   return /^\d{4}-\d\d?-\d\d?/.test(text) || /^\d+:\d\d/.test(text);
 }
 
-/** JSON leaves some characters as they are that YAML wants escaped. */
+/** Escapes characters that JSON allows and YAML does not. */
 function escapeNonPrintable(json: string): string {
   return json.replace(
     /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,

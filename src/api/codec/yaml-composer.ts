@@ -4,7 +4,7 @@ import { duplicatesMax, pathText } from "./json.ts";
 import { type ParsedYaml, yamlAliasedSizeMax, yamlDepthMax, YamlSyntaxError } from "./yaml-syntax.ts";
 import { resolvePlainScalar } from "./yaml-scalar.ts";
 
-/** What a value costs beside its text when it is repeated. */
+/** Cost of repeating a value, in addition to the length of its text. */
 const valueSize = 8;
 
 /** See `parseYaml`. @throws YamlSyntaxError */
@@ -16,7 +16,7 @@ function eventsOf(source: string): Event[] {
   try {
     return parseEvents(source, { maxDepth: yamlDepthMax });
   } catch (error) {
-    // The parser promises no single class of errors.
+    // The parser does not document a class for its errors.
     if (error instanceof YAMLException) throw new YamlSyntaxError(error.reason, (error.mark?.line ?? 0) + 1);
     throw new YamlSyntaxError(error instanceof Error ? error.message : "cannot be parsed");
   }
@@ -56,7 +56,7 @@ class YamlComposer {
   #at = 0;
   #depth = 0;
   #aliasedSize = 0;
-  /** Undefined while the anchored value is still being read. */
+  /** Anchored nodes; undefined while the value of an anchor is still being read. */
   readonly #anchors = new Map<string, Node | undefined>();
   readonly #path: (string | number)[] = [];
   readonly #duplicates = new Set<string>();
@@ -180,7 +180,7 @@ class YamlComposer {
     this.#depth += 1;
   }
 
-  /** The text of a key; undefined for the merge key. */
+  /** Returns the text of a key; undefined for the merge key. */
   #key(): string | undefined {
     const event = this.#events[this.#at];
     if (event?.type === EVENT_ID.SCALAR && event.style === SCALAR_STYLE.PLAIN) {
@@ -236,7 +236,7 @@ class YamlComposer {
     }
   }
 
-  /** Undefined without a tag; `!` alone is text. Tags that have no JSON type are refused. */
+  /** Returns the name of a tag; undefined without one. `!` alone means text. Rejects tags that have no JSON type. */
   #tagName(event: NodeProperties): TagName | undefined {
     if (event.tagStart === absent) return undefined;
     const raw = this.#source.slice(event.tagStart, event.tagEnd);
@@ -258,14 +258,14 @@ class YamlComposer {
   }
 }
 
-/** The maps that the value of a merge key names, the first taking precedence. */
+/** Returns the maps that a merge key names, in order of precedence. */
 function mergeSources({ value, size }: Node): Node[] {
   const values = Array.isArray(value) ? value : [value];
   if (!values.every(isJsonObject)) throw new YamlSyntaxError("map merge requires map or sequence of maps as the value");
   return values.map((one, at) => ({ value: one, size: at === 0 ? size : 0 }));
 }
 
-/** A map's own keys win over merged ones. */
+/** Merges maps into another, whose own keys win. */
 function mergeInto(own: JsonObject, sources: readonly Node[]): JsonObject {
   for (const { value } of sources) {
     const source = value as JsonObject;
@@ -281,7 +281,7 @@ function startOf(event: Event | undefined): number {
   return "anchorStart" in event ? event.anchorStart : 0;
 }
 
-/** Numbers the lines of a text for places that are asked for in ascending order: it goes through the text once. */
+/** Finds line numbers for offsets in ascending order, in one pass over the text. */
 class LineCounter {
   readonly #source: string;
   #line = 1;

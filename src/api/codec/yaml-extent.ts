@@ -1,13 +1,13 @@
 /**
- * About how many values a YAML text has: scalars, lists and maps, without the keys, and a repeated value once. Builds
- * nothing: the library, which cannot stop half way, is then spared a document that is too large. The lines of a plain
- * scalar that goes on count each. Stops soon after `limit`.
+ * Estimates how many values a YAML text has: scalars, lists and maps, without keys, and a repeated value once. Builds
+ * nothing: the library cannot stop half way, so too large a document must be rejected before it. Each line of a multi-
+ * line plain scalar counts. Stops soon after `limit`.
  */
 export function yamlValues(text: string, limit = Number.POSITIVE_INFINITY): number {
   return new YamlCounter(text).count(limit);
 }
 
-/** An anchor takes the time of this many values. */
+/** Number of values that take as much time as an anchor. */
 const anchorValues = 2;
 
 class YamlCounter {
@@ -22,7 +22,7 @@ class YamlCounter {
   #isCounted = false;
   /** The token before was counted; if it turns out to be a key, it stands for its value. */
   #isKeyCounted = false;
-  /** The column of the innermost block node on this line: text of a block scalar stands to the right of it. */
+  /** Column of the innermost block node on this line; the text of a block scalar is indented further. */
   #column = 0;
 
   constructor(text: string) {
@@ -103,7 +103,7 @@ class YamlCounter {
     this.#at++;
   }
 
-  /** A value begins. */
+  /** Counts a value that begins here. */
   #take(): void {
     if (!this.#isCounted) this.#values++;
     this.#isKeyCounted = !this.#isCounted;
@@ -129,7 +129,7 @@ class YamlCounter {
   #closeFlow(): void {
     this.#flowDepth--;
     this.#isCounted = false;
-    // What was in the brackets is no key of what follows.
+    // A flow collection is not counted as the key of the value that follows it.
     this.#isKeyCounted = true;
     this.#atToken = false;
     this.#at++;
@@ -150,9 +150,9 @@ class YamlCounter {
     return at;
   }
 
-  /** To the first line that is neither empty nor further to the right than the node that holds the scalar. */
+  /** Skips to the first line that is not empty and not indented further than the node that holds the scalar. */
   #takeBlockScalar(): void {
-    // The whole document; it may begin at the margin.
+    // A scalar that is the whole document may begin at the margin.
     const isRoot = this.#values === 0;
     this.#take();
     const { length } = this.#text;
@@ -217,7 +217,7 @@ function endOfDoubleQuoted(text: string, start: number): number {
   return text.length;
 }
 
-/** A doubled quote stands for one and ends nothing. */
+/** Finds the closing quote; a doubled quote is part of the text. */
 function endOfSingleQuoted(text: string, start: number): number {
   let end = text.indexOf("'", start + 1);
   while (end !== -1 && text.charCodeAt(end + 1) === code.apostrophe) end = text.indexOf("'", end + 2);

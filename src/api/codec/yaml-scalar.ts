@@ -1,6 +1,6 @@
 import { parseNumber } from "./json.ts";
 
-/** What a plain scalar means to YAML 1.1 as Kubernetes' clients and servers read it. */
+/** Value of a plain scalar in YAML 1.1, as Kubernetes' clients and servers read it. */
 export type PlainScalar = string | number | bigint | boolean | null;
 
 const words: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
@@ -10,7 +10,7 @@ const words: ReadonlyMap<string, boolean | null> = new Map<string, boolean | nul
   ...["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"].map((word) => [word, true] as const),
   ...["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"].map((word) => [word, false] as const),
 ]);
-/** Words for numbers that JSON does not have. */
+/** Spellings of numbers that JSON cannot represent. */
 const unsupportedNumbers: ReadonlySet<string> = new Set([
   ".nan",
   ".NaN",
@@ -21,12 +21,12 @@ const decimalInteger = /^[-+]?(?:0|[1-9]\d*)$/;
 const radixInteger = /^([-+]?)0([xXoObB]?)([0-9a-fA-F]+)$/;
 const float = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 const startsNumber = /^[-+.\d]/;
-/** 64 binary digits are the longest integer that fits; leading zeros get some room. */
+/** Limit of the digits of an integer that is not decimal: 64 binary ones, with some room for leading zeros. */
 const radixDigitsMax = 128;
 
 /**
- * The value of a plain scalar: y/yes/on and n/no/off are booleans, `0777`, `0o777`, `0x1f` and `0b1` are integers, `_` may
- * separate digits, dates stay text. Undefined for infinities and NaN.
+ * Resolves a plain scalar: y/yes/on and n/no/off are booleans, `0777`, `0o777`, `0x1f` and `0b1` are integers, `_` may
+ * separate digits, and dates stay text. Returns undefined for infinities and NaN.
  */
 export function resolvePlainScalar(text: string): PlainScalar | undefined {
   const word = words.get(text);
@@ -60,7 +60,7 @@ function resolveInteger(digits: string): number | bigint | undefined {
   return fit(sign === "-" ? -value : value);
 }
 
-/** Undefined when 64 bits do not hold the integer. */
+/** Returns an integer as a number if that is exact, else as a bigint; undefined if 64 bits do not hold it. */
 function fit(value: bigint): number | bigint | undefined {
   if (value < -(2n ** 63n) || value >= 2n ** 64n) return undefined;
   const number = Number(value);

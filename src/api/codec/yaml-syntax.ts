@@ -1,11 +1,14 @@
 import type { ParsedDocument } from "./json.ts";
 
-/** Lists and maps nest no deeper than this. */
+/** Limit of the nesting of lists and maps. */
 export const yamlDepthMax = 250;
-/** Bound on what aliases and merge keys add to a document: the characters of the text and keys that they repeat, and 8 for each value. */
+/**
+ * Limit of the size that aliases and merge keys add to a document: the characters of the text and keys that they
+ * repeat, and 8 for each value.
+ */
 export const yamlAliasedSizeMax = 1_000_000;
 
-/** The bytes are not one YAML document, or one that JSON cannot hold. */
+/** Thrown for bytes that are not one YAML document, or that JSON cannot represent. */
 export class YamlSyntaxError extends Error {
   constructor(message: string, line?: number) {
     super(line === undefined ? `yaml: ${message}` : `yaml: line ${line}: ${message}`);

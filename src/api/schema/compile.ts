@@ -30,7 +30,10 @@ export interface FieldEntry {
   readonly gate?: string;
   readonly dv?: readonly string[];
 }
-/** A struct has `fields`, an alias or closed set has `of`, a type with its own JSON form is `special`. */
+/**
+ * A generated type: a struct has `fields`, an alias or closed set has `of`, and a type with its own JSON form is
+ * `special`.
+ */
 export interface TypeEntry {
   readonly fields?: readonly FieldEntry[];
   readonly atomic?: 1;
@@ -68,23 +71,23 @@ export const specialScalars: Readonly<Record<string, ScalarKind>> = {
   "apiextensions/v1.JSONSchemaPropsOrStringArray": "any",
 };
 
-/** Types that are a schema or something else. */
+/** Types that are either a schema or something else. */
 const schemaAlternatives: ReadonlySet<string> = new Set([
   "apiextensions/v1.JSONSchemaPropsOrArray",
   "apiextensions/v1.JSONSchemaPropsOrBool",
   "apiextensions/v1.JSONSchemaPropsOrStringArray",
 ]);
 
-/** Types whose fields are the document's own type, not part of its content. */
+/** Types whose fields name the document's own type and are not part of its content. */
 const typeMetaTypes: ReadonlySet<string> = new Set(["meta/v1.TypeMeta", "runtime.TypeMeta"]);
 
-/** Generated types, compiled on first use and once each, so that every reference to a type is the same schema. */
+/** Generated types, each compiled once on first use, so that every reference to a type is the same schema. */
 export class TypeSchemas {
   readonly #entries: TypeEntries;
   readonly #rules: ReadonlyMap<string, DefaultRule>;
   readonly #compiled = new Map<string, Schema>();
 
-  /** @param rules by type name; a rule of a struct that is inlined does not apply to its parents */
+  /** @param rules by type name; the rule of an inlined struct does not apply to its parents */
   constructor(entries: TypeEntries, rules: ReadonlyMap<string, DefaultRule> = new Map()) {
     this.#entries = entries;
     this.#rules = rules;
@@ -94,14 +97,14 @@ export class TypeSchemas {
     return Object.hasOwn(this.#entries, name);
   }
 
-  /** @throws Error when the type is unknown or not a struct: a mistake in our data, never a client's. */
+  /** @throws Error if the type is unknown or not a struct: a mistake in our data, never a client's */
   struct(name: string): StructSchema {
     const schema = this.resolve(name);
     if (schema.kind !== "struct") throw new Error(`type ${name} is a ${schema.kind}, not a struct`);
     return schema;
   }
 
-  /** Schema of a reference: `string`, `core/v1.Pod`, `[]X` or `map[K]V`. */
+  /** Returns the schema of a reference: `string`, `core/v1.Pod`, `[]X` or `map[K]V`. */
   resolve(ref: string): Schema {
     let schema = this.#compiled.get(ref);
     if (schema === undefined) {
@@ -141,7 +144,7 @@ export class TypeSchemas {
   }
 }
 
-/** Fields are resolved on first access: a type may refer to itself, and most types are never used. */
+/** A struct that resolves its fields on first access: a type may refer to itself, and most types are never used. */
 class CompiledStruct implements StructSchema {
   readonly kind = "struct";
   readonly name: string;

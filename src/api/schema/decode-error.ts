@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
 import type { Schema } from "./schema.ts";
 
-/** A value of the wrong type. The message is Go's, as near as the schema allows; it becomes part of a 400. */
+/**
+ * Thrown for a value of the wrong type. The message is Go's, as near as the schema allows; it becomes part of a 400.
+ */
 export class DecodeTypeError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,16 +11,16 @@ export class DecodeTypeError extends Error {
   }
 }
 
-/** Where a value stands: the struct that declares its field, and the JSON names from the root on. */
+/** Place of a value: the struct that declares its field, and the JSON names from the root on. */
 export interface FieldPlace {
   readonly struct: string;
   readonly path: string;
 }
 
-/** A step from the root to a value: a field of a struct, an index of a list or a key of a map. */
+/** Step from the root to a value: a field of a struct, an index of a list or a key of a map. */
 export type PlaceSegment = { readonly field: string } | { readonly key: string } | number;
 
-/** Go's account of a place leaves out indexes and keys. */
+/** Returns the place as Go reports it, without indexes and keys. */
 export function placeOf(struct: string, segments: readonly PlaceSegment[]): FieldPlace {
   const names: string[] = [];
   for (const segment of segments) {
@@ -27,17 +29,20 @@ export function placeOf(struct: string, segments: readonly PlaceSegment[]): Fiel
   return { struct, path: names.join(".") };
 }
 
-/** `json: cannot unmarshal string into Go struct field ObjectMeta.metadata.labels of type map[string]string`. */
+/**
+ * Makes an error such as `json: cannot unmarshal string into Go struct field ObjectMeta.metadata.labels of type
+ * map[string]string`.
+ */
 export function wrongType(value: JsonValue, goType: string, place: FieldPlace | undefined): DecodeTypeError {
   return new DecodeTypeError(`json: cannot unmarshal ${describe(value)} into Go ${target(place)} type ${goType}`);
 }
 
-/** Like wrongType for a number that is not whole or out of range: Go shows it. */
+/** Makes the error for a number that is not whole or out of range, which Go shows. */
 export function wrongNumber(value: number | bigint, goType: string, place: FieldPlace | undefined): DecodeTypeError {
   return new DecodeTypeError(`json: cannot unmarshal number ${value} into Go ${target(place)} type ${goType}`);
 }
 
-/** Go's name of the type that a schema stands for; named scalars appear as their base type. */
+/** Returns Go's name of the type of a schema; named scalars appear as their base type. */
 export function goTypeOf(schema: Schema): string {
   switch (schema.kind) {
     case "list":
@@ -51,7 +56,7 @@ export function goTypeOf(schema: Schema): string {
   }
 }
 
-/** `Pod` of `core/v1.Pod`. */
+/** Returns `Pod` for `core/v1.Pod`. */
 export function goStructName(typeName: string): string {
   return typeName.slice(typeName.lastIndexOf(".") + 1);
 }

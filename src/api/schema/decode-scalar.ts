@@ -7,16 +7,19 @@ import { normalizeMicroTime, normalizeTime } from "./time-text.ts";
 
 const paddingCode = 61;
 
-/** Where the value stands, worked out only for an error. */
+/** Finds the place of the value in the document. Called only to report an error. */
 export type PlaceOf = () => FieldPlace | undefined;
-/** The value as Go would write it again. Never gets null. @throws DecodeTypeError */
+/**
+ * Returns the value as Go would write it again. Never called with null.
+ * @throws DecodeTypeError
+ */
 export type ScalarDecoder = (value: JsonValue, place: PlaceOf) => JsonValue;
 
-/** A decoder, and the value that a field of this type has when nothing sets it. */
+/** A decoder, and the zero value of its type. */
 export interface ScalarCodec {
   readonly decode: ScalarDecoder;
   readonly zero: JsonValue;
-  /** A struct in Go: `omitempty` does not leave out its zero. */
+  /** True for structs in Go, whose zero `omitempty` does not leave out. */
   readonly structLike: boolean;
 }
 
@@ -67,7 +70,7 @@ function integer(goType: string, min: bigint, max: bigint): ScalarDecoder {
   };
 }
 
-/** Numbers wherever they are exact, so that equal values are equal in JavaScript. */
+/** Returns a number wherever that is exact, so that equal values are equal in JavaScript. */
 function narrow(value: bigint): number | bigint {
   const isSafe = value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
   return isSafe ? Number(value) : value;
@@ -98,7 +101,7 @@ function intOrString(value: JsonValue, place: PlaceOf): JsonValue {
   return scalarCodecs.int32.decode(value, place);
 }
 
-/** Text whose meaning decides about its form. */
+/** Makes a decoder of text that is stored in a normalized form. */
 function parsed(normalize: (text: string) => string | undefined): ScalarDecoder {
   return (value, place) => {
     if (typeof value !== "string") throw wrongType(value, "string", place());
@@ -114,7 +117,7 @@ function reportingWhy(run: () => JsonValue): JsonValue {
   }
 }
 
-/** Standard base64 with padding; line breaks are skipped, as Go does. */
+/** Decodes standard base64 with padding; line breaks are skipped, as in Go. */
 function base64(value: JsonValue, place: PlaceOf): JsonValue {
   if (typeof value !== "string") throw wrongType(value, "[]uint8", place());
   const invalidAt = invalidBase64At(value);
@@ -123,7 +126,10 @@ function base64(value: JsonValue, place: PlaceOf): JsonValue {
   return hasStrayBits(clean) ? Buffer.from(clean, "base64").toString("base64") : clean;
 }
 
-/** Index of what Go calls the first illegal byte, or -1: for groups of four that end early it counts back from the end. */
+/**
+ * Returns the index that Go reports as the first illegal byte, or -1. For groups of four that end early it counts back
+ * from the end.
+ */
 function invalidBase64At(value: string): number {
   let inGroup = 0;
   for (let at = 0; at < value.length; at++) {
@@ -136,7 +142,7 @@ function invalidBase64At(value: string): number {
   return inGroup === 0 ? -1 : value.length - inGroup;
 }
 
-/** Padding is the end of a text, and completes its last group. */
+/** Checks padding, which must end the text and complete its last group. */
 function invalidPaddingAt(value: string, at: number, inGroup: number): number {
   if (inGroup < 2) return at;
   let next = skipLineBreaks(value, at + 1);
@@ -168,7 +174,7 @@ function isBase64(code: number): boolean {
   );
 }
 
-/** The last character may carry bits that belong to no byte; writing the bytes again clears them. */
+/** Reports whether the last character has bits that belong to no byte. Encoding the bytes again clears them. */
 function hasStrayBits(value: string): boolean {
   if (!value.endsWith("=")) return false;
   const isDouble = value.endsWith("==");

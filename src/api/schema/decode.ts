@@ -3,27 +3,27 @@ import { DecodeTypeError, goStructName, goTypeOf, type PlaceSegment, placeOf, wr
 import { type PlaceOf, scalarCodecs } from "./decode-scalar.ts";
 import type { Field, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
-/** Structs inside structs; no built-in type needs more than a few dozen. */
+/** Limit of the nesting of structs; built-in types need no more than a few dozen. */
 export const maxDecodeDepth = 512;
-/** Unknown fields reported of one document; what is beyond is dropped as silently as its report. */
+/** Limit of the unknown fields reported of one document; the rest is dropped without a report. */
 export const maxUnknownFields = 100;
 
 export interface Decoded {
   /**
-   * Known fields in order of declaration; `kind` and `apiVersion`, when given, in front. Shares only free-form JSON with
-   * the input, or whatever is in its final form there with `takesOver`.
+   * Known fields in order of declaration, with `kind` and `apiVersion`, if given, in front. Shares free-form JSON with
+   * the input and, with `takesOver`, every part that is already in its final form.
    */
   readonly object: JsonObject;
-  /** Paths such as `spec.containers[0].foo`, dropped from the object, in the order of the document. At most `maxUnknownFields`. */
+  /** Paths such as `spec.containers[0].foo` of the dropped fields, in document order. At most `maxUnknownFields`. */
   readonly unknownFields: string[];
 }
 
 /**
- * What the reference implementation would hold after reading the document into its type and writing it again:
- * unknown fields are gone, null is absent, quantities, times and base64 have their canonical text, zero values are left
- * out or written as the type says.
- * @param options.kind names the type in the error for a document that is no object
- * @param options.takesOver parts that need no change are taken over instead of copied; nobody changes the input any more
+ * Returns the document as kube-apiserver would have it after decoding it into its type and encoding it again: unknown
+ * fields and nulls are gone, quantities, times and base64 are canonical, and zero values are left out or written as the
+ * type says.
+ * @param options.kind names the type in the error for a document that is not an object
+ * @param options.takesOver reuses unchanged parts of the input instead of copying them; the caller must not change it later
  * @throws DecodeTypeError when a value has the wrong type or form
  */
 export function decodeTyped(
@@ -41,9 +41,9 @@ export function decodeTyped(
 }
 
 /**
- * The order in which a reader of the text meets them; a struct meets its own only after those of its known fields.
- * Looks through each object on the way once, however many places it holds.
- * @param depth the segments that all of the places have in common, and that lead to `value`
+ * Sorts places into the order in which a reader of the text meets them; those of a struct come after those of its known
+ * fields. Visits each object on the way once, however many places it holds.
+ * @param depth the number of leading segments that all places share and that lead to `value`
  */
 function inDocumentOrder(places: PlaceSegment[][], value: JsonValue | undefined, depth = 0): PlaceSegment[][] {
   if (places.length < 2) return places;
@@ -60,7 +60,7 @@ function keysInOrder(wanted: ReadonlyMap<string | number, unknown>, value: JsonV
   return Object.keys(value ?? {}).filter((key) => wanted.has(key));
 }
 
-/** The state of one call. */
+/** State of one call. */
 class Run {
   readonly takesOver: boolean;
   readonly segments: PlaceSegment[] = [];
@@ -75,7 +75,7 @@ class Run {
 
   readonly place: PlaceOf = () => placeOf(this.struct, this.segments);
 
-  /** False when no more are reported. */
+  /** Returns false when no more are reported. */
   reportUnknown(name: string): boolean {
     if (this.unknown.length >= maxUnknownFields) return false;
     this.unknown.push([...this.segments, { field: name }]);
@@ -84,21 +84,21 @@ class Run {
 }
 
 interface Decoder {
-  /** Never gets null. */
+  /** Decodes a value that is not null. */
   decode(value: JsonValue, run: Run): JsonValue;
-  /** Stands for null inside a list or a map. */
+  /** Returns the value that replaces null inside a list or a map. */
   zeroElement(): JsonValue;
-  /** `omitempty` leaves out an empty value of this type. */
+  /** Reports whether `omitempty` leaves out the value. */
   isEmpty(value: JsonValue): boolean;
 }
 
 interface FieldDecoder {
   readonly name: string;
-  /** Among the fields of its struct. */
+  /** Position among the fields of its struct. */
   readonly position: number;
   readonly segment: PlaceSegment;
   readonly decoder: Decoder;
-  /** What is written when the field is absent; undefined: nothing. */
+  /** Makes the value that is written when the field is absent; undefined if nothing is. */
   readonly absent: (() => JsonValue) | undefined;
   readonly omitsEmpty: boolean;
   readonly omitsNull: boolean;
@@ -265,7 +265,7 @@ class MapDecoder implements Decoder {
   }
 }
 
-/** Decodes a struct where there may be something else: a list of them, or a flag. */
+/** Decodes a type that is either a struct or something else: a list of structs, or a flag. */
 class AlternativeDecoder implements Decoder {
   readonly #alternative: NonNullable<ScalarSchema["alternative"]>;
 
@@ -281,7 +281,7 @@ class AlternativeDecoder implements Decoder {
     return value.map((item) => (isJsonObject(item) ? this.#struct(struct(), item, run) : item));
   }
 
-  /** Upstream drops unknown fields in here without a word. */
+  /** Upstream drops unknown fields here without a warning. */
   #struct(schema: StructSchema, value: JsonObject, run: Run): JsonValue {
     const known = run.unknown.length;
     const decoded = structDecoder(schema).decode(value, run);
@@ -298,7 +298,7 @@ class AlternativeDecoder implements Decoder {
   }
 }
 
-/** The number of keys that belong to the type. */
+/** Decodes kind and apiVersion. Returns the number of keys that belong to the type. */
 function decodeTypeMeta(value: JsonObject, object: JsonObject, run: Run): number {
   let known = 0;
   for (const name of ["kind", "apiVersion"]) {
@@ -322,7 +322,7 @@ function decodeField(field: FieldDecoder, given: JsonValue, run: Run): JsonValue
   return value === null && field.omitsNull ? undefined : value;
 }
 
-/** What a struct is decoded by. */
+/** Decoders of the fields of a struct. */
 class StructFields {
   readonly inOrder: readonly FieldDecoder[];
   readonly byName: ReadonlyMap<string, FieldDecoder>;
@@ -335,7 +335,7 @@ class StructFields {
     this.#alwaysWritten = this.inOrder.filter(({ absent }) => absent !== undefined).length;
   }
 
-  /** Whether the keys of `value` are those that its decoded form has: in order, none unknown, none to be added. */
+  /** Reports whether `value` has exactly the keys of its decoded form, in order. */
   areThoseOf(value: JsonObject): boolean {
     let last = -1;
     let alwaysWritten = 0;
@@ -350,7 +350,7 @@ class StructFields {
   }
 }
 
-/** The struct itself where all of its fields are in their final form. */
+/** Returns the struct itself if all of its fields are in their final form. */
 function decodeParts(value: JsonObject, { byName }: StructFields, run: Run): JsonObject {
   let object = value;
   for (const key of Object.keys(value)) {
@@ -377,7 +377,7 @@ function fieldDecoder(field: Field, position: number): FieldDecoder {
   };
 }
 
-/** Go's rules of what an unset field prints. */
+/** Returns a function that makes the value that Go prints for an unset field. */
 function absentValue(field: Field, decoder: Decoder): (() => JsonValue) | undefined {
   if (field.pointer) return field.omitEmpty ? undefined : () => null;
   if (isStructLike(field.schema)) {
@@ -388,7 +388,7 @@ function absentValue(field: Field, decoder: Decoder): (() => JsonValue) | undefi
   return isNilable ? () => null : () => decoder.zeroElement();
 }
 
-/** A struct in Go, which `omitempty` does not leave out. */
+/** Reports whether a type is a struct in Go, which `omitempty` does not leave out. */
 function isStructLike(schema: Schema): boolean {
   return schema.kind === "struct" || (schema.kind === "scalar" && scalarCodecs[schema.scalar].structLike);
 }

@@ -5,9 +5,9 @@ import { type StructStep, StructWalk } from "./struct-walk.ts";
 const structs = new StructWalk(defaultsOf);
 
 /**
- * Fills in what the document leaves open, in place: defaults of fields, then the rule of the struct, then its parts.
- * A field that is not a pointer counts as left open when it is zero. The object must be decoded (schema/decode.ts);
- * added fields stand behind the others, so that it has to be brought into order before it is encoded.
+ * Applies defaults in place: those of fields, then the rule of the struct, then those of its parts. A field that is not
+ * a pointer counts as absent when it is zero. The object must be decoded (schema/decode.ts). Added fields are last, so
+ * the object has to be brought into order before it is encoded.
  */
 export function applyDefaults(schema: StructSchema, object: JsonObject): void {
   structs.visit(schema, object);
@@ -24,7 +24,7 @@ function defaultsOf({ fields, defaultRule }: StructSchema): StructStep | undefin
   };
 }
 
-/** A zero default of a field where zero and absent are the same changes nothing. */
+/** Reports whether a default changes anything. A zero default does not where zero and absent are the same. */
 function hasEffect({ default: value, pointer }: Field): boolean {
   return value !== undefined && !isOpen(value, pointer);
 }

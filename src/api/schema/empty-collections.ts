@@ -5,8 +5,8 @@ import { type StructStep, StructWalk } from "./struct-walk.ts";
 const structs = new StructWalk(nullingOf);
 
 /**
- * Makes null, in place, of the empty lists and maps that are always written: upstream does not tell the two
- * apart in what it stores. The object must be decoded (schema/decode.ts).
+ * Replaces, in place, empty lists and maps that are always written by null: upstream does not distinguish the two in
+ * the store. The object must be decoded (schema/decode.ts).
  */
 export function nullEmptyCollections(schema: StructSchema, object: JsonObject): void {
   structs.visit(schema, object);

@@ -1,22 +1,25 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "./schema.ts";
 
-/** Takes the struct out of its parent if it goes with the field that was just dropped from it. */
+/** Removes a struct from its parent if it depends on the field that was just dropped from it. */
 type Remove = (struct: JsonObject, dropped: JsonValue | undefined) => void;
 type Visit = (parent: JsonObject, field: Field, remove: Remove | undefined) => void;
 
-/** The parts of a struct that may hold fields behind a gate that is off. */
+/** Parts of a struct that may hold fields behind a disabled gate. */
 interface Plan {
   readonly closed: readonly Field[];
   readonly nested: readonly Field[];
 }
 
-/** Structs that go with the last of their fields. */
+/** Structs that are removed with the last of their fields. */
 const goesWhenEmpty: ReadonlySet<string> = new Set(["core/v1.Lifecycle"]);
-/** Structs that mean something else without such a field, and so go with it (a reference without its namespace). */
+/**
+ * Structs that would mean something else without such a field and are removed with it, such as a reference without its
+ * namespace.
+ */
 const goesWithField: ReadonlySet<string> = new Set(["core/v1.TypedObjectReference"]);
 
-/** Drops fields behind feature gates that are off: nobody can begin to use them, and an object that uses them keeps them. */
+/** Drops fields behind disabled feature gates, except from objects that already use them. */
 export class GatedFields {
   readonly #enabled: (gate: string) => boolean;
   readonly #plans = new WeakMap<StructSchema, Plan>();
@@ -26,7 +29,7 @@ export class GatedFields {
     this.#enabled = enabled;
   }
 
-  /** Takes such fields out of `object`, except those that the stored object uses, wherever in it. */
+  /** Drops such fields from `object`, except those that the stored object uses anywhere. */
   drop(schema: StructSchema, object: JsonObject, old: JsonObject | undefined): void {
     const { closed, nested } = this.#planOf(schema);
     if (closed.length === 0 && nested.length === 0) return;
@@ -73,7 +76,7 @@ export class GatedFields {
     return gates.some((gate) => !this.#enabled(gate));
   }
 
-  /** Types may be recursive, hence the structs already looked at. */
+  /** Reports whether a schema has such fields. Types may be recursive; `seen` holds the structs already visited. */
   #hasClosed(schema: Schema, seen: Set<StructSchema>): boolean {
     switch (schema.kind) {
       case "scalar":

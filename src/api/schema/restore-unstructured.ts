@@ -4,7 +4,7 @@ import { DecodeTypeError } from "./decode-error.ts";
 import type { ScalarKind, Schema, StructSchema } from "./schema.ts";
 
 /**
- * Fits a document to a type as upstream does with the result of a strategic merge patch, which it never writes as
+ * Fits a document to a type as upstream does with the result of a strategic merge patch, which never passes through
  * JSON: whole numbers wrap around in a smaller type, and errors do not name the field.
  * @throws DecodeTypeError with upstream's text for the first value that does not fit
  */
@@ -57,7 +57,7 @@ function restoreScalar(scalar: ScalarKind, value: JsonValue): JsonValue {
   if (bits !== undefined) return restoreInteger(scalar, value, bits);
   if (scalar === "bool" && typeof value !== "boolean") throw unrecognized("bool");
   if (scalar === "string" && typeof value !== "string") {
-    // Go could convert a whole number to a character; the converter does not want that.
+    // Go could convert a whole number to a character, but the converter rejects it.
     throw goInterfaceType(value) === "int64" ? cannotConvert("int64", "string") : unrecognized("string");
   }
   if (scalar === "bytes" && typeof value !== "string") {

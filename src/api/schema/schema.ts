@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 
 /**
- * The representation of a built-in type, compiled from generated data. Custom kinds follow an OpenAPI schema instead.
+ * Representation of a built-in type, compiled from generated data. Custom kinds follow an OpenAPI schema instead.
  * Decoding, pruning, defaulting, strategic merge, managed fields, protobuf, OpenAPI and tables are functions of it.
  */
 export type Schema = ScalarSchema | ListSchema | MapSchema | StructSchema;
@@ -38,9 +38,9 @@ export interface ScalarSchema {
   readonly scalar: ScalarKind;
   /** Closed set of values. */
   readonly values?: readonly string[];
-  /** Name of a type with a JSON form of its own, where documents call it by that name. */
+  /** Name by which documents call a type that has a JSON form of its own. */
   readonly typeName?: string;
-  /** Of a type that is a struct or something else: the struct. */
+  /** The struct that stands for this type when the value is an object. */
   readonly alternative?: { struct(): StructSchema; readonly takesFlag: boolean };
 }
 export interface ListSchema {
@@ -54,17 +54,22 @@ export interface MapSchema {
 }
 export interface StructSchema {
   readonly kind: "struct";
-  /** `core/v1.Pod`: package key and type name. */
+  /** Package key and type name, such as `core/v1.Pod`. */
   readonly name: string;
-  /** In declaration order, which is the order on the wire; inline structs are already merged in. Compiled on first use. */
+  /**
+   * Fields in declaration order, which is the order on the wire; inline structs are merged in. Compiled on first use.
+   */
   readonly fields: ReadonlyMap<string, Field>;
-  /** Server-side apply treats it as one value. */
+  /** True if server-side apply treats the struct as one value. */
   readonly atomic: boolean;
-  /** Keeps fields that it does not declare (custom resources only). */
+  /** True if undeclared fields are kept (custom resources only). */
   readonly preserveUnknown: boolean;
-  /** `kind` and `apiVersion` are accepted besides the fields: a document of its own or embedded. Absent means false. */
+  /**
+   * True if `kind` and `apiVersion` are accepted besides the fields: a document of its own, or embedded. Absent means
+   * false.
+   */
   readonly typeMeta?: boolean;
-  /** Defaults that are not the default of one field: changes the object in place. Absent means none. */
+  /** Defaults that depend on more than one field; changes the object in place. Absent means none. */
   readonly defaultRule?: DefaultRule;
   /** Nested messages that JSON inlines but protobuf does not: protobuf field number → the inlined struct. */
   readonly protoInline: ReadonlyMap<number, StructSchema>;
@@ -77,26 +82,26 @@ export interface Field {
   readonly number: number;
   /** True when the field came from an inline struct that is a nested message in protobuf (see protoInline). */
   readonly protoInlined: boolean;
-  /** Absent and zero are different values. Without it a zero value is the same as absent. */
+  /** True if absent and zero are different values. */
   readonly pointer: boolean;
-  /** A zero or empty value is left out of JSON. Without it the zero value is written. */
+  /** True if a zero or empty value is left out of JSON; otherwise it is written. */
   readonly omitEmpty: boolean;
-  /** A zero struct is left out too. */
+  /** True if a zero struct is left out too. */
   readonly omitZero: boolean;
   readonly required: boolean;
   readonly patchStrategy: readonly ("merge" | "replace" | "retainKeys")[];
   readonly patchMergeKey: string | undefined;
   /** Server-side apply topology of a list. */
   readonly listType: "atomic" | "set" | "map";
-  /** The type declares no list type: it is taken for `atomic`, and not published. Absent means false. */
+  /** True if the type declares no list type, which then counts as `atomic` and is not published. Absent means false. */
   readonly impliesListType?: boolean;
   readonly listMapKeys: readonly string[];
-  /** How a map or struct is owned; undefined: as the type of the value says. */
+  /** Ownership of a map or struct; undefined if the type of the value decides. */
   readonly mapType: "granular" | "atomic" | undefined;
   readonly default: JsonValue | undefined;
   readonly immutable: boolean;
   /** Feature gates that guard the field; empty for none. */
   readonly gates: readonly string[];
-  /** Rules about the value, as the type declares them: `maxItems=8`, `ifEnabled(Gate)=required`. Absent means none. */
+  /** Rules that the type declares about the value: `maxItems=8`, `ifEnabled(Gate)=required`. Absent means none. */
   readonly markers?: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 
-/** The object in this field, which is made when there is none. */
+/** Returns the object in this field, creating it if it is absent. */
 export function childOf(owner: JsonObject, name: string): JsonObject {
   const present = owner[name];
   if (isJsonObject(present)) return present;
@@ -9,19 +9,19 @@ export function childOf(owner: JsonObject, name: string): JsonObject {
   return child;
 }
 
-/** Fills in the fields that are not there. */
+/** Sets the fields that are absent. */
 export function fillIn(owner: JsonObject, values: Readonly<Record<string, JsonValue>>): void {
   for (const [name, value] of Object.entries(values)) {
     if (owner[name] === undefined || owner[name] === null) owner[name] = cloneJson(value);
   }
 }
 
-/** Fills in the fields that are absent or empty: of those, empty text means nothing. */
+/** Sets the fields that are absent or empty, where empty text has no meaning. */
 export function fillInText(owner: JsonObject, values: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(values)) owner[name] ||= value;
 }
 
-/** Labels of the template in the spec; undefined when there are none. */
+/** Returns the labels of the template in the spec; undefined if there are none. */
 export function templateLabels(spec: JsonObject): JsonObject | undefined {
   const template = spec["template"];
   const metadata = isJsonObject(template) ? template["metadata"] : undefined;
@@ -29,7 +29,7 @@ export function templateLabels(spec: JsonObject): JsonObject | undefined {
   return isJsonObject(labels) && Object.keys(labels).length > 0 ? labels : undefined;
 }
 
-/** An object that has no labels of its own gets those of its template. */
+/** Copies the labels of its template to an object without labels. */
 export function labelAsTemplate(object: JsonObject, labels: JsonObject | undefined): void {
   const metadata = childOf(object, "metadata");
   const own = metadata["labels"];

@@ -1,21 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "./schema.ts";
 
-/** The work on one struct of a type, prepared once for all its objects. */
+/** Work on one struct of a type, prepared once for all its objects. */
 export type StructStep = (object: JsonObject) => void;
 
 interface Plan {
   readonly step: StructStep | undefined;
-  /** The fields with something to do below them. */
+  /** Fields with work to do below them. */
   readonly nested: readonly Field[];
 }
 
-/** Visits the structs of decoded objects that a step concerns, from the outside in. It never looks at other parts. */
+/** Visits the structs of decoded objects that a step applies to, from the outside in, skipping all other parts. */
 export class StructWalk {
   readonly #stepOf: (schema: StructSchema) => StructStep | undefined;
   readonly #plans = new WeakMap<StructSchema, Plan>();
 
-  /** @param stepOf undefined for structs with nothing to do themselves */
+  /** @param stepOf returns undefined for structs without a step of their own */
   constructor(stepOf: (schema: StructSchema) => StructStep | undefined) {
     this.#stepOf = stepOf;
   }
@@ -51,7 +51,10 @@ export class StructWalk {
     return plan;
   }
 
-  /** Reports whether a struct at or below the schema has a step. Types may be recursive, so `seen` has those looked at. */
+  /**
+   * Reports whether a struct at or below the schema has a step. Types may be recursive; `seen` holds the structs
+   * already visited.
+   */
   #concerns(schema: Schema, seen: Set<StructSchema>): boolean {
     switch (schema.kind) {
       case "scalar":

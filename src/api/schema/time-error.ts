@@ -1,4 +1,7 @@
-/** Where a layout and a text part: what was left of the text, and the element of the layout that it is not. */
+/**
+ * First difference between a layout and a text: the rest of the text, and the element of the layout that it does not
+ * match.
+ */
 interface Mismatch {
   readonly rest: string;
   readonly element: string;
@@ -23,7 +26,7 @@ const dateAndTime: readonly Step[] = [
 ];
 
 /**
- * Go's words for why a text is no time of its layout: `parsing time "x" as "2006-…": cannot parse "x" as "2006"`.
+ * Explains in Go's words why a text does not match its time layout: `parsing time "x" as "2006-…": cannot parse "x" as "2006"`.
  * @param text is known not to be such a time
  * @param fraction the layout's element of the fraction, as `.000000`; "" when any fraction will do
  */
@@ -39,7 +42,7 @@ export function timeErrorText(text: string, fraction: "" | ".000000"): string {
       return `parsing time ${quoted(text)} as ${quoted(layout)}: cannot parse ${quoted(found)} as ${quoted(element)}`;
     }
   }
-  // Every element is there: what is left is too much, or the month has no such day.
+  // Every element matched: either text is left over, or the month has no such day.
   const why = rest === "" ? "day out of range" : `extra text: ${quoted(rest)}`;
   return `parsing time ${quoted(text)}: ${why}`;
 }

@@ -1,10 +1,10 @@
 import { timeErrorText } from "./time-error.ts";
 
-/** Zero of Go's time type: equals "not set" and is written as null. */
+/** Zero of Go's time type, which means "not set" and is written as null. */
 const zeroSeconds = "0001-01-01T00:00:00Z";
 const zeroMicros = "0001-01-01T00:00:00.000000Z";
 
-/** Longest text that is looked at; a fraction of a second has at most nine digits that count. */
+/** Length of the longest text that is parsed; only nine digits of a fraction count. */
 const maxTimeLength = 64;
 
 interface ParsedTime {
@@ -14,13 +14,13 @@ interface ParsedTime {
   readonly fraction: string;
 }
 
-/** Milliseconds since the epoch of an RFC 3339 text, fractions cut off; undefined for what is no such text. */
+/** Parses RFC 3339 text to milliseconds since the epoch, without the fraction; undefined if it is malformed. */
 export function parseTimeMs(text: string): number | undefined {
   return parseRfc3339(text)?.secondMs;
 }
 
 /**
- * RFC 3339 of any zone as UTC in whole seconds; a fraction is cut off. Undefined for the zero time.
+ * Converts RFC 3339 of any zone to UTC in whole seconds, cutting off the fraction. Returns undefined for the zero time.
  * @throws Error in Go's words when the text is not a time
  */
 export function normalizeTime(text: string): string | undefined {
@@ -31,7 +31,7 @@ export function normalizeTime(text: string): string | undefined {
   return normal === zeroSeconds ? undefined : normal;
 }
 
-/** Whether the text is one that `normalizeTime` makes: most are. */
+/** Reports whether the text is already normal, as most are. */
 function isNormal(text: string): boolean {
   return (
     text.length === zeroSeconds.length && text.endsWith("Z") && text !== zeroSeconds && clockTimeOf(text) !== undefined
@@ -39,7 +39,7 @@ function isNormal(text: string): boolean {
 }
 
 /**
- * RFC 3339 with exactly six digits of fraction, as UTC. Undefined for the zero time.
+ * Converts RFC 3339 with exactly six digits of fraction to UTC. Returns undefined for the zero time.
  * @throws Error in Go's words when the text is not such a time
  */
 export function normalizeMicroTime(text: string): string | undefined {
@@ -62,7 +62,7 @@ interface ClockTime {
   readonly second: number;
 }
 
-/** What the `yyyy-mm-ddThh:mm:ss` at the start of the text says; undefined when there is none, or no such day. */
+/** Reads `yyyy-mm-ddThh:mm:ss` at the start of the text; undefined if it is malformed or the day does not exist. */
 function clockTimeOf(text: string): ClockTime | undefined {
   if (text[4] !== "-" || text[7] !== "-" || text[10] !== "T" || text[13] !== ":" || text[16] !== ":") return undefined;
   const year = digitsAt(text, 0, 4);
@@ -95,7 +95,7 @@ function parseRfc3339(text: string): ParsedTime | undefined {
   return isOutside ? undefined : { secondMs: date.getTime(), fraction: text.slice(20, Math.max(20, at)) };
 }
 
-/** Minutes east of UTC of the `Z` or `+hh:mm` that must end the text. */
+/** Returns the minutes east of UTC of the `Z` or `+hh:mm` that must end the text. */
 function zoneAt(text: string, at: number): number | undefined {
   if (text[at] === "Z") return at + 1 === text.length ? 0 : undefined;
   if (at + 6 !== text.length || text[at + 3] !== ":") return undefined;
@@ -106,7 +106,7 @@ function zoneAt(text: string, at: number): number | undefined {
   return text[at] === "-" ? -(hours * 60 + minutes) : undefined;
 }
 
-/** The number that `length` digits spell, or -1. */
+/** Parses `length` digits; -1 if they are not all digits. */
 function digitsAt(text: string, start: number, length: number): number {
   let value = 0;
   for (let at = start; at < start + length; at++) {

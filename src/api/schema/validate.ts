@@ -2,18 +2,18 @@ import { type FieldError, fieldError } from "../field-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
-/** Problems reported of one object; more would not fit into a Status that anyone reads. */
+/** Limit of the problems reported of one object; nobody reads a longer Status. */
 export const maxSchemaErrors = 100;
 
-/** Validated with rules of its own (metadata), or written by components that are trusted with it (status). */
+/** Fields that have rules of their own (metadata) or are written by trusted components (status). */
 const skippedAtRoot: ReadonlySet<string> = new Set(["metadata", "status"]);
 
-/** Published as required, yet the empty text or list is a value. */
+/** Fields published as required whose empty text or list is a valid value. */
 const mayBeEmpty: ReadonlySet<string> = new Set(["core/v1.HTTPHeader.value", "core/v1.Sysctl.value"]);
 
 /**
- * What a type alone says about its values: required texts and lists, and closed sets. The object must be decoded and
- * defaulted. Relations between fields are rules of the resource's Strategy.
+ * Checks the rules that follow from the type alone: required texts and lists, and closed sets of values. The object must
+ * be decoded and defaulted. Rules between fields belong to the resource's Strategy.
  * @returns at most `maxSchemaErrors`, in order of declaration
  */
 export function validateSchema(schema: StructSchema, object: JsonObject): FieldError[] {
@@ -32,7 +32,7 @@ interface Check {
 
 const plans = new WeakMap<StructSchema, readonly Check[]>();
 
-/** Only the fields that can have a problem. */
+/** Returns checks for the fields that can have a problem. */
 function planOf(schema: StructSchema): readonly Check[] {
   let plan = plans.get(schema);
   if (plan === undefined) {
@@ -44,7 +44,10 @@ function planOf(schema: StructSchema): readonly Check[] {
   return plan;
 }
 
-/** Zero is not told from absent, and a number or a struct that is zero is rarely wrong: only texts and lists count. */
+/**
+ * Reports whether a field is required. Zero cannot be told from absent and is rarely wrong for a number or a struct, so
+ * only texts and lists count.
+ */
 function isRequired(owner: StructSchema, field: Field): boolean {
   if (!field.required || mayBeEmpty.has(`${owner.name}.${field.name}`)) return false;
   if (field.pointer || field.schema.kind === "list") return true;

@@ -1,6 +1,6 @@
 import type { ResourceInfo, SubresourceInfo } from "./resource.ts";
 
-/** The resource with kind and form of a subresource's body: `pods` with those of policy/v1 Eviction. */
+/** Returns the resource with kind and form of a subresource's body: `pods` with those of policy/v1 Eviction. */
 export function bodyInfoOf(info: ResourceInfo, { gvk, form }: SubresourceInfo): ResourceInfo {
   return form === info.form ? info : { ...info, ...gvk, form, columns: [], table: undefined };
 }

@@ -1,4 +1,4 @@
-/** What the columns of tables mean, by name; by `<Kind>/<name>` where the name alone says too little. */
+/** Descriptions of table columns, by name, or by `<Kind>/<name>` where a column means different things. */
 const descriptions: Readonly<Record<string, string>> = {
   Name: "Name of the object. Together with its namespace it identifies the object among those of its kind.",
   Age: "Time since the object was created.",
@@ -150,7 +150,7 @@ const descriptions: Readonly<Record<string, string>> = {
   Webhooks: "Number of webhooks.",
 };
 
-/** Undefined for a column that no built-in kind has. */
+/** Returns the description of a column; undefined if no built-in kind has it. */
 export function columnDescription(kind: string, name: string): string | undefined {
   return descriptions[`${kind}/${name}`] ?? descriptions[name];
 }

@@ -2,7 +2,7 @@ import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
 import { apiRelease } from "../release.ts";
 import type { Deprecation, ResourceInfo } from "./resource.ts";
 
-/** What the generated data says about the life of a version; releases are `1.35`. */
+/** Lifecycle of a version in the generated data; releases look like `1.35`. */
 interface Lifecycle {
   readonly kind: string;
   readonly deprecated?: string;
@@ -11,7 +11,7 @@ interface Lifecycle {
   readonly replacement?: string;
 }
 
-/** Stable kinds that are deprecated and will never be removed. The generated data has only versions that will be. */
+/** Stable kinds that are deprecated but will never be removed, which the generated data lacks. */
 const deprecatedForGood: Readonly<Record<string, Deprecation>> = {
   "v1/ComponentStatus": { since: "1.19", removedIn: "" },
   "v1/Endpoints": {
@@ -21,7 +21,7 @@ const deprecatedForGood: Readonly<Record<string, Deprecation>> = {
   },
 };
 
-/** Undefined while the version is not deprecated in the served release. */
+/** Returns the deprecation of a version; undefined if the served release does not deprecate it. */
 export function deprecationOf(
   { kind, deprecated, removed = "", replacement }: Lifecycle,
   at: { readonly group: string; readonly version: string },
@@ -36,7 +36,7 @@ export function deprecationOf(
   return { since: deprecated, removedIn: removed, replacement: { group, version, kind: replacementKind } };
 }
 
-/** The text of the Warning header: `policy/v1beta1 PodDisruptionBudget is deprecated in v1.21+, …`. */
+/** Returns the text of the Warning header: `policy/v1beta1 PodDisruptionBudget is deprecated in v1.21+, …`. */
 export function deprecationWarning(info: ResourceInfo, deprecation: Deprecation): string {
   const { since, removedIn, replacement, warning } = deprecation;
   if (warning !== undefined) return warning;

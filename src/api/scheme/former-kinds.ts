@@ -1,4 +1,4 @@
-/** Kinds by versions that are no longer served, and that bodies may still name: upstream can read them. */
+/** Kinds by versions that are no longer served. Upstream can still read bodies that name them. */
 export const formerKinds: ReadonlyMap<string, readonly string[]> = new Map([
   ["admissionregistration.k8s.io/v1alpha1", ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]],
   [

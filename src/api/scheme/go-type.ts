@@ -1,4 +1,4 @@
-/** Packages that are not called like the first word of their group. */
+/** Packages whose name is not the first word of their group. */
 const goPackages: ReadonlyMap<string, string> = new Map([
   ["", "core"],
   ["events.k8s.io", "core"],
@@ -6,7 +6,7 @@ const goPackages: ReadonlyMap<string, string> = new Map([
   ["internal.apiserver.k8s.io", "apiserverinternal"],
 ]);
 
-/** Returns upstream's name of the type that stands for all versions of a built-in kind: `core.Pod`. */
+/** Returns upstream's name of the internal type of a built-in kind, which stands for all its versions: `core.Pod`. */
 export function goType({ group, kind }: { readonly group: string; readonly kind: string }): string {
   const [first = ""] = group.split(".");
   return `${goPackages.get(group) ?? first}.${kind}`;

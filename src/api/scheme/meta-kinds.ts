@@ -1,4 +1,4 @@
-/** Kinds that every group version has besides its own. */
+/** Kinds that every group version has in addition to its own. */
 export const metaKinds: ReadonlySet<string> = new Set([
   "CreateOptions",
   "DeleteOptions",

@@ -5,40 +5,40 @@ import { nullEmptyCollections } from "../schema/empty-collections.ts";
 import type { StructSchema } from "../schema/schema.ts";
 
 /**
- * How the documents of one version of a resource are read and completed. Protobuf, strategic merge patches and declared
- * rules need a struct: whoever offers them asks for the schema, and refuses where there is none.
+ * Rules for reading and completing documents of one version of a resource. Protobuf, strategic merge patches and
+ * declared rules need a struct; features that rely on one check for a schema and reject kinds without it.
  */
 export type ObjectForm = StructForm | StructuralForm;
 
 export interface DecodeOptions {
-  /** Names the type in the error for a document that is no object. */
+  /** Name of the type in the error for a document that is not an object. */
   readonly kind: string;
-  /** Parts that need no change are taken over instead of copied; nobody changes the input any more. */
+  /** Reuses unchanged parts of the input instead of copying them; the caller must not change it later. */
   readonly takesOver?: boolean;
 }
 
 interface DocumentRules {
   /**
-   * Brings a document into canonical form. Unknown fields are dropped and reported.
+   * Converts a document to canonical form. Drops and reports unknown fields.
    * @throws DecodeTypeError when a value has the wrong type or form
    */
   decode(document: JsonValue, options: DecodeOptions): Decoded;
-  /** Fills in, in place, what a decoded document leaves open. */
+  /** Applies defaults to a decoded document, in place. */
   applyDefaults(object: JsonObject): void;
-  /** Gives a decoded document, in place, its last touch before it is stored. */
+  /** Completes a decoded document, in place, before it is stored. */
   complete(object: JsonObject): void;
 }
 
-/** The form of built-in kinds: documents are structs. */
+/** Form of built-in kinds, whose documents are structs. */
 export interface StructForm extends DocumentRules {
   readonly kind: "struct";
   readonly schema: StructSchema;
 }
 
-/** The form of custom kinds: documents follow a structural OpenAPI schema. */
+/** Form of custom kinds, whose documents follow a structural OpenAPI schema. */
 export interface StructuralForm extends DocumentRules {
   readonly kind: "structural";
-  /** Differs between schemas that read documents differently. */
+  /** Id that differs between schemas that read documents differently. */
   readonly id: string;
   /** Reads the `openAPIV3Schema` of the version, which nobody keeps. */
   readSchema(): JsonObject;
@@ -46,7 +46,7 @@ export interface StructuralForm extends DocumentRules {
 
 const structForms = new WeakMap<StructSchema, StructForm>();
 
-/** Returns the form of a struct: one object for each schema. */
+/** Returns the form of a struct: one object per schema. */
 export function structForm(schema: StructSchema): StructForm {
   let form = structForms.get(schema);
   if (form === undefined) {
@@ -62,7 +62,10 @@ export function structForm(schema: StructSchema): StructForm {
   return form;
 }
 
-/** Returns the struct of a built-in kind. @throws Error for a custom kind: the caller should have looked at its form */
+/**
+ * Returns the struct of a built-in kind.
+ * @throws Error for a custom kind, which the caller should have excluded
+ */
 export function structOf({ form }: { readonly form: ObjectForm }): StructSchema {
   if (form.kind === "struct") return form.schema;
   throw new Error("a custom kind has no struct");

@@ -1,6 +1,6 @@
 /**
- * Resources that exist only while a feature gate is on, by `<group>/<resource>`; their version has to be served as well.
- * Other resources of features that are off can be stored, and do nothing.
+ * Resources that exist only while a feature gate is on, by `<group>/<resource>`; their version has to be served as
+ * well. Other resources of disabled features can be stored, but have no effect.
  */
 const gates: ReadonlyMap<string, string> = new Map([
   ["certificates.k8s.io/clustertrustbundles", "ClusterTrustBundle"],
@@ -9,7 +9,7 @@ const gates: ReadonlyMap<string, string> = new Map([
   ["storagemigration.k8s.io/storageversionmigrations", "StorageVersionMigrator"],
 ]);
 
-/** The gate that a resource needs; undefined for most. */
+/** Returns the gate that a resource needs; undefined for most. */
 export function gateOfResource(group: string, resource: string): string | undefined {
   return gates.get(`${group}/${resource}`);
 }

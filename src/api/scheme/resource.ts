@@ -15,7 +15,7 @@ export interface SubresourceInfo {
   readonly form: ObjectForm;
 }
 
-/** One served (group, version, resource). Everything here is data; rules of one resource live in its Strategy. */
+/** One served (group, version, resource). Holds data only; the rules of a resource are in its Strategy. */
 export interface ResourceInfo extends GroupVersionKind {
   /** The plural, as in the URL. */
   readonly resource: string;
@@ -26,104 +26,108 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly storageVersionHash: string;
-  /** Answered and never stored: reviews, bindings. Has no keys and no registry. */
+  /**
+   * True for kinds that are answered and never stored, such as reviews and bindings. They have no keys and no registry.
+   */
   readonly virtual: boolean;
   /** `/registry/pods/`, with the trailing slash. */
   readonly keyPrefix: string;
   readonly form: ObjectForm;
   readonly columns: readonly TableColumn[];
-  /** Fills the columns; undefined for a kind without columns of its own. */
+  /** Rules for the columns; undefined for a kind without columns of its own. */
   readonly table?: TableRules | undefined;
-  /** Label of a field selector → path of the field in the object; beyond metadata.name and metadata.namespace. */
+  /**
+   * Readers of selectable fields by the label of the field selector, other than metadata.name and metadata.namespace.
+   */
   readonly selectableFields: ReadonlyMap<string, FieldReader>;
-  /** The text for a label that is not among them, where it is not the usual one. */
+  /** Message for an unknown label, if it differs from the usual one. */
   readonly labelRefusal?: LabelRules["refusal"];
   readonly subresources: ReadonlyMap<string, SubresourceInfo>;
-  /** How objects of this version lie in the store; absent when they are stored as they are. */
+  /** Stored form of this version; absent if objects are stored as they are. */
   readonly storedAs?: StoredAs;
-  /** Converts between all versions of the kind, the stored one included. Absent for built-in kinds. */
+  /** Converter between all versions of the kind, the stored one included. Absent for built-in kinds. */
   readonly converter?: VersionConverter;
-  /** The objects hold confidential values, which no error may show. */
+  /** True if the objects hold confidential values, which no error may show. */
   readonly sensitive?: true | undefined;
-  /** Present once the version is deprecated in the served release. */
+  /** Deprecation in the served release, if there is one. */
   readonly deprecation?: Deprecation;
-  /** Its definition is being deleted: nothing is created any more. */
+  /** True while the definition is being deleted, when nothing can be created any more. */
   readonly isTerminating?: boolean;
 }
 
-/** Several served versions of a kind share one stored form, one registry and one cache. */
+/** Stored form of a kind: its served versions share one form, one registry and one cache. */
 export interface StoredAs {
-  /** The version that is stored. It need not be served itself. */
+  /** Stored version, which may not itself be served. */
   readonly info: ResourceInfo;
-  /** Absent when both versions have the same fields. */
+  /** Conversion to and from it; absent if both versions have the same fields. */
   readonly conversion?: Conversion;
-  /** Labels of field selectors that the stored version knows under another name. */
+  /** Labels of field selectors that have another name in the stored version. */
   readonly fieldLabels: ReadonlyMap<string, string>;
 }
 
-/** Between a served version and the stored one. Neither direction changes what it is given, or loses anything. */
+/** Converts between a served version and the stored one, without changing its argument or losing anything. */
 export interface Conversion {
   toStorage(object: JsonObject): JsonObject;
   fromStorage(object: JsonObject): JsonObject;
 }
 
 /**
- * Conversion that may take an answer from elsewhere and may fail. Objects of such a kind lie in the store in the version
- * that was the stored one when they were written; `index.apiVersion` of an entry names it.
+ * Converts objects with something that may be elsewhere and may fail, such as a webhook. Objects of such a kind stay in
+ * the version that was the stored one when they were written, which `index.apiVersion` of an entry names.
  */
 export interface VersionConverter {
-  /** Whether the body of an entry is, byte for byte, what the version `to` serves. */
+  /** Reports whether the body of an entry is, byte for byte, the one that the version `to` serves. */
   servesBody(entry: Entry, to: ResourceInfo): boolean;
   /** Reports whether an entry gets the fields of the version `to` at once, because nothing has to be asked. */
   convertsAtOnce(entry: Entry, to: ResourceInfo): boolean;
   /**
-   * Objects of any versions of the kind in the version `to`, in their order, at once where nothing has to be asked. The
-   * arguments stay as they are.
+   * Converts objects of any versions to the version `to`, in order, at once if nothing has to be asked. Leaves its
+   * arguments unchanged.
    * @throws StatusError, also as a rejection
    */
   convert(objects: readonly KubeObject[], to: ResourceInfo): Eventual<readonly KubeObject[]>;
   /**
-   * An object in the version `to` as it is put into the store, without the defaults of that version.
+   * Converts an object to the version `to` for the store, without the defaults of that version.
    * @throws StatusError, also as a rejection
    */
   forStorage(object: KubeObject, to: ResourceInfo): Eventual<KubeObject>;
 }
 
-/** Tells whether a document is of a generated type. */
+/** Reports whether a document fits a generated type. */
 export type FitsType = (typeName: string, value: JsonValue) => boolean;
 
-/** The labels of field selectors that are more than the path of a field. */
+/** Labels of field selectors that are more than the path of a field. */
 export interface LabelRules {
   /** Labels with a reader of their own. */
   readonly readers?: Readonly<Record<string, FieldReader>>;
-  /** Label to label of the same field in the stored version, where that names it otherwise. */
+  /** Labels of fields that have another label in the stored version. */
   readonly storedLabels?: ReadonlyMap<string, string>;
-  /** The text for a label that the resource does not select by, where it is not the usual one. */
+  /** Returns the message for a label that the resource does not support, if it differs from the usual one. */
   readonly refusal?: (label: string, gvk: GroupVersionKind) => string;
 }
 
 export interface Deprecation {
-  /** Release since which the version is deprecated, such as `1.35`. */
+  /** Release that deprecated the version, such as `1.35`. */
   readonly since: string;
-  /** Release that serves it no more; "" when that is not decided. */
+  /** Release that removes it; "" if that is not decided. */
   readonly removedIn: string;
-  /** What to use instead; absent when nothing takes its place. */
+  /** The version to use instead, if there is one. */
   readonly replacement?: GroupVersionKind;
-  /** The text for clients, where it is not the usual one. */
+  /** Warning for clients, if it differs from the usual one. */
   readonly warning?: string;
 }
 
-/** The version whose objects are in the store. */
+/** Returns the version in which objects are stored. */
 export function storedInfo(info: ResourceInfo): ResourceInfo {
   return info.storedAs?.info ?? info;
 }
 
-/** The version that has the columns of tables, and whose form rows are made of. */
+/** Returns the version that has the columns of tables, and from whose form rows are made. */
 export function tableInfo(info: ResourceInfo): ResourceInfo {
   return info.converter === undefined ? storedInfo(info) : info;
 }
 
-/** Reads one selectable field as text; "" when absent. */
+/** Reads a selectable field as text; "" if absent. */
 export type FieldReader = (object: JsonObject) => string;
 
 export interface TableColumn {

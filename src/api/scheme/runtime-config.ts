@@ -1,4 +1,4 @@
-/** `--runtime-config`: which API groups, versions and resources are on. Keys as on the command line. */
+/** `--runtime-config`: enables or disables API groups, versions and resources. Keys as on the command line. */
 export type RuntimeConfig = ReadonlyMap<string, boolean>;
 
 export interface ServedCandidate {
@@ -9,13 +9,16 @@ export interface ServedCandidate {
   readonly defaultOn: boolean;
 }
 
-/** Each key is wider than the one after it; the narrowest that is set decides, whatever the order of the flags. */
+/**
+ * Returns the keys that apply to a candidate, from wide to narrow. The narrowest that is set decides, whatever the
+ * order of the flags.
+ */
 function keysFor({ group, version, resource, stability }: ServedCandidate): string[] {
   const groupVersion = group === "" ? version : `${group}/${version}`;
   return ["api/all", `api/${stability.toLowerCase()}`, groupVersion, `${groupVersion}/${resource}`];
 }
 
-/** Whether a resource is served under the configuration; without a matching key its default decides. */
+/** Reports whether a resource is served; without a matching key its default decides. */
 export function isServed(candidate: ServedCandidate, config: RuntimeConfig): boolean {
   let served = candidate.defaultOn;
   for (const key of keysFor(candidate)) served = config.get(key) ?? served;
@@ -25,9 +28,9 @@ export function isServed(candidate: ServedCandidate, config: RuntimeConfig): boo
 const stabilityKeys: ReadonlySet<string> = new Set(["api/all", "api/ga", "api/beta", "api/alpha"]);
 
 /**
- * Refuses keys that name nothing.
+ * Rejects unknown keys.
  * @param known keys of all resources, `v1/pods` or `apps/v1/deployments`
- * @throws Error that names what is unknown: groups, then versions, then resources
+ * @throws Error that names the unknown groups, then versions, then resources
  */
 export function refuseUnknownKeys(config: RuntimeConfig, known: Iterable<string>): void {
   const resources = new Set(known);

@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
 import type { FieldReader, ResourceInfo } from "./resource.ts";
 
-/** Labels that every resource answers from its key, so that they need no reader. */
+/** Labels that every resource answers from its key, without a reader. */
 const keyLabels: ReadonlySet<string> = new Set(["metadata.name", "metadata.namespace"]);
 
-/** Readers of the labels that a field selector may use beyond name and namespace: `special` ones before those of paths. */
+/**
+ * Returns readers of the labels of field selectors other than name and namespace: `special` ones before those of paths.
+ */
 export function selectableFields(
   labels: readonly string[],
   special: Readonly<Record<string, FieldReader>> = {},
@@ -17,7 +19,7 @@ export function selectableFields(
   return readers;
 }
 
-/** Why an unknown label is refused: a resource with labels of its own takes no others. */
+/** Explains why a label is not supported. */
 export function unknownLabelText(label: string, info: ResourceInfo): string {
   if (info.labelRefusal !== undefined) return info.labelRefusal(label, info);
   if (info.selectableFields.size > 0) return `field label not supported: ${label}`;
@@ -48,7 +50,7 @@ export function textAt(value: JsonValue, path: readonly string[]): string {
   return typeof found === "object" || found === undefined ? "" : String(found);
 }
 
-/** Undefined where the path leads to nothing. */
+/** Returns the value at a path; undefined if it is absent. */
 export function valueAt(value: JsonValue, path: readonly string[]): JsonValue | undefined {
   let current: JsonValue | undefined = value;
   for (const segment of path) {

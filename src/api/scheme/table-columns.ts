@@ -1,7 +1,7 @@
 import { columnDescription } from "./column-descriptions.ts";
 import type { TableColumn } from "./resource.ts";
 
-/** One column as the generated data has it. */
+/** One column in the generated data. */
 export interface ColumnEntry {
   readonly name: string;
   readonly type: string;
@@ -9,13 +9,13 @@ export interface ColumnEntry {
   readonly priority?: number;
 }
 
-/** Columns of a resource that has none of its own. */
+/** Columns of a resource without any of its own. */
 const defaultColumns: readonly ColumnEntry[] = [
   { name: "Name", type: "string", format: "name" },
   { name: "Created At", type: "date" },
 ];
 
-/** Table columns with the parts filled in that the data leaves out. */
+/** Completes table columns with the parts that the generated data leaves out. */
 export function tableColumns(kind: string, entries: readonly ColumnEntry[] = defaultColumns): readonly TableColumn[] {
   return entries.map(({ name, type, format = "", priority = 0 }) => ({
     name,

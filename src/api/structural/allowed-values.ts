@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../field-error.ts";
 import { equalJson, type JsonValue, sortedJson } from "../json.ts";
 import { isInteger } from "./number-checks.ts";
 
-/** The values of an `enum`, found without comparing them one by one. */
+/** The values of an `enum`, indexed for lookup. */
 interface AllowedValues {
   has(value: JsonValue): boolean;
   /** Writes the error about a value that is not allowed. */
@@ -10,8 +10,8 @@ interface AllowedValues {
 }
 
 /**
- * Makes a set of values. As upstream converts a value to the type of each allowed one before it compares them, a fraction
- * is cut off where a whole number is allowed, and a whole number stands for the character with its code. Null is no value.
+ * Makes a set of values. Like upstream, membership converts a value to the type of each allowed one first: a fraction is
+ * cut off to match a whole number, and a whole number matches the character with its code. Null never matches.
  */
 export function allowedValues(values: readonly JsonValue[]): AllowedValues {
   const scalars = new Set<JsonValue>();

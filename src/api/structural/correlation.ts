@@ -3,7 +3,7 @@ import { itemKey } from "./list-keys.ts";
 import { type OpenApiSchema, valuesOf } from "./open-api-schema.ts";
 
 /**
- * A value of an update and the old value that it stands for. Properties correspond by name and items of keyed lists by
+ * A value of an update and the old value it corresponds to. Properties correspond by name and items of keyed lists by
  * key; items of other lists correspond to nothing.
  */
 export class Correlation {
@@ -31,7 +31,7 @@ export class Correlation {
     return this.#keep(name, this.#value[name] as JsonValue, this.#old[name] as JsonValue, schema);
   }
 
-  /** Returns the correlation of an item; undefined if its list has no keys, or no item had these. */
+  /** Returns the correlation of an item; undefined if its list has no keys, or no old item had the same. */
   item(at: number): Correlation | undefined {
     const known = this.#children.get(at);
     if (known !== undefined) return known;
@@ -45,7 +45,7 @@ export class Correlation {
     return old === undefined ? undefined : this.#keep(at, item, old, items);
   }
 
-  /** Reports whether nothing has changed here or below. What corresponds to nothing has changed. */
+  /** Reports whether nothing has changed here or below. A value without an old one has changed. */
   isUnchanged(): boolean {
     this.#isEqual ??= this.#compare();
     return this.#isEqual;

@@ -1,7 +1,7 @@
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
 
-/** Fills in the defaults of a schema, in place. A default may bring values that have defaults themselves. */
+/** Applies the defaults of a schema, in place. A default value may itself have defaults. */
 export function applyDefaults(object: JsonObject, schema: OpenApiSchema): void {
   fill(object, schema);
 }

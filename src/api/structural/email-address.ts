@@ -65,7 +65,7 @@ class AddressReader {
     }
   }
 
-  /** A word of a name, in which dots may be anywhere. */
+  /** Parses a word of a name, which may contain dots anywhere. */
   #word(): boolean {
     const start = this.#at;
     while (isAtomCharacter(this.#peek())) this.#at++;

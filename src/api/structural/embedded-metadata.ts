@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { parseApiVersion } from "../gvk.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { ObjectMeta } from "../object-meta.ts";
 import { metaSchema } from "../codec/meta-schema.ts";
 import { decodeTyped } from "../schema/decode.ts";
@@ -12,11 +12,11 @@ import { invalidValue } from "./findings.ts";
 import { isEmbedded } from "./prune.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
 
-/** Stands for the name that an embedded object may lack. */
+/** Stands in for the name of an embedded object, which may be missing. */
 const anyName = "fakename";
 
 export interface CoerceOptions {
-  /** The object itself is a resource, whether or not its schema says so. */
+  /** True if the object itself is a resource, whatever its schema says. */
   readonly isResource?: boolean;
   /** Path of the value; empty for an object itself. */
   readonly base?: string;
@@ -25,9 +25,9 @@ export interface CoerceOptions {
 }
 
 export interface Coerced {
-  /** The first field that has the wrong type; the rest is not looked at then. */
+  /** The first field of a wrong type; checking stops there. */
   readonly error: FieldError | undefined;
-  /** Paths of metadata fields that do not exist, and were removed. */
+  /** Paths of unknown metadata fields, which were removed. */
   readonly unknownFields: readonly string[];
 }
 
@@ -106,7 +106,7 @@ interface DecodedMetadata {
   readonly unknownFields: readonly string[];
 }
 
-/** Returns the metadata, or what is wrong with it. */
+/** Decodes metadata; returns a message if it is malformed. */
 function decodeMetadata(value: JsonValue): DecodedMetadata | string {
   try {
     const { object, unknownFields } = decodeTyped(metaSchema("meta/v1.ObjectMeta"), value, { kind: "ObjectMeta" });
@@ -119,7 +119,7 @@ function decodeMetadata(value: JsonValue): DecodedMetadata | string {
 
 /** Keeps the fields that are valid by themselves. */
 function validPart(metadata: JsonObject): JsonObject {
-  const valid: JsonObject = {};
+  const valid = emptyJsonObject();
   for (const name of Object.keys(metadata)) {
     if (typeof decodeMetadata({ [name]: metadata[name] as JsonValue }) !== "string") {
       valid[name] = metadata[name] as JsonValue;

@@ -2,31 +2,31 @@ import { type FieldError, fieldError } from "../field-error.ts";
 import { type JsonValue, sortedJson } from "../json.ts";
 import { fieldErrorsMax } from "../validation/labels.ts";
 
-/** Bytes of all messages of one validation: a message may list ten thousand allowed values. */
+/** Limit of the bytes of all messages of one validation: one message may list ten thousand allowed values. */
 const messageLengthMax = 1024 * 1024;
 
 /** The path of an object itself, as upstream writes it. */
 export const rootPath = "<nil>";
 
-/** An error of a value, and the text by which the same error is known when it is found twice. */
+/** An error of a value, and a text that identifies it when it is found again. */
 interface Finding {
   readonly text: string;
   readonly error: FieldError;
 }
 
 /**
- * The errors of one value, in the order in which they were found and each once. Of several alternatives, the one with the
- * most passed checks explains best why none of them fits; `passed` counts them.
+ * Errors of one value, in the order in which they were found, without repetitions. `passed` counts the checks that
+ * passed: of several alternatives, the one with the most explains best why none fits.
  */
 export class Findings {
   readonly #found: Finding[] = [];
   readonly #countsOnly: boolean;
   #length = 0;
-  /** Errors found, also those that are not kept. */
+  /** Number of errors found, including those that are not kept. */
   count = 0;
   passed = 0;
 
-  /** @param countsOnly keeps no errors, which are costly to write */
+  /** @param countsOnly keeps no errors, which are expensive to write */
   constructor(countsOnly = false) {
     this.#countsOnly = countsOnly;
   }
@@ -48,7 +48,7 @@ export class Findings {
     this.#found.push({ text, error });
   }
 
-  /** Returns a mark to return to. */
+  /** Returns a mark for `forget`. */
   mark(): FindingsMark {
     return { kept: this.#found.length, count: this.count };
   }

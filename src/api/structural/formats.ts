@@ -23,7 +23,7 @@ const clockTime = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[
 const colorLengthMax = 256;
 const hardwareAddressBytes = new Set([6, 8, 20]);
 
-/** Formats of texts, by name without hyphens. */
+/** Checks of text formats, by name without hyphens. */
 const textFormats: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ["bsonobjectid", (text) => /^[0-9a-fA-F]{24}$/.test(text)],
   ["uri", isUri],
@@ -55,7 +55,7 @@ const textFormats: ReadonlyMap<string, FormatCheck> = new Map<string, FormatChec
 const integerFormats: ReadonlySet<string> = new Set(["int32", "int64"]);
 const numberFormats: ReadonlySet<string> = new Set(["float", "double"]);
 
-/** Reports whether a format means something for values of a type; others are not checked. */
+/** Reports whether a format is checked for values of a type. */
 export function isKnownFormat(format: string, type: string | undefined): boolean {
   switch (type) {
     case undefined:
@@ -103,7 +103,10 @@ function isStrictAddress(text: string): boolean {
   }
 }
 
-/** Six, eight or twenty bytes: in pairs of digits with `:` or `-`, or in groups of four with `.`. */
+/**
+ * Reports whether a text is six, eight or twenty bytes: in pairs of digits with `:` or `-`, or in groups of four with
+ * `.`.
+ */
 function isHardwareAddress(text: string): boolean {
   const separator = text[2] === ":" || text[2] === "-" ? text[2] : text[4] === "." ? "." : undefined;
   if (separator === undefined || text.length > 59) return false;
@@ -149,7 +152,7 @@ function isRgbColor(text: string): boolean {
   if (text.length > colorLengthMax) return false;
   const match = /^rgb\(([^()]*)\)$/.exec(text);
   const parts = (match?.[1] ?? "").split(",");
-  // Not trim(): it knows more blanks than the format does.
+  // Unlike trim(), removes only the blanks that the format allows.
   const isPart = (part: string) => colorPart.test(part.replace(/^[\t\n\f\r ]+/, "").replace(/[\t\n\f\r ]+$/, ""));
   return parts.length === 3 && parts.every(isPart);
 }

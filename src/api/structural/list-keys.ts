@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
 
-/** Returns the key of an item of a keyed list; undefined if it lacks one, or has one that is no scalar. */
+/** Returns the key of an item of a keyed list; undefined if a key field is missing or not a scalar. */
 export function itemKey(item: JsonValue, keys: readonly string[]): string | undefined {
   if (!isJsonObject(item)) return undefined;
   let text = "";

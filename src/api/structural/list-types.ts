@@ -8,7 +8,7 @@ export function hasUniqueLists(schema: OpenApiSchema): boolean {
   return someSchema(schema, ({ "x-kubernetes-list-type": type }) => type === "set" || type === "map");
 }
 
-/** Checks that sets hold no value twice, and keyed lists no key. */
+/** Checks that sets contain no value twice, and keyed lists no key. */
 export function validateListTypes(object: JsonObject, schema: OpenApiSchema): FieldError[] {
   const errors: FieldError[] = [];
   visit(object, schema, "", errors);
@@ -56,7 +56,7 @@ function keysOf(item: JsonObject | null, names: readonly string[]): JsonObject {
   return keys;
 }
 
-/** Reports the second appearance of each value; a third one says nothing new. */
+/** Reports the second occurrence of each value, and no further ones. */
 function duplicates(list: readonly JsonValue[], path: string): FieldError[] {
   if (list.length < 2) return [];
   const counts = new Map<string, number>();
@@ -71,7 +71,7 @@ function duplicates(list: readonly JsonValue[], path: string): FieldError[] {
   return errors;
 }
 
-/** A text that is equal for equal values only. */
+/** Returns a text that is equal for equal values only. */
 function identityOf(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(identityOf).join(",")}]`;
   if (isJsonObject(value)) {

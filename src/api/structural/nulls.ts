@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { type OpenApiSchema, valuesOf } from "./open-api-schema.ts";
 
-/** Removes, in place, fields that are null where the schema allows no null and has no default to put there. */
+/** Removes, in place, null fields where the schema allows no null and has no default to replace it. */
 export function dropNulls(object: JsonObject, schema: OpenApiSchema): void {
   visit(object, schema);
 }

@@ -5,15 +5,15 @@ const int64Min = -(2n ** 63n);
 const int64Max = 2n ** 63n - 1n;
 const [int32Min, int32Max] = [-(2 ** 31), 2 ** 31 - 1];
 const floatMax = 3.4028235677973366e38;
-/** Quotients that are this near to a whole number, relative to their size, are taken for one. */
+/** Relative distance from a whole number below which a quotient counts as one. */
 const epsilon = 1e-9;
 
-/** Reports whether a number of a document counts as an integer, as it does in a server that has 64 bits for them. */
+/** Reports whether a number counts as an integer in upstream, which has 64 bits for them. */
 export function isInteger(value: number | bigint): boolean {
   return typeof value === "bigint" ? value >= int64Min && value <= int64Max : Number.isSafeInteger(value);
 }
 
-/** Reports whether a number without fraction is near enough to zero to be exact in JSON. */
+/** Reports whether a whole number is small enough to be exact in JSON. */
 export function isWholeDouble(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(value);
@@ -25,13 +25,13 @@ export function isWholeDouble(value: number): boolean {
 /** A problem with a number. */
 export interface NumberProblem {
   readonly message: (path: string) => string;
-  /** The value that is shown; the problem stands at the root without one. */
+  /** Value to show; without one, the problem is reported at the root. */
   readonly shown?: number | bigint;
 }
 
 type NumberCheck = (value: number | bigint, report: (problem: NumberProblem) => void) => void;
 
-/** Compiles the checks of numbers that a schema asks for; undefined if it asks for none. */
+/** Compiles the number checks of a schema; undefined if it has none. */
 export function numberCheck(schema: OpenApiSchema, type: string | undefined): NumberCheck | undefined {
   const numeric = type === "integer" || type === "number" ? type : undefined;
   const range: Range = {
@@ -64,7 +64,7 @@ export function numberCheck(schema: OpenApiSchema, type: string | undefined): Nu
   };
 }
 
-/** @param bound a bigint where integers are compared with one that has lost its fraction */
+/** @param bound a bigint where integers are compared with a bound whose fraction was cut off */
 type BoundCheck = (value: number | bigint, bound: number | bigint) => NumberProblem | undefined;
 
 function boundCheck(bound: number, subject: string, range: Range, check: BoundCheck): NumberCheck {

@@ -7,15 +7,15 @@ export type OpenApiVersion = "v2" | "v3";
 const intOrString: readonly OpenApiSchema[] = [{ type: "integer" }, { type: "string" }];
 
 /**
- * Returns a structural schema as it is published. Swagger gets no alternatives, nulls and defaults, and kubectl takes fields that
- * it does not find there for mistakes; so the second version says less.
+ * Returns a structural schema in its published form. Swagger omits alternatives, nulls and defaults. kubectl rejects
+ * fields it does not find there, so parts that Swagger cannot express are published as unconstrained.
  */
 export function publishedSchema(schema: OpenApiSchema, version: OpenApiVersion): OpenApiSchema {
   const unfolded = unfold(schema);
   return version === "v2" ? withoutUnsupported(unfolded) : unfolded;
 }
 
-/** Spells out, everywhere, which types an int-or-string has. */
+/** Spells out the types of every int-or-string. */
 function unfold(schema: OpenApiSchema): OpenApiSchema {
   const node = mapChildren(schema, unfold);
   if (schema["x-kubernetes-int-or-string"] !== true) return node;
@@ -49,7 +49,7 @@ function without(schema: OpenApiSchema, ...names: readonly (keyof OpenApiSchema)
   return Object.fromEntries(Object.entries(schema).filter(([name]) => !names.some((other) => other === name)));
 }
 
-/** Changes the schemas of the values inside of a value; not those of `anyOf` and the like. */
+/** Changes the schemas of nested values, but not those of `anyOf` and the like. */
 function mapChildren(schema: OpenApiSchema, change: (child: OpenApiSchema) => OpenApiSchema): OpenApiSchema {
   const { items, properties, additionalProperties } = schema;
   return {
@@ -66,7 +66,7 @@ function mapSchemas(schemas: SchemaMap, change: (child: OpenApiSchema) => OpenAp
   return changed;
 }
 
-/** Writes a published schema, and gives embedded resources the properties that they have without saying so. */
+/** Writes a published schema, and adds the implied properties of embedded resources. */
 export function schemaDocument(schema: OpenApiSchema, version: OpenApiVersion, embedded: JsonObject): JsonObject {
   const { items, itemSchemas: _items, properties, additionalProperties, ...plain } = schema;
   const document = { ...(plain as unknown as JsonObject) };

@@ -10,7 +10,7 @@ export interface SchemaRule {
   readonly optionalOldSelf?: boolean;
 }
 
-/** An `openAPIV3Schema`, or a node of one. Bounds are plain numbers, and a field that is not set is absent. */
+/** An `openAPIV3Schema`, or a node of one. Bounds are plain numbers; a field that is not set is absent. */
 export interface OpenApiSchema {
   readonly id?: string;
   readonly $schema?: string;
@@ -36,7 +36,7 @@ export interface OpenApiSchema {
   readonly minProperties?: number;
   readonly required?: readonly string[];
   readonly items?: OpenApiSchema;
-  /** Schemas of single items, which no structural schema has. */
+  /** Schemas of single items, which structural schemas do not have. */
   readonly itemSchemas?: readonly OpenApiSchema[];
   readonly allOf?: readonly OpenApiSchema[];
   readonly oneOf?: readonly OpenApiSchema[];
@@ -45,7 +45,7 @@ export interface OpenApiSchema {
   readonly properties?: SchemaMap;
   readonly additionalProperties?: OpenApiSchema | boolean;
   readonly patternProperties?: SchemaMap;
-  /** The schemas of the dependencies; a dependency that lists names has an empty one. */
+  /** Schemas of the dependencies; a dependency that lists names has an empty one. */
   readonly dependencies?: SchemaMap;
   readonly additionalItems?: OpenApiSchema | boolean;
   readonly definitions?: SchemaMap;
@@ -61,15 +61,15 @@ export interface OpenApiSchema {
   readonly "x-kubernetes-validations"?: readonly SchemaRule[];
 }
 
-/** Schemas by name. It has no prototype, so every name is a name like any other. */
+/** Schemas by name, without a prototype, so that any name is safe. */
 export type SchemaMap = Readonly<Record<string, OpenApiSchema>>;
 
 export interface ReadOptions {
-  /** Leaves out texts for readers, which are more than half of a typical schema. */
+  /** Leaves out descriptions, which are more than half of a typical schema. */
   readonly dropsTexts?: boolean;
 }
 
-/** Schemas inside schemas; deeper ones are left out. The decoder of documents refuses them before. */
+/** Limit of the nesting of schemas; deeper ones are left out. The decoder of documents rejects them earlier. */
 const depthMax = 512;
 
 type Reader = (value: JsonValue, options: ReadOptions, depth: number) => unknown;
@@ -148,7 +148,7 @@ const ruleReaders: Readonly<Record<keyof SchemaRule, Reader>> = {
   optionalOldSelf: (value) => (typeof value === "boolean" ? value : undefined),
 };
 
-/** Reads a schema from its JSON, which may share values with it. Parts of the wrong type count as absent. */
+/** Reads a schema from JSON, with which it may share values. Parts of the wrong type count as absent. */
 export function readOpenApiSchema(json: JsonValue | undefined, options: ReadOptions = {}): OpenApiSchema | undefined {
   return json === undefined ? undefined : readNode(json, options, 0);
 }
@@ -189,7 +189,7 @@ function readRule(json: JsonValue): SchemaRule[] {
   return [{ ...(rule as unknown as SchemaRule), rule: typeof rule["rule"] === "string" ? rule["rule"] : "" }];
 }
 
-/** Calls `visit` for a schema and every schema in it until one call returns true; reports whether one did. */
+/** Calls `visit` for a schema and every schema in it until a call returns true; reports whether one did. */
 export function someSchema(root: OpenApiSchema | undefined, visit: (node: OpenApiSchema) => boolean): boolean {
   if (root === undefined) return false;
   if (visit(root)) return true;

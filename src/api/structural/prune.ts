@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { type OpenApiSchema, valuesOf } from "./open-api-schema.ts";
 
-/** Fields that every resource has, whether or not its schema says so. */
+/** Fields that every resource has, whatever its schema says. */
 export const resourceFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
-/** Paths that are reported of one document. */
+/** Limit of the paths that are reported of one document. */
 const reportedMax = 100;
 
 /**
- * Removes the fields that a schema does not declare, in place.
- * @param isResource the fields of every resource stay at the top
+ * Removes undeclared fields in place.
+ * @param isResource keeps the fields of every resource at the top
  * @returns paths of the removed fields, such as `spec.a[0].b`, sorted; at most a hundred
  */
 export function prune(value: JsonValue, schema: OpenApiSchema, isResource: boolean): string[] {
@@ -54,7 +54,7 @@ class PruneRun {
     }
   }
 
-  /** Items of a list that keeps unknown fields keep them too. */
+  /** Prunes an item of a list that keeps unknown fields, which the item keeps too. */
   #keeping(at: number, item: JsonValue, items: OpenApiSchema): void {
     this.#path.push(at);
     if (Array.isArray(item)) this.#items(item, items, true);
@@ -74,7 +74,7 @@ class PruneRun {
   }
 }
 
-/** Writes a path as `spec.list[0].name`. */
+/** Formats a path as `spec.list[0].name`. */
 export function pathText(segments: readonly (string | number)[]): string {
   let path = "";
   for (const segment of segments) {

@@ -10,8 +10,8 @@ import { prune } from "./prune.ts";
 import { type ValueValidator, valueValidator } from "./value-validator.ts";
 
 /**
- * The schema of one version of a custom kind, and all that it says about an object. Each part is prepared when it is first
- * asked for; a kind that nobody uses costs its JSON only.
+ * The schema of one version of a custom kind, and the checks and changes that follow from it. Each part is prepared on
+ * first use, so an unused kind costs only its JSON.
  */
 export class StructuralSchema {
   /** The schema until it is read, texts included. */
@@ -28,7 +28,7 @@ export class StructuralSchema {
     this.#json = json;
   }
 
-  /** The schema without texts for readers. */
+  /** The schema without descriptions. */
   get schema(): OpenApiSchema {
     if (this.#schema === undefined) {
       this.#schema = readOpenApiSchema(this.#json, { dropsTexts: true }) ?? {};
@@ -65,7 +65,7 @@ export class StructuralSchema {
 
   /**
    * Checks the values of an object.
-   * @param old the stored object of an update; what is wrong but has not changed is left out
+   * @param old the stored object of an update; errors of unchanged values are left out
    */
   validate(object: JsonObject, old?: JsonObject): FieldError[] {
     this.#validator ??= valueValidator(this.schema);
@@ -73,7 +73,7 @@ export class StructuralSchema {
     return this.#validator.validate(object, { correlation: new Correlation(object, old, this.schema) });
   }
 
-  /** Checks the values of a status alone; without a schema of the status everything passes. */
+  /** Checks the values of a status alone; everything passes without a schema of the status. */
   validateStatus(status: JsonValue, old: JsonValue | undefined): FieldError[] {
     const schema = this.schema.properties?.["status"];
     if (schema === undefined) return [];
@@ -89,7 +89,7 @@ export class StructuralSchema {
     return this.#hasEmbedded ? validateEmbedded(object, this.schema) : [];
   }
 
-  /** Checks that sets hold no value twice, and keyed lists no key. An update may leave duplicates that were there. */
+  /** Checks that sets contain no value twice, and keyed lists no key. An update may keep existing duplicates. */
   validateListTypes(object: JsonObject, old?: JsonObject): FieldError[] {
     this.#hasUniqueLists ??= hasUniqueLists(this.schema);
     if (!this.#hasUniqueLists) return [];

@@ -10,23 +10,23 @@ import { isKnownFormat, textFormat } from "./formats.ts";
 import { isInteger, isWholeDouble, numberCheck } from "./number-checks.ts";
 import type { OpenApiSchema } from "./open-api-schema.ts";
 
-/** Visits of a value by a schema in one validation. Alternatives inside alternatives may ask for more than is good. */
+/** Limit of the visits of values in one validation. Nested alternatives multiply them. */
 const visitsMax = 200_000;
-/** Characters that a pattern or format takes as long for as a visit. */
+/** Number of characters that cost as much to match as one visit. */
 const charactersPerVisit = 32;
 
 /** Checks values against one schema. Parts of the schema are compiled when a value first needs them. */
 export interface ValueValidator {
   /**
    * Returns the errors of a value, in upstream's order; at most a hundred.
-   * @param correlation of an update: errors of what it has not changed are left out
+   * @param correlation for an update: errors of unchanged values are left out
    * @param base path of the value, empty for an object itself
    */
   validate(value: JsonValue, options?: { readonly correlation?: Correlation; readonly base?: string }): FieldError[];
 }
 
 export interface ValidatorOptions {
-  /** Takes formats and types as they are declared; defaults are checked so. */
+  /** Checks formats and types as declared, as for defaults. */
   readonly asDeclared?: boolean;
 }
 
@@ -53,7 +53,7 @@ class TooManyVisits extends Error {
   }
 }
 
-/** The state of one validation. */
+/** State of one validation. */
 class Run {
   findings = new Findings();
   readonly #base: string;
@@ -81,7 +81,7 @@ class Run {
     this.#path.pop();
   }
 
-  /** The path inside of the validated value, as messages write it. */
+  /** Path inside the validated value, as messages show it. */
   get path(): string {
     return this.#path.join("");
   }
@@ -127,7 +127,7 @@ class Run {
 
 type Check = (value: JsonValue, run: Run, correlation: Correlation | undefined) => void;
 
-/** Checks a value, and forgets what is wrong with it if the update has not changed it. */
+/** Checks a value, and drops its errors if the update has not changed it. */
 function visitCorrelated(check: Check, value: JsonValue, run: Run, correlation: Correlation | undefined): void {
   if (correlation === undefined) {
     check(value, run, undefined);
@@ -204,7 +204,7 @@ function formatOf(schema: OpenApiSchema, options: ValidatorOptions): string | un
   return isKnownFormat(format, types.length === 1 ? types[0] : undefined) ? format : undefined;
 }
 
-/** The name of the type of a value, and the format that goes without saying. */
+/** Returns the type of a value and the format that it implies. */
 function typeOfValue(value: JsonValue): readonly [type: string, format: string] {
   if (Array.isArray(value)) return ["array", ""];
   switch (typeof value) {
@@ -268,7 +268,7 @@ function textCheck({ maxLength, minLength, pattern }: OpenApiSchema): Check | un
   };
 }
 
-/** Returns a function that returns what a text should have matched. */
+/** Returns a function that returns undefined for a matching text, or else the pattern as messages show it. */
 function patternCheck(pattern: string): (text: string) => string | undefined {
   try {
     const compiled = compilePattern(pattern);
@@ -436,7 +436,7 @@ interface Alternative {
   readonly passed: number;
 }
 
-/** Prefers the first of those that pass the most checks. */
+/** Returns the alternative that passes the most checks, the first of equals. */
 function better(best: Alternative | undefined, check: Check, { passed }: Findings): Alternative {
   return best === undefined || passed > best.passed ? { check, passed } : best;
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from "../json.ts";
 
 export type ItemRule<T> = (item: T, field: string) => readonly FieldError[];
 
-/** Each item of a list, unless there are too many of them: then only that is said. */
+/** Validates each item of a list; a list with too many items gives that error alone. */
 export function validateBoundedList<T>(
   items: readonly T[],
   max: number,
@@ -18,7 +18,7 @@ export function validateBoundedList<T>(
 export interface BoundedSet<T> {
   readonly max: number;
   readonly keyOf: (item: T) => string;
-  /** The key as errors show it; by default as it is. */
+  /** Returns the key as errors show it; by default the key itself. */
   readonly shownKey?: (item: T) => JsonValue;
   readonly validate: ItemRule<T>;
 }

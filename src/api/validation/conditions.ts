@@ -11,7 +11,7 @@ const messageBytesMax = 32 * 1024;
 const reasonText =
   "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
 
-/** The conditions of a newer kind: one of each type, each with a status, a reason and a time. */
+/** Validates the conditions of a newer kind: one of each type, each with a status, a reason and a time. */
 export function validateConditions(value: JsonValue | undefined, field: string): FieldError[] {
   const seen = new Set<string>();
   return objectsOf(value)

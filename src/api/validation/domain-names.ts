@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { dnsSubdomainProblems } from "./names.ts";
 
-/** A DNS name of at least two labels; it may end with a dot. */
+/** Validates a DNS name of at least two labels; it may end with a dot. */
 export function validateFullyQualifiedDomainName(name: string, field: string): FieldError[] {
   if (name === "") return [fieldError.required(field)];
   const plain = name.endsWith(".") ? name.slice(0, -1) : name;
@@ -11,7 +11,7 @@ export function validateFullyQualifiedDomainName(name: string, field: string): F
   return plain.includes(".") ? [] : [fieldError.invalid(field, plain, problem)];
 }
 
-/** A DNS name of at least three labels, such as `webhook.example.com`. */
+/** Validates a DNS name of at least three labels, such as `webhook.example.com`. */
 export function validateFullyQualifiedName(name: string, field: string): FieldError[] {
   if (name === "") return [fieldError.required(field)];
   const problems = dnsSubdomainProblems(name);
@@ -20,7 +20,7 @@ export function validateFullyQualifiedName(name: string, field: string): FieldEr
   return name.split(".").length > 2 ? [] : [fieldError.invalid(field, name, problem)];
 }
 
-/** `example.com/path`: a DNS subdomain, a slash, and something behind it that is legal in the path of a URL. */
+/** Validates `example.com/path`: a DNS subdomain, a slash, and a legal URL path. */
 export function validateDomainPrefixedPath(path: string, field: string): FieldError[] {
   if (path === "") return [fieldError.required(field)];
   const slash = path.indexOf("/");

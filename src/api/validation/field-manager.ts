@@ -1,10 +1,10 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 
 const managerBytesMax = 128;
-/** One name lists no more stray characters than this. */
+/** Limit of the characters that are reported of one name. */
 const problemsMax = 100;
 
-/** Reports a manager's name that is too long, and each character of it that cannot be printed. */
+/** Reports a manager name that is too long, and each character of it that is not printable. */
 export function validateFieldManager(manager: string, field: string): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(manager) > managerBytesMax) errors.push(fieldError.tooLong(field, managerBytesMax));
@@ -19,7 +19,7 @@ export function validateFieldManager(manager: string, field: string): FieldError
   return errors;
 }
 
-/** Go prints letters, marks, numbers, punctuation, symbols and the plain space. */
+/** Reports whether Go prints a character: letters, marks, numbers, punctuation, symbols and the plain space. */
 function isPrintable(character: string): boolean {
   return character === " " || !/[\p{C}\p{Z}]/u.test(character);
 }

@@ -5,7 +5,7 @@ import { type InternalType, internalForm } from "./internal-form.ts";
 export const immutableText = "field is immutable";
 
 /**
- * An error when the value is not what it was.
+ * Reports a value that has changed.
  * @param type of the value, if upstream shows the struct in its internal form
  */
 export function validateImmutable(

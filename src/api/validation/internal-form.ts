@@ -2,27 +2,27 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import internalTypes from "../scheme/generated/internal-types.json";
 import { objectOf } from "../json-reading.ts";
 
-/** A type whose structs upstream keeps in an internal form of their own. */
+/** Type of the structs that upstream keeps in a separate internal form. */
 export type InternalType = keyof typeof internalTypes;
 
-/** Structs nest less deeply than this; it bounds the recursion over the facts. */
+/** Limit of the nesting of structs, which bounds the recursion. */
 const depthMax = 32;
 
 /**
- * Returns a struct as upstream shows it in errors. Its internal types have no names for JSON, so all fields are there,
- * under the names that they have in Go.
+ * Returns a struct as upstream shows it in errors. Its internal types have no JSON names, so all fields appear under
+ * their Go names.
  * @param value the struct as JSON has it, or undefined for none
  */
 export function internalForm(value: unknown, type: InternalType): JsonValue {
   return isJsonObject(value) ? structForm(value, type, {}, 0) : null;
 }
 
-/** The same for a list of structs. */
+/** Returns the same for a list of structs. */
 export function internalForms(values: readonly unknown[] | undefined, type: InternalType): JsonValue {
   return values?.map((value) => internalForm(value, type)) ?? null;
 }
 
-/** @param owner the struct that holds this one: some fields moved between the two */
+/** @param owner the struct that contains this one: some fields moved between the two */
 function structForm(value: JsonObject, type: string, owner: JsonObject, depth: number): JsonObject {
   const form: JsonObject = {};
   for (const text of fieldsOf(type)) {
@@ -37,7 +37,7 @@ function structForm(value: JsonObject, type: string, owner: JsonObject, depth: n
   return form;
 }
 
-/** Metadata has one form only, but Go writes the keys of labels and annotations in order. */
+/** Converts metadata: it has one form only, but Go writes the keys of labels and annotations in order. */
 function metadataForm(metadata: JsonValue | undefined): JsonObject {
   if (!isJsonObject(metadata)) return {};
   const fields = Object.entries(metadata).map(([name, value]) => [
@@ -59,7 +59,7 @@ function fieldForm(value: JsonValue | undefined, type: string, owner: JsonObject
 }
 
 function pointerForm(value: JsonValue | undefined, type: string, owner: JsonObject, depth: number): JsonValue {
-  // The host's namespaces stand beside the security context in JSON, and inside it upstream: it is always there.
+  // The host's namespaces are next to the security context in JSON and inside it upstream, so it is always present.
   if (isJsonObject(value) || type === "core/v1.PodSecurityContext") return itemForm(value ?? {}, type, owner, depth);
   return value ?? null;
 }
@@ -68,7 +68,7 @@ function itemForm(value: JsonValue, type: string, owner: JsonObject, depth: numb
   return type === "" ? value : fieldForm(value, type, owner, depth + 1);
 }
 
-/** Go writes the keys of a map in order. */
+/** Converts a map; Go writes its keys in order. */
 function mapForm(value: JsonValue | undefined, type: string, owner: JsonObject, depth: number): JsonValue {
   if (!isJsonObject(value)) return null;
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
@@ -99,7 +99,7 @@ function fieldsOf(type: string): string[] {
   return text === "" ? [] : text.split(" ");
 }
 
-/** `^Name=key:type`, as scripts/README.md describes it. */
+/** Parses `^Name=key:type`, as scripts/README.md describes it. */
 function parseField(text: string): { name: string; key: string; type: string; isOwners: boolean } {
   const [head = "", type = ""] = text.split(/:(.*)/s);
   const [marked = "", key] = head.split("=");
@@ -108,7 +108,7 @@ function parseField(text: string): { name: string; key: string; type: string; is
   return { name, key: key ?? name, type, isOwners };
 }
 
-/** Names in Go and in JSON differ by case only, unless the facts say otherwise. */
+/** Returns the JSON key of a Go name. Unless the facts say otherwise, they differ only in case. */
 function keyOf(value: JsonObject, name: string): string {
   const lower = name.toLowerCase();
   return Object.keys(value).find((key) => key.toLowerCase() === lower) ?? name;

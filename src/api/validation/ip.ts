@@ -4,7 +4,7 @@ import { textOf } from "../json-reading.ts";
 
 export type IpFamily = "IPv4" | "IPv6";
 
-/** An address: its family, its 4 or 16 bytes, and the canonical text. */
+/** An address: its family, its 4 or 16 bytes, and its canonical text. */
 export interface IpAddress {
   readonly family: IpFamily;
   readonly bytes: readonly number[];
@@ -13,19 +13,19 @@ export interface IpAddress {
 
 export interface Cidr {
   readonly family: IpFamily;
-  /** The address as written, bits beyond the prefix included. */
+  /** Address as written, including bits beyond the prefix. */
   readonly address: IpAddress;
   readonly prefixBits: number;
 }
 
 export const ipText = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 export const cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-/** Beyond any way to write an address. */
+/** Longer than any spelling of an address. */
 const ipTextBytesMax = 64;
 const ipv4Bytes = 4;
 const ipv6Bytes = 16;
 
-/** As upstream reads addresses: leading zeros are decimal, and an IPv4 address inside of IPv6 is IPv4. */
+/** Parses an address as upstream does: leading zeros are decimal, and an IPv4 address inside IPv6 is IPv4. */
 export function parseIp(text: string): IpAddress | undefined {
   if (text.length > ipTextBytesMax) return undefined;
   if (!text.includes(":")) return addressOf(parseIpv4(text));
@@ -44,7 +44,7 @@ export function parseCidr(text: string): Cidr | undefined {
     : { family: address.family, address, prefixBits };
 }
 
-/** Whether the address lies in the range. */
+/** Reports whether the range contains the address. */
 export function containsIp({ family, address, prefixBits }: Cidr, ip: IpAddress): boolean {
   if (family !== ip.family) return false;
   return address.bytes.every((byte, at) => {
@@ -57,13 +57,13 @@ export function isIp(text: string): boolean {
   return parseIp(text) !== undefined;
 }
 
-/** An IP address of either family; an absent one counts as empty text. */
+/** Validates an IP address of either family; an absent one counts as empty text. */
 export function validateIp(value: JsonValue | undefined, field: string): FieldError[] {
   const text = textOf(value);
   return isIp(text) ? [] : [fieldError.invalid(field, text, ipText)];
 }
 
-/** At most one address of each family: what a node or pod has of each of its networks. */
+/** Requires at most one address of each family. */
 export function validateDualStack(
   addresses: readonly string[],
   { value, field }: { value: JsonValue | undefined; field: string },
@@ -83,7 +83,7 @@ export function networkOf({ address, prefixBits }: Cidr): IpAddress {
   return addressOf(bytes) as IpAddress;
 }
 
-/** An address that can be an endpoint: none that means any host, this host, or this link. */
+/** Validates the address of an endpoint: not unspecified, loopback or link-local. */
 export function validateNonSpecialIp(text: string, field: string): FieldError[] {
   const ip = parseIp(text);
   if (ip === undefined) return [fieldError.invalid(field, text, "must be a valid IP address")];
@@ -130,7 +130,7 @@ function parseIpv6(text: string): number[] | undefined {
   return gap < 2 ? undefined : [...head, ...Array.from({ length: gap }, () => 0), ...(tail as number[])];
 }
 
-/** Groups of 16 bits; the last of the address may be written as an IPv4 address. */
+/** Parses groups of 16 bits; the end of the address may be written as an IPv4 address. */
 function parseGroups(text: string, isLast: boolean): number[] | undefined {
   if (text === "") return [];
   const groups = text.split(":");
@@ -155,7 +155,10 @@ function addressOf(bytes: readonly number[] | undefined): IpAddress | undefined 
   return { family: "IPv6", bytes, text: ipv6TextOf(bytes) };
 }
 
-/** Lower case without leading zeros; the longest run of two or more zero groups, the first of equals, becomes `::`. */
+/**
+ * Formats in lower case without leading zeros; the longest run of two or more zero groups, the first of equals, becomes
+ * `::`.
+ */
 function ipv6TextOf(bytes: readonly number[]): string {
   const groups = Array.from({ length: 8 }, (_, at) => ((bytes[2 * at] as number) << 8) | (bytes[2 * at + 1] as number));
   let best = { start: 0, length: 0 };

@@ -5,7 +5,7 @@ import { objectOf, objectsOf, textOf } from "../json-reading.ts";
 import { fieldErrorsMax, validateLabels } from "./labels.ts";
 import { validateEach } from "./validate-each.ts";
 
-/** `{matchLabels, matchExpressions}`, wherever an object selects others; nothing to check when it is absent. */
+/** Validates `{matchLabels, matchExpressions}`; an absent selector passes. */
 export function validateLabelSelector(selector: JsonValue | undefined, field: string): FieldError[] {
   const { matchLabels, matchExpressions } = objectOf(selector);
   return [
@@ -16,7 +16,7 @@ export function validateLabelSelector(selector: JsonValue | undefined, field: st
   ].slice(0, fieldErrorsMax);
 }
 
-/** Returns a selector as errors show it: the keys of a map in order. */
+/** Returns a selector as errors show it: with the keys of maps in order. */
 export function shownSelector(selector: JsonValue | undefined): JsonValue | undefined {
   const { matchLabels, ...rest } = objectOf(selector);
   if (!isJsonObject(selector) || !isJsonObject(matchLabels)) return selector;
@@ -24,7 +24,7 @@ export function shownSelector(selector: JsonValue | undefined): JsonValue | unde
   return { matchLabels: Object.fromEntries(sorted), ...rest };
 }
 
-/** True when the selector has no requirement: it selects everything. */
+/** Reports whether a selector has no requirements and selects everything. */
 export function isEmptySelector(selector: JsonValue | undefined): boolean {
   const { matchLabels, matchExpressions } = objectOf(selector);
   return Object.keys(objectOf(matchLabels)).length + objectsOf(matchExpressions).length === 0;

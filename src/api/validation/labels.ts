@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../field-error.ts";
 import { labelKeyErrors, labelValueErrors } from "../label-syntax.ts";
 
 export const annotationsBytesMax = 256 * 1024;
-/** One Status lists no more mistakes than this: a body can hold a hundred thousand of them. */
+/** Limit of the errors that one Status lists: a body can contain a hundred thousand. */
 export const fieldErrorsMax = 100;
 
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {

@@ -21,20 +21,20 @@ const subdomainUnderscoreText =
 const environmentNameText =
   "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
-/** A message for each rule of a DNS label (RFC 1123) that the text breaks. */
+/** Returns a message for each rule of a DNS label (RFC 1123) that the text breaks. */
 export function dnsLabelProblems(text: string): string[] {
   if (isDnsLabel(text)) return tooLong(text, dnsLabelBytesMax);
   const problem = text.split(".").every((part) => isDnsLabel(part)) ? "must not contain dots" : labelText;
   return [...tooLong(text, dnsLabelBytesMax), problem];
 }
 
-/** As a DNS label, but the first character is a letter (RFC 1035). */
+/** Returns the same for a label whose first character must be a letter (RFC 1035). */
 export function dnsLabel1035Problems(text: string): string[] {
   const valid = isDnsLabel(text) && /^[a-z]/.test(text);
   return [...tooLong(text, dnsLabelBytesMax), ...(valid ? [] : [label1035Text])];
 }
 
-/** A message for each rule of a DNS subdomain (RFC 1123) that the text breaks. */
+/** Returns a message for each rule of a DNS subdomain (RFC 1123) that the text breaks. */
 export function dnsSubdomainProblems(text: string): string[] {
   return [
     ...tooLong(text, dnsSubdomainBytesMax),
@@ -42,14 +42,14 @@ export function dnsSubdomainProblems(text: string): string[] {
   ];
 }
 
-/** A DNS subdomain, or one below the wildcard: `*.example.com`. */
+/** Returns the problems of a DNS subdomain that may start with a wildcard: `*.example.com`. */
 export function wildcardDnsProblems(text: string): string[] {
   const labels = text.startsWith("*.") ? text.slice(2).split(".") : [];
   const valid = labels.length > 0 && labels.every((part) => isDnsLabel(part));
   return [...tooLong(text, dnsSubdomainBytesMax), ...(valid ? [] : [wildcardText])];
 }
 
-/** Names that only have to fit into one segment of a path, as those of roles. */
+/** Returns the problems of a name that only has to fit one path segment, as those of roles. */
 export function pathSegmentProblems(text: string): string[] {
   if (text === "." || text === "..") return [`may not be '${text}'`];
   return ["/", "%"]
@@ -57,7 +57,7 @@ export function pathSegmentProblems(text: string): string[] {
     .map((character) => `may not contain '${character}'`);
 }
 
-/** Keys of ConfigMaps and Secrets. */
+/** Returns the problems of a key of a ConfigMap or Secret. */
 export function configKeyProblems(key: string): string[] {
   const problems = tooLong(key, dnsSubdomainBytesMax);
   if (!/^[-._a-zA-Z0-9]+$/.test(key)) problems.push(configKeyText);
@@ -74,7 +74,9 @@ export function identifierProblems(name: string): string[] {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? [] : [identifierText];
 }
 
-/** Names of container ports: at most 15 characters, with a letter, without two hyphens in a row. */
+/**
+ * Returns the problems of a container port's name: at most 15 characters, with a letter, without two hyphens in a row.
+ */
 export function portNameProblems(name: string): string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push("must be no more than 15 characters");
@@ -86,12 +88,12 @@ export function portNameProblems(name: string): string[] {
   return problems;
 }
 
-/** Names of HTTP header fields. */
+/** Returns the problems of the name of an HTTP header field. */
 export function httpHeaderProblems(name: string): string[] {
   return /^[-A-Za-z0-9]+$/.test(name) ? [] : [httpHeaderText];
 }
 
-/** As a DNS subdomain, but labels may contain underscores: search domains of resolvers. */
+/** Returns the problems of a resolver's search domain: a DNS subdomain whose labels may contain underscores. */
 export function dnsSubdomainUnderscoreProblems(text: string): string[] {
   const valid = text
     .split(".")
@@ -99,7 +101,7 @@ export function dnsSubdomainUnderscoreProblems(text: string): string[] {
   return [...tooLong(text, dnsSubdomainBytesMax), ...(valid ? [] : [subdomainUnderscoreText])];
 }
 
-/** Returns a name to check instead of a prefix that is still to get a suffix: its trailing hyphen is the joint. */
+/** Returns a name to check in place of a prefix, whose trailing hyphen will be followed by a suffix. */
 export function prefixOfName(text: string): string {
   return text.length > 1 && text.endsWith("-") ? `${text.slice(0, -2)}a` : text;
 }

@@ -12,24 +12,24 @@ import { textOf } from "../json-reading.ts";
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
-  /** A message for each rule that the name breaks. */
+  /** Returns a message for each rule that the name breaks. */
   readonly validateName: (name: string) => readonly string[];
   /** Whether `generateName` is checked too; true by default. */
   readonly validatesPrefix?: boolean | undefined;
-  /** Where the metadata sits: `metadata` unless it is that of a template. */
+  /** Path of the metadata: `metadata`, except in a template. */
   readonly path?: string;
-  /** Finalizers without a domain may be those of Kubernetes itself only. */
+  /** Requires a domain in every finalizer except those of Kubernetes itself. */
   readonly qualifiesFinalizers?: boolean;
 }
 
-/** The rules of metadata that an update of one kind checks again, after those that every update is checked by. */
+/** Rules of metadata that updates of one kind check in addition to the general ones. */
 export interface RepeatedMetaRules extends ObjectMetaRules {
   readonly repeats: MetaRules;
 }
 
 /**
- * The rules of metadata that the validation of a kind includes: `whole` those of a complete object, `update` those of
- * a change. Upstream reports a mistake once for each, and causes are compared by clients.
+ * Metadata rules that the validation of a kind repeats: `whole` those of a complete object, `update` those of a change.
+ * Upstream reports an error once for each, and clients compare causes.
  */
 export type MetaRules = "none" | "whole" | "update" | "both";
 
@@ -41,7 +41,7 @@ const standardFinalizers: ReadonlySet<string> = new Set([
 const subresourceBytesMax = 256;
 const ownersShownMax = 64;
 
-/** The rules that the metadata of every object follows. */
+/** Validates metadata by the rules of every object. */
 export function validateObjectMeta(
   meta: ObjectMeta,
   { namespaced, validateName, validatesPrefix, path = "metadata", qualifiesFinalizers = false }: ObjectMetaRules,
@@ -58,7 +58,9 @@ export function validateObjectMeta(
   ];
 }
 
-/** Checks metadata that replaces `old`: by the rules of every object first, and then by those that the kind repeats. */
+/**
+ * Validates metadata that replaces `old`: by the rules of every object first, and then by those that the kind repeats.
+ */
 export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rules: RepeatedMetaRules): FieldError[] {
   const { repeats, namespaced, path = "metadata", qualifiesFinalizers = false } = rules;
   const shared = validateSharedParts(fresh, path);
@@ -80,7 +82,7 @@ export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rul
   ];
 }
 
-/** Checks a change of metadata. Kinds that repeat these rules after rules of their own ask for them. */
+/** Validates a change of metadata, for kinds that repeat these rules after rules of their own. */
 export function validateMetaChange(
   fresh: ObjectMeta,
   old: ObjectMeta,
@@ -201,7 +203,7 @@ function validateOwnerReference(owner: JsonObject, field: string): FieldError[] 
   return errors;
 }
 
-/** An owner as messages show it: the fields without a zero value of their own are always there. */
+/** Returns an owner as messages show it: fields without a zero value of their own are always present. */
 function shownOwner({ apiVersion = "", kind = "", name = "", uid = "", ...flags }: JsonObject): JsonObject {
   return { apiVersion, kind, name, uid, ...flags };
 }
@@ -225,7 +227,7 @@ function validateFinalizerDomains(finalizers: readonly string[], field: string):
     .slice(0, fieldErrorsMax);
 }
 
-/** Of a finalizer: its domain, unless it is one of those that Kubernetes itself knows. */
+/** Requires a domain in a finalizer, except in those of Kubernetes itself. */
 export function validateFinalizerDomain(finalizer: string, field: string): FieldError[] {
   if (finalizer.includes("/") || standardFinalizers.has(finalizer)) return [];
   return [fieldError.invalid(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified")];

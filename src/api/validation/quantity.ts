@@ -5,7 +5,7 @@ import { parseQuantity, type Quantity } from "../quantity.ts";
 const nanosPerUnit = 1_000_000_000n;
 export const notIntegerText = "must be an integer";
 
-/** Undefined when the value is no quantity. */
+/** Parses a quantity; returns undefined if it is malformed. */
 export function parsedQuantity(value: JsonValue | undefined): Quantity | undefined {
   try {
     return parseQuantity(String(value));
@@ -18,7 +18,7 @@ export function isWhole({ nanos }: Quantity): boolean {
   return nanos % nanosPerUnit === 0n;
 }
 
-/** True for a whole number, and for one that upstream rounds up to it when it counts in thousandths. */
+/** Reports whether a quantity is whole, or rounds up to a whole number when counted in thousandths as upstream does. */
 export function isWholeInThousandths({ nanos }: Quantity): boolean {
   const perThousandth = nanosPerUnit / 1000n;
   const rest = nanos % perThousandth;
@@ -26,7 +26,7 @@ export function isWholeInThousandths({ nanos }: Quantity): boolean {
   return thousandths % 1000n === 0n;
 }
 
-/** Absent and malformed amounts pass: decoding has refused what is no quantity. */
+/** Rejects a negative quantity. Absent and malformed ones pass: decoding has already rejected the malformed. */
 export function validateQuantityNotNegative(value: JsonValue | undefined, field: string): FieldError[] {
   const quantity = parsedQuantity(value);
   return quantity !== undefined && quantity.nanos < 0n

@@ -39,23 +39,23 @@ export function isHugePages(name: string): boolean {
   return name.startsWith(hugePagesPrefix);
 }
 
-/** Of Kubernetes itself: without a domain, or with its domain. */
+/** Reports whether a resource belongs to Kubernetes itself: its name has no domain, or Kubernetes' domain. */
 export function isNativeResource(name: string): boolean {
   return !name.includes("/") || name.includes(nativeDomain);
 }
 
-/** A resource that some vendor defines, such as `example.com/gpu`. */
+/** Reports whether a resource is one that a vendor defines, such as `example.com/gpu`. */
 export function isExtendedResource(name: string): boolean {
   if (isNativeResource(name) || name.startsWith(quotaRequestsPrefix)) return false;
   return labelKeyErrors(quotaRequestsPrefix + name).length === 0;
 }
 
-/** May be promised to more than it is there for. */
+/** Reports whether limits of the resource may exceed requests. */
 export function isOvercommitAllowed(name: string): boolean {
   return isNativeResource(name) && !isHugePages(name);
 }
 
-/** Cannot be divided. */
+/** Reports whether amounts of the resource must be whole. */
 export function isWholeResource(name: string): boolean {
   return wholeResources.has(name) || isExtendedResource(name);
 }
@@ -64,7 +64,7 @@ export function isQuotaResource(name: string): boolean {
   return quotaResources.has(name) || isQuotaHugePages(name);
 }
 
-/** The size of a page in `hugepages-2Mi`. */
+/** Returns the page size in `hugepages-2Mi`. */
 export function hugePageSize(name: string): Quantity | undefined {
   try {
     return parseQuantity(name.slice(hugePagesPrefix.length));
@@ -73,7 +73,7 @@ export function hugePageSize(name: string): Quantity | undefined {
   }
 }
 
-/** A compute resource: qualified, or one of those that Kubernetes defines. */
+/** Validates the name of a compute resource: qualified, or one of Kubernetes' own. */
 export function validateResourceName(name: string, field: string): FieldError[] {
   const problems = labelKeyErrors(name).map((problem) => fieldError.invalid(field, name, problem));
   if (problems.length > 0 || name.includes("/")) return problems;
@@ -81,7 +81,7 @@ export function validateResourceName(name: string, field: string): FieldError[] 
   return [fieldError.invalid(field, name, "must be a standard resource type or fully qualified")];
 }
 
-/** What a container may ask for. */
+/** Validates the name of a resource that a container requests. */
 export function validateContainerResourceName(name: string, field: string): FieldError[] {
   const problems = validateResourceName(name, field);
   if (!name.includes("/")) {
@@ -92,21 +92,21 @@ export function validateContainerResourceName(name: string, field: string): Fiel
   return [...problems, fieldError.invalid(field, name, "doesn't follow extended resource name standard")];
 }
 
-/** What a pod as a whole may ask for. */
+/** Validates the name of a resource that a pod as a whole requests. */
 export function validatePodResourceName(name: string, field: string): FieldError[] {
   const problems = validateResourceName(name, field);
   if (problems.length > 0 || podResources.has(name) || isHugePages(name)) return problems;
   return [fieldError.notSupported(field, name, ["cpu", "hugepages-", "memory"])];
 }
 
-/** What a quota may limit. */
+/** Validates the name of a resource that a quota limits. */
 export function validateQuotaResourceName(name: string, field: string): FieldError[] {
   const problems = validateResourceName(name, field);
   if (name.includes("/") || isQuotaResource(name)) return problems;
   return [...problems, fieldError.invalid(field, name, "must be a standard resource for quota")];
 }
 
-/** Huge pages as a quota has them, also with `requests.` in front. */
+/** Reports whether a quota's resource is huge pages, with or without `requests.` in front. */
 function isQuotaHugePages(name: string): boolean {
   return isHugePages(name) || name.startsWith(`${quotaRequestsPrefix}${hugePagesPrefix}`);
 }

@@ -10,13 +10,13 @@ export function hasKnownReviewVersion(versions: readonly string[]): boolean {
 }
 
 export interface ReviewVersionRules {
-  /** What an empty list is told. */
+  /** Message for an empty list. */
   readonly requiredText: string;
-  /** At least one of the versions has to be one that a server speaks. */
+  /** Requires at least one version that the server speaks. */
   readonly needsKnown: boolean;
 }
 
-/** The versions of the review that a webhook understands, the one it likes best first. */
+/** Validates the review versions that a webhook accepts, in order of preference. */
 export function validateReviewVersions(
   versions: readonly string[],
   { requiredText, needsKnown }: ReviewVersionRules,

@@ -4,13 +4,13 @@ import { type Cidr, cidrText, ipText, networkOf, parseCidr, parseIp } from "./ip
 /** An IPv4 octet or a prefix length with a zero in front. */
 const leadingZero = /(^|[.:/])0[0-9]+([./]|$)/;
 
-/** Rejects text that some programs read as another address. Other ways to write an address are fine. */
+/** Rejects text that some programs read as another address. Other non-canonical spellings pass. */
 export function validateStrictIp(text: string, field: string): FieldError[] {
   const problem = strictIpProblem(text);
   return problem === undefined ? [] : [fieldError.invalid(field, text, problem)];
 }
 
-/** Rejects every text of an address but the canonical one. */
+/** Rejects any but the canonical text of an address. */
 export function validateCanonicalIp(text: string, field: string): FieldError[] {
   const problem = canonicalIpProblem(text);
   return problem === undefined ? [] : [fieldError.invalid(field, text, problem)];
@@ -30,7 +30,7 @@ export function validateStrictCidr(text: string, field: string): FieldError[] {
   return problem === undefined ? [] : [fieldError.invalid(field, text, problem)];
 }
 
-/** Rejects every text of a range but the canonical one. */
+/** Rejects any but the canonical text of a range. */
 export function validateCanonicalCidr(text: string, field: string): FieldError[] {
   const problem = strictCidrProblem(text);
   if (problem !== undefined) return [fieldError.invalid(field, text, problem)];

@@ -3,7 +3,7 @@ import type { KubeObject } from "../object-meta.ts";
 import { objectOf, objectsOf, textOf } from "../json-reading.ts";
 import { fieldErrorsMax } from "./labels.ts";
 
-/** `status.conditions` of kinds that have at most one condition of each type. */
+/** Validates `status.conditions` of kinds that have at most one condition of each type. */
 export function validateTypedConditions(object: KubeObject): FieldError[] {
   const seen = new Set<string>();
   return objectsOf(objectOf(object["status"])["conditions"])

@@ -2,8 +2,8 @@ import type { FieldError } from "../field-error.ts";
 import { fieldErrorsMax } from "./labels.ts";
 
 /**
- * Errors of the items, in order, until there are as many as a Status lists: a body can hold a million items, and to find
- * something wrong with each of them would keep everyone else waiting.
+ * Returns the errors of the items, in order, up to the number that a Status lists. A body can contain a million items,
+ * and finding an error in each would block other requests.
  */
 export function validateEach<T>(
   items: readonly T[],

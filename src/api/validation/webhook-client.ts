@@ -6,7 +6,7 @@ import { portNumberProblems } from "./port.ts";
 
 const form = "; desired format: https://host[/path]";
 
-/** `{url}` or `{service}`: where a webhook is called. */
+/** Validates the address of a webhook: `{url}` or `{service}`. */
 export function validateWebhookClient({ url, service }: JsonObject, field: string): FieldError[] {
   if (isPresent(url) === isPresent(service)) {
     return [fieldError.required(field, "exactly one of url or service is required")];
@@ -16,7 +16,7 @@ export function validateWebhookClient({ url, service }: JsonObject, field: strin
     : validateWebhookService(objectOf(service), `${field}.service`);
 }
 
-/** Only what names a server and a path: who calls and with what parameters is for the server to say. */
+/** Validates a URL, which may only name a server and a path: users, queries and fragments are not allowed. */
 export function validateWebhookUrl(text: string, field: string): FieldError[] {
   const { scheme, user, host, query, fragment } = partsOf(text);
   const invalid = (part: string, problem: string) => fieldError.invalid(field, part, problem);
@@ -56,14 +56,14 @@ function validatePath(path: string, field: string): FieldError[] {
 
 interface UrlParts {
   readonly scheme: string;
-  /** Undefined without `@`. */
+  /** Text before `@`; undefined without one. */
   readonly user: string | undefined;
   readonly host: string;
   readonly query: string;
   readonly fragment: string;
 }
 
-/** The parts as they are written: a parser for browsers would repair what has to be refused. */
+/** Splits a URL into its parts as written. A browser's parser would repair what must be rejected. */
 function partsOf(text: string): UrlParts {
   const [beforeFragment, fragment] = splitAt(text, "#");
   const [beforeQuery, query] = splitAt(beforeFragment, "?");

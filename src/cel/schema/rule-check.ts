@@ -81,7 +81,7 @@ interface RuleCost {
 export interface NodeCheckOptions {
   /** The node is a resource: it has apiVersion, kind and metadata, declared or not. */
   readonly isResource: boolean;
-  /** What messages call the type of self; `selfType` by default. */
+  /** Name of the type of self in messages; `selfType` by default. */
   readonly typeName?: string;
   /** Reports a rule whatever it costs; an update that leaves a schema as it is does so. */
   readonly ignoresRuleCosts?: boolean;

@@ -142,11 +142,25 @@ test("calls beyond the limit wait for a place and keep their deadline", async ()
   const client = clients().of({ url: urlOf(server), caBundle: bundle() });
   const calls = Array.from({ length: 70 }, () => client.post({ ...call, timeoutMs: 20_000 }));
   const late = client.post({ ...call, timeoutMs: 20 });
-  expect(late).rejects.toMatchObject({ reason: "timeout" });
+  expect(late).rejects.toMatchObject({ reason: "timeout", waitedMs: 0 });
   await late.catch(() => undefined);
   resolve();
   expect((await Promise.all(calls)).map(({ code }) => code)).toEqual(calls.map(() => 200));
   expect(most).toBeLessThanOrEqual(64);
+});
+
+test("the search for a credential has the time of the call and takes no place", async () => {
+  const server = serve(() => new Response("x"));
+  let isSlow = true;
+  const all = clients({
+    credentials: { proofFor: () => (isSlow ? new Promise(() => undefined) : Promise.resolve({})) },
+  });
+  const client = all.of({ url: urlOf(server), caBundle: bundle() });
+  const slow = Array.from({ length: 64 }, () => client.post({ ...call, timeoutMs: 20 }));
+  isSlow = false;
+  expect((await client.post(call)).code).toBe(200);
+  const [outcome] = await Promise.allSettled(slow);
+  expect(outcome).toMatchObject({ reason: { reason: "timeout", waitedMs: 0 } });
 });
 
 test("what is wrong with a connection is said in Go's words", async () => {

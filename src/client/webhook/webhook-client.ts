@@ -47,10 +47,13 @@ export interface WebhookFinder {
 export class WebhookCallError extends Error {
   override readonly name = "WebhookCallError";
   readonly reason: "timeout" | "canceled" | "failed";
+  /** Time that the webhook had for its answer, without the wait for a place; 0 if it was not called. */
+  readonly waitedMs: number;
 
-  constructor(message: string, reason: WebhookCallError["reason"]) {
+  constructor(message: string, reason: WebhookCallError["reason"], waitedMs: number) {
     super(message);
     this.reason = reason;
+    this.waitedMs = waitedMs;
   }
 }
 
@@ -99,13 +102,16 @@ class WebhookClient implements Webhook {
   async post({ body, timeoutMs, answerBytesMax, signal }: WebhookCall): Promise<WebhookAnswer> {
     const seconds = Math.max(1, Math.ceil(timeoutMs / 1_000));
     const query = `?timeout=${seconds}s`;
-    using deadline = new Deadline(this.#parts.clock, timeoutMs, signal);
+    const { clock, credentials } = this.#parts;
+    using deadline = new Deadline(clock, timeoutMs, signal);
     let target: Endpoint | undefined;
+    let sentMs: number | undefined;
     try {
+      const proof = await deadline.race(credentials.proofFor(this.#address.authority));
       await this.#enter(deadline.signal);
       try {
-        const proof = await this.#parts.credentials.proofFor(this.#address.authority);
         target = this.#target();
+        sentMs = clock.steadyMs();
         const response = await this.#send(target, query, body, proof, deadline.signal);
         return {
           code: response.status,
@@ -116,11 +122,13 @@ class WebhookClient implements Webhook {
         this.#leave();
       }
     } catch (error) {
-      const text = (why: string) => `Post ${JSON.stringify(this.#address.url + query)}: ${why}`;
-      if (signal?.aborted === true) throw new WebhookCallError(text("context canceled"), "canceled");
-      if (deadline.signal.aborted) throw new WebhookCallError(text("context deadline exceeded"), "timeout");
+      const prefix = `Post ${JSON.stringify(this.#address.url + query)}: `;
+      const failed = (why: string, reason: WebhookCallError["reason"]) =>
+        new WebhookCallError(`${prefix}${why}`, reason, sentMs === undefined ? 0 : clock.steadyMs() - sentMs);
+      if (signal?.aborted === true) throw failed("context canceled", "canceled");
+      if (deadline.signal.aborted) throw failed("context deadline exceeded", "timeout");
       const why = target === undefined ? (error as Error).message : failureText(error as Error, target);
-      throw new WebhookCallError(text(why), "failed");
+      throw failed(why, "failed");
     }
   }
 

@@ -1,5 +1,6 @@
 import { StatusError, status } from "../../api/status.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
+import { ClientGoneError, isClientGone } from "../../request/client-gone.ts";
 import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
 import type { Exchange, HttpResponse } from "../../request/exchange.ts";
 
@@ -11,7 +12,8 @@ export interface ErrorOptions {
 
 /** Every error ends here: an answer goes out as it is, a fault of ours as a 500 that tells nothing of its cause. */
 export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unknown, of: Exchange) => HttpResponse {
-  return (error, exchange) => {
+  return (thrown, exchange) => {
+    const error = isEndedByClient(thrown, exchange.request.signal) ? clientClosedRequest() : thrown;
     if (!isAnswer(error)) onFault?.(error, exchange);
     exchange.failed = isFailure(error);
     const answer = isAnswer(error) ? error : answerToFault(error, exchange);
@@ -24,6 +26,18 @@ export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unkno
       return errorReply(answer);
     }
   };
+}
+
+/** A call to a webhook or a node that the client's leaving cuts short ends in a 5xx, which is not the server's either. */
+function isEndedByClient(error: unknown, signal: AbortSignal): boolean {
+  if (isClientGone(error, signal)) return true;
+  return error instanceof StatusError && error.code >= 500 && signal.reason instanceof ClientGoneError;
+}
+
+/** Returns the answer that nobody receives. It is for metrics and the audit log, under the usual code for such an end. */
+function clientClosedRequest(): StatusError {
+  const { status: value } = status.badRequest("the client closed its request before the response");
+  return new StatusError({ ...value, reason: "ClientClosedRequest", code: 499 });
 }
 
 /** A 500 without a reason is what upstream answers to some mistakes of clients. */

@@ -10,8 +10,19 @@ export interface Serving {
   readonly draining: boolean;
   handle(request: IncomingRequest): Promise<HttpResponse>;
   onError(error: unknown): void;
-  readonly upgrade: ((request: IncomingRequest, socket: Duplex, head: Buffer) => void) | undefined;
+  readonly upgrade: Upgrade | undefined;
 }
+
+/**
+ * Answers a request that asks to leave HTTP.
+ * @param track makes the sink of a stream end when the listener drains
+ */
+export type Upgrade = (
+  request: IncomingRequest,
+  socket: Duplex,
+  head: Buffer,
+  track: (sink: StreamSink) => Disposable,
+) => void;
 
 /**
  * Header fields as node takes them, behind those in `fields`, repeated ones as lists. `connection` is told apart, because

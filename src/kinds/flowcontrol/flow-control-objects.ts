@@ -106,7 +106,7 @@ export const flowSchemas: readonly FlowControlObject[] = [
   mandatory(schema("catch-all", "catch-all", 10_000, "ByUser", { subjects: everybody, ...allRequests })),
 ];
 
-/** What the spec of the object has to be, if it is one that the server cannot do without. */
+/** Returns the fixed spec of an object that the server cannot do without. */
 export function mandatorySpec(objects: readonly FlowControlObject[], name: string | undefined): JsonObject | undefined {
   const known = objects.find(({ object, mandatory }) => mandatory && object.metadata.name === name);
   return known?.object["spec"] as JsonObject | undefined;

@@ -115,7 +115,7 @@ export function parseMappings(
   return parsed;
 }
 
-/** An email is no name as long as nobody has looked whether it is verified. */
+/** Rejects a username taken from an email unless some expression checks that the email is verified. */
 function refuseUnverifiedEmail(
   check: FileCheck,
   username: TypedProgram,

@@ -4,7 +4,7 @@ import type { ResourceInfo } from "../../scheme/resource.ts";
 import { ageOf } from "./human-duration.ts";
 import type { Cells } from "./table-rules.ts";
 
-/** The cells of an object. Name, Age and Created At mean the same everywhere; the others are the kind's own. */
+/** Returns the cells of an object. Name, Age and Created At mean the same everywhere; the kind provides the others. */
 export function cellsOf(object: KubeObject, { table }: ResourceInfo, nowMs: number): Cells {
   const { metadata } = object;
   return {
@@ -15,7 +15,7 @@ export function cellsOf(object: KubeObject, { table }: ResourceInfo, nowMs: numb
   };
 }
 
-/** Conditions of the row itself. */
+/** Returns the conditions of the row itself. */
 export function rowConditionsOf(object: KubeObject, { table }: ResourceInfo): JsonObject[] {
   return table?.rowConditions?.(object as JsonObject) ?? [];
 }

@@ -5,8 +5,8 @@ const day = 24 * hour;
 const year = 365 * day;
 
 /**
- * A duration for people, with less detail the longer it is: `45s`, `3m20s`, `5h10m`, `3d4h`, `2y80d`.
- * Up to a second into the future counts as now, as clocks differ; beyond that it is `<invalid>`.
+ * Formats a duration for people, with less detail the longer it is: `45s`, `3m20s`, `5h10m`, `3d4h`, `2y80d`. Up to a
+ * second in the future counts as now, because clocks differ; anything later is `<invalid>`.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / secondMs);
@@ -23,7 +23,7 @@ export function humanDuration(ms: number): string {
   return `${Math.floor(seconds / year)}y`;
 }
 
-/** Time passed since a timestamp; `<unknown>` when there is none. */
+/** Formats the time passed since a timestamp; `<unknown>` without one. */
 export function ageOf(timestamp: string | null | undefined, nowMs: number): string {
   const at = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
   return Number.isNaN(at) ? "<unknown>" : humanDuration(nowMs - at);

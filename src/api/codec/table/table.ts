@@ -10,8 +10,8 @@ import { cellsOf, rowConditionsOf } from "./cells.ts";
 export type TableTransform = Extract<Transform, { kind: "table" }>;
 
 /**
- * A Table of the given objects, which are in the form of `tableInfo`. Its metadata is that of the only object unless
- * `listMeta` is given.
+ * Makes a Table of the given objects, which are in the form of `tableInfo`. Without `listMeta`, its metadata is that of
+ * the only object.
  */
 export function tableOf(
   objects: readonly KubeObject[],
@@ -42,7 +42,7 @@ export function columnDefinitions(info: ResourceInfo): JsonValue[] {
   }));
 }
 
-/** One row: a cell per column of the resource, and as much of the object as the client asked for. */
+/** Makes one row: a cell per column of the resource, and as much of the object as the client requested. */
 export function tableRow(object: KubeObject, info: ResourceInfo, transform: TableTransform, nowMs: number): JsonObject {
   const shown = tableInfo(info);
   const conditions = rowConditionsOf(object, shown);

@@ -5,7 +5,7 @@ import type { KubeObject } from "../../object-meta.ts";
 import { type ResourceInfo, storedInfo } from "../resource.ts";
 
 /**
- * An object of a served version in the form in which it is stored.
+ * Converts an object of a served version to its stored form.
  * @throws StatusError when the kind's converter fails, also as a rejection
  */
 export function inStoredVersion(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
@@ -13,7 +13,7 @@ export function inStoredVersion(object: KubeObject, info: ResourceInfo): Eventua
 }
 
 /**
- * A stored object as the served version has it.
+ * Converts a stored object to the served version.
  * @throws StatusError when the kind's converter fails, also as a rejection
  */
 export function inServedVersion(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
@@ -26,7 +26,7 @@ function converted(object: KubeObject, to: ResourceInfo): Eventual<KubeObject> {
   return followedBy(converter.convert([object], to), ([only]) => only as KubeObject);
 }
 
-/** Of a kind without a converter. */
+/** Converts an object whose kind has no asynchronous converter to the stored version. */
 export function toStorage(object: KubeObject, { storedAs }: ResourceInfo): KubeObject {
   if (storedAs === undefined) return object;
   const { info, conversion } = storedAs;
@@ -35,8 +35,8 @@ export function toStorage(object: KubeObject, { storedAs }: ResourceInfo): KubeO
 }
 
 /**
- * A stored object as the served version has it, its fields in that version's order. Of a kind with a converter, the
- * object has been converted before.
+ * Converts a stored object to the served version, with fields in that version's order. An object of a kind with an
+ * asynchronous converter must have been converted before.
  */
 export function fromStorage(object: KubeObject, info: ResourceInfo): KubeObject {
   if (info.storedAs === undefined) return object;

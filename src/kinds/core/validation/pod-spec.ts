@@ -37,7 +37,7 @@ export interface PodSpecContext {
 
 /** Validates the spec of a pod or of a pod template; defaults are filled in. Errors come in upstream's order. */
 export function validatePodSpec(spec: PodSpec, { isPod, podName }: PodSpecContext, path: string): FieldError[] {
-  const { volumes, errors } = validateVolumes(spec.volumes, { podName, isPod }, `${path}.volumes`);
+  const { volumes, errors } = validateVolumes(spec.volumes ?? [], { podName, isPod }, `${path}.volumes`);
   const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   claims.delete("");
   const { terminationGracePeriodSeconds: grace, preemptionPolicy, overhead } = spec;

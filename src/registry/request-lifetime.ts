@@ -1,0 +1,19 @@
+import { status } from "../api/status.ts";
+import type { Clock } from "../process/clock.ts";
+
+/** The time that a request has, and whether its client still waits. */
+export interface RequestLifetime {
+  /** In milliseconds since the epoch; undefined for a request without a deadline. */
+  readonly deadlineMs?: number | undefined;
+  /** Returns a signal that aborts when nobody waits for the outcome any more. */
+  readonly signal?: (() => AbortSignal | undefined) | undefined;
+}
+
+/** Rejects a request whose time is over or whose client has gone, as upstream does. @throws StatusError 504 */
+export function refuseAbandoned(request: RequestLifetime, clock: Clock): void {
+  const { deadlineMs } = request;
+  const isLate = deadlineMs !== undefined && clock.nowMs() >= deadlineMs;
+  if (isLate || request.signal?.()?.aborted === true) {
+    throw status.timeout("request did not complete within requested timeout");
+  }
+}
