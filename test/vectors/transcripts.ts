@@ -168,7 +168,7 @@ class Run {
   }
 }
 
-/** Answers that are no text are recorded by their length. */
+/** Reports whether only the length of a binary answer is recorded. */
 function isLength(answer: JsonValue): boolean {
   return typeof answer === "string" && /^<\d+ bytes>$/.test(answer);
 }
