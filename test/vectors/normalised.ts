@@ -8,26 +8,11 @@ export function normalised(value: JsonValue, key = ""): JsonValue {
   if (Array.isArray(value)) return value.map((item) => normalised(item, key));
   if (!isJsonObject(value)) return typeof value === "string" ? textOf(value, key) : numberOf(value, key);
   const result: JsonObject = {};
-  for (const [name, part] of Object.entries(value["kind"] === "Table" ? tableOf(value) : value)) {
+  for (const [name, part] of Object.entries(value)) {
     const shown = normalised(part, name);
     result[name] = name === "managedFields" && Array.isArray(shown) ? shown.toSorted(byOwner) : shown;
   }
   return result;
-}
-
-/** Returns a Table without the descriptions of its columns, and with a placeholder for each age. */
-function tableOf(table: JsonObject): JsonObject {
-  const columns = (Array.isArray(table["columnDefinitions"]) ? table["columnDefinitions"] : []).filter(isJsonObject);
-  const rows = (Array.isArray(table["rows"]) ? table["rows"] : []).filter(isJsonObject);
-  return {
-    ...table,
-    columnDefinitions: columns.map(({ description: _description, ...column }) => column),
-    rows: rows.map((row) => ({ ...row, cells: Array.isArray(row["cells"]) ? row["cells"].map(cellOf) : [] })),
-  };
-}
-
-function cellOf(cell: JsonValue): JsonValue {
-  return typeof cell === "string" && /^(?:[0-9]+[ydhms]){1,2}$/.test(cell) ? "<age>" : cell;
 }
 
 /** A document in which the placeholders of what was recorded are the values of this run. */
@@ -48,9 +33,42 @@ export function restored(sent: JsonValue, recorded: JsonValue | undefined, here:
   return isPlaceholder && (/^<[a-z]+>$/.test(recorded) || textOf(String(sent), "") === recorded) ? here : sent;
 }
 
-/** A Status without the order of its causes: the reference finds several of them at random. */
-export function comparableStatus(answer: JsonValue): JsonValue {
-  if (!isJsonObject(answer) || answer["kind"] !== "Status" || !isJsonObject(answer["details"])) return answer;
+/** A table with ages as they are recorded, and without texts about its columns where the record has none. */
+export function recordedTable(here: JsonValue, recorded: JsonValue): JsonValue {
+  if (!isJsonObject(here) || !isJsonObject(recorded) || here["kind"] !== "Table") return here;
+  const columns = listOf(recorded["columnDefinitions"]);
+  const rows = listOf(recorded["rows"]);
+  return {
+    ...here,
+    columnDefinitions: listOf(here["columnDefinitions"]).map((column, at) => {
+      const other = columns[at];
+      if (!isJsonObject(column) || !isJsonObject(other) || other["description"] !== undefined) return column;
+      const { description: _text, ...rest } = column;
+      return rest;
+    }),
+    rows: listOf(here["rows"]).map((row, at) => {
+      const other = rows[at];
+      if (!isJsonObject(row) || !isJsonObject(other)) return row;
+      const recordedCells = listOf(other["cells"]);
+      const isAge = (cell: JsonValue, column: number) => recordedCells[column] === "<age>" && age.test(String(cell));
+      return { ...row, cells: listOf(row["cells"]).map((cell, column) => (isAge(cell, column) ? "<age>" : cell)) };
+    }),
+  };
+}
+
+const age = /^\d+[smhd]/;
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/**
+ * A Status without the order of its causes, which the reference finds at random, and without the numbers that it makes up
+ * for the types of rules.
+ */
+export function comparableStatus(status: JsonValue): JsonValue {
+  if (!isJsonObject(status) || status["kind"] !== "Status" || !isJsonObject(status["details"])) return status;
+  const answer = withoutTypeNumbers(status) as JsonObject & { details: JsonObject };
   const { causes } = answer["details"];
   if (!Array.isArray(causes) || causes.length < 2) return answer;
   const inOrder = causes.toSorted((a, b) => (JSON.stringify(sortedKeys(a)) < JSON.stringify(sortedKeys(b)) ? -1 : 1));
@@ -61,10 +79,17 @@ export function comparableStatus(answer: JsonValue): JsonValue {
   };
 }
 
-/** In answers that are YAML. */
-const yamlVersion = /^(\s*resourceVersion: ")[1-9][0-9]*(")$/gm;
-const yamlUid = /^(\s*uid: )[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/gm;
+function withoutTypeNumbers(value: JsonValue): JsonValue {
+  if (typeof value === "string") return value.replace(/selfType\d+/g, "selfType");
+  if (Array.isArray(value)) return value.map(withoutTypeNumbers);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutTypeNumbers(part)]));
+}
+
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+/** Lines of an answer in YAML. */
+const yamlRevision = /^( *resourceVersion: )"[1-9]\d*"$/gm;
+const yamlUid = /^( *uid: )[0-9a-f-]{36}$/gm;
 const time = /\b(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 /** The specs of two pods, whose volumes and times differ from run to run. */
 const specDifference = /(pod updates may not change fields other than[^\n]*\n)[^]*$/;
@@ -80,12 +105,13 @@ const serverManagers: ReadonlySet<string> = new Set([
 
 function textOf(text: string, key: string): string {
   if (key === "resourceVersion" && /^[1-9]\d*$/.test(text)) return "<rv>";
+  if (key === "continue" && text !== "") return "<continue>";
   if (key === "uid" && text.length === 36 && !text.includes(sentUuid)) return "<uid>";
   if ((key === "clusterIP" || key === "clusterIPs") && serviceAddress.test(text)) return "<ip>";
   if (key === "manager" && serverManagers.has(text)) return "<server>";
   const year = new Date().getUTCFullYear();
   return text
-    .replace(yamlVersion, "$1<rv>$2")
+    .replace(yamlRevision, '$1"<rv>"')
     .replace(yamlUid, "$1<uid>")
     .replace(uuid, (found) => (found.includes(sentUuid) ? found : "<uuid>"))
     .replace(time, (found, then: string) => (Math.abs(Number(then) - year) < 2 ? "<time>" : found))
