@@ -1,4 +1,4 @@
-import type { SignalSource } from "../api/shared-call.ts";
+import type { SignalSource } from "../api/joint-call.ts";
 import { status } from "../api/status.ts";
 import type { Clock } from "../process/clock.ts";
 

@@ -10,7 +10,7 @@ import type { Cacher } from "../storage/cacher/cacher.ts";
 import { prepareEntry } from "../api/codec/prepare-entries.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { SignalSource } from "../api/shared-call.ts";
+import type { SignalSource } from "../api/joint-call.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Operation, Store } from "../storage/store.ts";

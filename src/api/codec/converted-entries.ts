@@ -8,7 +8,7 @@ import { status } from "../status.ts";
 import { toBytes } from "./byte-text.ts";
 import type { EntryCache } from "./entry-cache.ts";
 import { stringifyJson } from "./json.ts";
-import { SharedCall, type SignalSource } from "../shared-call.ts";
+import { JointCall, type SignalSource } from "../joint-call.ts";
 import { decodeAsWritten } from "./stored-object.ts";
 
 /** Limit of the objects and of their bytes in one call of the converter. A larger object is converted alone. */
@@ -27,7 +27,7 @@ export class ConvertedEntries {
   readonly #kept: EntryCache;
   readonly #id = ++convertersMade;
   /** Running conversions: at most as many as there are waiting requests and watches. */
-  readonly #underWay = new Map<string, { readonly call: SharedCall; readonly result: Promise<Entry> }>();
+  readonly #underWay = new Map<string, { readonly call: JointCall; readonly result: Promise<Entry> }>();
 
   constructor(converter: VersionConverter, kept: EntryCache) {
     this.#converter = converter;
@@ -38,7 +38,7 @@ export class ConvertedEntries {
   convert(entries: readonly Entry[], to: ResourceInfo, signalOf?: SignalSource): Eventual<readonly Entry[]> {
     const found = new Map<Entry, Entry>();
     const joined: { entry: Entry; result: Promise<Entry> }[] = [];
-    const joinedCalls = new Set<SharedCall>();
+    const joinedCalls = new Set<JointCall>();
     const missing: Entry[] = [];
     for (const entry of entries) {
       if (this.#converter.servesBody(entry, to)) continue;
@@ -73,7 +73,7 @@ export class ConvertedEntries {
 
   #convertChunk(chunk: readonly Entry[], { to, found, signal }: Run): Promise<void> | undefined {
     const objects = chunk.map((entry) => decodeAsWritten(entry, to));
-    const call = new SharedCall();
+    const call = new JointCall();
     call.join(signal);
     const converted = this.#converter.convert(objects, to, () => call.signal);
     if (!(converted instanceof Promise)) {

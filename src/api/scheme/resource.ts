@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { GroupVersionKind } from "../gvk.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { TableRules } from "../codec/table/table-rules.ts";
-import type { SignalSource } from "../shared-call.ts";
+import type { SignalSource } from "../joint-call.ts";
 import type { ObjectForm } from "./object-form.ts";
 
 export interface SubresourceInfo {

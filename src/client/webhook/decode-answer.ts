@@ -6,10 +6,10 @@ import type { GroupVersionKind } from "../../api/gvk.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { WebhookAnswer } from "./webhook-client.ts";
 
-/** An answer that is none. The message is that of upstream's client. */
+/** An answer that cannot be used. The message is that of upstream's client. */
 export class WebhookAnswerError extends Error {
   override readonly name = "WebhookAnswerError";
-  /** Status of the answer, or undefined when the answer was a good one in form. */
+  /** HTTP status of the answer; undefined if only its document is wrong. */
   readonly code: number | undefined;
 
   constructor(message: string, code?: number) {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import type { ResourceInfo, VersionConverter } from "../../api/scheme/resource.ts";
-import type { SignalSource } from "../../api/shared-call.ts";
+import type { SignalSource } from "../../api/joint-call.ts";
 
 /** Gives objects of any versions the fields of another one. Takes nothing away that the version does not know. */
 export type ConvertVersions = (

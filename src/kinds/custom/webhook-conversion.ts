@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import { shortened } from "../../api/shortened.ts";
-import type { SignalSource } from "../../api/shared-call.ts";
+import type { SignalSource } from "../../api/joint-call.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
 import { validateAnnotations, validateLabels } from "../../api/validation/labels.ts";

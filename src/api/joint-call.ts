@@ -2,7 +2,7 @@
 export type SignalSource = () => AbortSignal | undefined;
 
 /** The end of a call that several callers may wait for. It ends early once all of them have gone. */
-export class SharedCall {
+export class JointCall {
   readonly #controller = new AbortController();
   #callers = 0;
 
