@@ -24,7 +24,7 @@ const beforeFirstApply = "before-first-apply";
 export interface ObjectApply {
   /** The stored object; undefined when the apply creates it. */
   readonly live: JsonObject | undefined;
-  /** The body: what the manager has an opinion on. */
+  /** The body: the fields that the manager wants to own. */
   readonly applied: JsonObject;
   readonly kind: string;
   readonly manager: string;
@@ -90,7 +90,7 @@ export function* applyObject(apply: ObjectApply): Steps<ApplyOutcome> {
   };
 }
 
-/** An object without a history: whoever wrote it until now owns all of it. */
+/** Gives all of an object without a history to the writers before its first apply. */
 function* firstEntries(live: JsonObject, apply: ObjectApply): Steps<readonly ManagerEntry[]> {
   const { subresource, version, find, now } = apply;
   const update = { live: undefined, object: live, manager: beforeFirstApply, subresource, version, find, now };

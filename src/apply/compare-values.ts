@@ -157,13 +157,10 @@ function wholeList(items: readonly JsonValue[], list: ListType): FieldSet {
 const shortListMax = 16;
 
 function wholeShortList(items: readonly JsonValue[], list: ListType): FieldSet {
-  const elements: PathElement[] = [];
   let shape = NodeShape.start;
   for (const item of items) {
-    const element = itemElement(item, list);
-    if (elements.includes(element)) return wholeLongList(items, list);
-    elements.push(element);
-    shape = shape.after(element, wholeOf(item, list.items));
+    shape = shape.after(itemElement(item, list), wholeOf(item, list.items));
+    if (shape.repeats) return wholeLongList(items, list);
   }
   return shape.node(true);
 }

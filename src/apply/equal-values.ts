@@ -16,7 +16,7 @@ export function equalItems(a: readonly JsonValue[], b: readonly JsonValue[]): bo
   return true;
 }
 
-/** Something inherited is no document value, or it is missed by the count. */
+/** Inherited properties do not count as values. */
 function equalObjects(a: JsonObject, b: JsonObject): boolean {
   let surplus = 0;
   for (const key in a) {

@@ -2,7 +2,7 @@ import { FieldSet } from "./field-set.ts";
 import { fieldElement } from "./path-element.ts";
 import type { FieldFilter } from "./versions.ts";
 
-/** Leaves out these fields and all that is below them. Hold on to it: it remembers what it gave. */
+/** Leaves out these fields and all that is below them. Keep the filter: it caches its results. */
 export function excludingFields(excluded: FieldSet): FieldFilter {
   const known = new WeakMap<FieldSet, FieldSet>();
   return (fields) => {

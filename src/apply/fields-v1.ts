@@ -6,10 +6,10 @@ import { PathElementError, parsePathElement, type PathElement } from "./path-ele
 /** Levels of a document that are read; deeper ones are refused. */
 const documentDepthMax = 1_000;
 
-/** Why a document is no field set, in upstream's words. */
+/** Says in upstream's words why a document cannot be read as a field set. */
 export class FieldsV1Error extends Error {}
 
-/** Reads the `fieldsV1` of an entry. Elements of a kind that nobody knows are dropped. */
+/** Reads the `fieldsV1` of an entry. Drops elements of an unknown kind. */
 export function parseFieldsV1(document: JsonValue): FieldSet {
   return parseNode(document, 0).withOwned(false);
 }
@@ -42,7 +42,7 @@ function firstCharacter(value: Exclude<JsonValue, JsonObject | null>): string {
   return JSON.stringify(typeof value === "bigint" ? Number(value) : value).slice(0, 1);
 }
 
-/** Reads a document that `FieldSet.toDocument` made. Everything in it is canonical and in order. */
+/** Reads a document that `FieldSet.toDocument` made, whose elements are canonical and in order. */
 export function readStoredFields(document: JsonObject): FieldSet {
   return readStoredNode(document).withOwned(false);
 }

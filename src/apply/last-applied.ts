@@ -26,7 +26,7 @@ export function clientSideFields(live: JsonObject, { apiVersion, type }: Tracked
   return fieldsOf(applied, type).difference(changed).difference(removed);
 }
 
-/** Undefined when the text is no object that says its kind. */
+/** Returns undefined unless the text is an object with a kind. */
 function parsedObject(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text), { strict: false });
@@ -37,7 +37,7 @@ function parsedObject(text: string): JsonObject | undefined {
   }
 }
 
-/** The object with its annotation brought up to date, where it has one: it says what was applied now. */
+/** Returns the object with the applied document in its annotation, if it has that annotation. */
 export function withLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
   const annotations = annotationsOf(object);
   const present = annotations?.[annotation];

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { keyElement, type PathElement, valueElement } from "./path-element.ts";
+import { KeyPlace } from "./key-place.ts";
+import { type PathElement, valueElement } from "./path-element.ts";
 import { TrackingError } from "./tracking-error.ts";
 import type { ListType } from "./value-type.ts";
 
@@ -9,22 +10,13 @@ import type { ListType } from "./value-type.ts";
  */
 export function itemElement(item: JsonValue, list: ListType): PathElement {
   if (list.keys.length === 0 || !isJsonObject(item)) return valueElement(item);
-  const [key] = list.keys;
-  if (list.keys.length === 1 && key !== undefined) {
-    const value = keyValue(item, key, list);
-    if (value === undefined) throw new TrackingError(keylessText(list));
-    return keyElement(list.keys, [value]);
-  }
-  const names: string[] = [];
-  const values: JsonValue[] = [];
+  let place = KeyPlace.start;
   for (const name of list.keys) {
     const value = keyValue(item, name, list);
-    if (value === undefined) continue;
-    names.push(name);
-    values.push(value);
+    if (value !== undefined) place = place.after(name, value);
   }
-  if (names.length === 0) throw new TrackingError(keylessText(list));
-  return keyElement(names, values);
+  if (place.isStart) throw new TrackingError(keylessText(list));
+  return place.element;
 }
 
 /** Absent keys have their default; a key that is null does not. */
@@ -32,7 +24,7 @@ function keyValue(item: JsonObject, name: string, list: ListType): JsonValue | u
   return Object.hasOwn(item, name) ? item[name] : list.items.map?.fields.get(name)?.keyDefault;
 }
 
-/** Why an item cannot be told apart from others, in upstream's words; undefined when it can. */
+/** Returns the reason, in upstream's words, why an item has no path element; undefined when it has one. */
 export function itemProblem(item: JsonValue, list: ListType): string | undefined {
   if (list.keys.length === 0) {
     if (Array.isArray(item)) return "not supported: associative list with lists as elements";

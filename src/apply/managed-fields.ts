@@ -6,10 +6,10 @@ import { quoteGo } from "./go-quote.ts";
 import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
 import { objectOf, textOf } from "../api/json-reading.ts";
 
-/** Why a list of entries cannot be read, in upstream's words. */
+/** Says in upstream's words why a list of entries cannot be read. */
 export class ManagedFieldsError extends Error {}
 
-/** Returns the entries of a stored object, which this server wrote itself. Of two for one owner the last one counts. */
+/** Returns the entries of a stored object, which this server wrote itself. The last entry of an owner counts. */
 export function storedEntries(live: JsonObject | undefined): readonly ManagerEntry[] {
   const entries = managedFieldsOf(live);
   if (!Array.isArray(entries)) return [];
@@ -33,8 +33,8 @@ export function managedFieldsOf(object: JsonObject | undefined): JsonValue | und
 }
 
 /**
- * The entries that an update starts from. A client may send its own: they count when they can be read. An empty list, or
- * one entry with nothing in it, clears all of them.
+ * Returns the entries that an update starts from. A client may send its own, which count when they can be read. An empty
+ * list, or a single empty entry, clears all entries.
  */
 export function entriesToUpdate(live: JsonObject | undefined, sent: JsonValue | undefined): readonly ManagerEntry[] {
   if (!Array.isArray(sent) || equalValues(sent, managedFieldsOf(live) ?? null)) return storedEntries(live);
@@ -57,7 +57,7 @@ function isZeroEntry(entry: JsonObject): boolean {
   return Object.values(entry).every((value) => value === "" || value === null);
 }
 
-/** Why a list cannot be read; undefined when it can. */
+/** Returns the reason why a list cannot be read; undefined when it can be read. */
 export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
     decodeEntries((entries ?? []) as unknown as readonly JsonValue[]);
@@ -70,7 +70,7 @@ export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | un
 
 /** @throws ManagedFieldsError */
 export function decodeEntries(entries: readonly JsonValue[]): ManagerEntry[] {
-  // Of two entries for one owner the last one counts.
+  // The last entry of an owner counts.
   const decoded = new Map<string, ManagerEntry>();
   for (const [at, entry] of entries.entries()) {
     const manager = decodeEntry(objectOf(entry), at);

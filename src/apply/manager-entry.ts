@@ -1,4 +1,4 @@
-import type { JsonObject } from "../api/json.ts";
+import { emptyJsonObject, type JsonObject } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import type { FieldSet } from "./field-set.ts";
 import { readStoredFields } from "./fields-v1.ts";
@@ -54,16 +54,15 @@ export class ManagerEntry implements ManagerIdentity {
   }
 
   #encode(): ManagedFieldsEntry {
-    const { manager, operation, apiVersion, time, subresource } = this;
-    return {
-      ...(manager === "" ? {} : { manager }),
-      operation,
-      apiVersion,
-      ...(time === "" ? {} : { time }),
-      fieldsType: "FieldsV1",
-      fieldsV1: this.fields.toDocument(),
-      ...(subresource === "" ? {} : { subresource }),
-    } as ManagedFieldsEntry;
+    const entry = emptyJsonObject();
+    if (this.manager !== "") entry["manager"] = this.manager;
+    entry["operation"] = this.operation;
+    entry["apiVersion"] = this.apiVersion;
+    if (this.time !== "") entry["time"] = this.time;
+    entry["fieldsType"] = "FieldsV1";
+    entry["fieldsV1"] = this.fields.toDocument();
+    if (this.subresource !== "") entry["subresource"] = this.subresource;
+    return entry as unknown as ManagedFieldsEntry;
   }
 }
 

@@ -6,7 +6,7 @@ export function managerName(fieldManager: string, userAgent: string | undefined)
   return printablePrefix((userAgent ?? "").split("/", 1)[0] as string) || "unknown";
 }
 
-/** All names but the oddest: nothing in them is to be left out. */
+/** Matches ordinary names, which need no cleaning. */
 const shortAscii = /^[ -~]{0,128}$/;
 /** Matches the characters that Go does not print: control, format and separator characters, but not the blank. */
 const unprintable = /^(?! )[\p{C}\p{Z}]$/u;

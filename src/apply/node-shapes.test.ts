@@ -10,6 +10,13 @@ test("values of one shape get the same node", () => {
   expect(walk().node(false).elements).toEqual(["f:a", "f:b"]);
 });
 
+test("a place knows whether its last part has been met before", () => {
+  const place = NodeShape.start.after("k:a", leafFieldSet).after("k:b", leafFieldSet);
+  expect(place.repeats).toBe(false);
+  expect(place.after("k:c", leafFieldSet).repeats).toBe(false);
+  expect(place.after("k:a", NodeShape.start.after("f:x", leafFieldSet).node(true)).repeats).toBe(true);
+});
+
 test("a value with very many parts has a node that is not remembered", () => {
   const walk = () => {
     let shape = NodeShape.start;

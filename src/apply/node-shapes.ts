@@ -25,6 +25,11 @@ export class NodeShape {
   /** The last field that was asked for, and its place: most values have the shape of the one before. */
   #lastName: string | undefined;
   #lastShape: NodeShape | undefined;
+  /** The last part that was no leaf field, and its place. */
+  #lastElement: PathElement | undefined;
+  #lastBelow: FieldSet | undefined;
+  #lastPlace: NodeShape | undefined;
+  #repeats: boolean | undefined;
   #owned: FieldSet | undefined;
   #unowned: FieldSet | undefined;
 
@@ -35,7 +40,7 @@ export class NodeShape {
     this.#parts = before === undefined ? 0 : before.#parts + 1;
   }
 
-  /** Where every walk starts. */
+  /** The start of every walk. */
   static get start(): NodeShape {
     if (NodeShape.#count >= shapesMax) {
       NodeShape.#count = 0;
@@ -44,10 +49,28 @@ export class NodeShape {
     return NodeShape.#start;
   }
 
-  /** The place after one more part, which has not been met before. */
+  /** Returns the place after one more part. A place that repeats a part has no node. */
   after(element: PathElement, below: FieldSet): NodeShape {
+    if (below === this.#lastBelow && element === this.#lastElement) return this.#lastPlace as NodeShape;
     const known = below === leafFieldSet ? this.#leaves.get(element) : this.#inner?.get(element)?.get(below);
-    return known ?? this.#add(element, below);
+    const next = known ?? this.#add(element, below);
+    if (next.#parts > partsMax) return next;
+    this.#lastElement = element;
+    this.#lastBelow = below;
+    this.#lastPlace = next;
+    return next;
+  }
+
+  /** Reports whether the last part has been met before. */
+  get repeats(): boolean {
+    this.#repeats ??= this.#hasMetLast();
+    return this.#repeats;
+  }
+
+  #hasMetLast(): boolean {
+    let shape = this.#before;
+    while (shape !== undefined && shape.#element !== this.#element) shape = shape.#before;
+    return shape !== undefined;
   }
 
   /** Returns the place after a field that is a leaf. Needs no path element where it has been before. */

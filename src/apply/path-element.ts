@@ -12,7 +12,6 @@ export type PathElement = string;
 const cachedElementsMax = 8_192;
 const fieldElements = new Map<string, PathElement>();
 const canonicalTexts = new Map<string, PathElement>();
-const keyTexts = new Map<string, PathElement>();
 const parsedElements = new Map<PathElement, JsonValue>();
 
 export function fieldElement(name: string): PathElement {
@@ -29,18 +28,6 @@ export function valueElement(value: JsonValue): PathElement {
 
 /** The element of a list item whose key fields are `names`, in byte order, with these values. */
 export function keyElement(names: readonly string[], values: readonly JsonValue[]): PathElement {
-  let cacheKey = "";
-  for (let at = 0; at < names.length; at++) {
-    const value = values[at];
-    // The lengths keep two keys apart from one whose value holds the text of both.
-    if (typeof value === "string") cacheKey += `${names[at]}"${value.length}:${value}`;
-    else if (typeof value === "number") cacheKey += `${names[at]}#${value};`;
-    else return keyText(names, values);
-  }
-  return keyTexts.get(cacheKey) ?? remember(keyTexts, cacheKey, keyText(names, values));
-}
-
-function keyText(names: readonly string[], values: readonly JsonValue[]): PathElement {
   const pairs = names.map((name, at) => `${JSON.stringify(name)}:${elementValueText(values[at] as JsonValue)}`);
   return `k:{${pairs.join(",")}}`;
 }
@@ -70,10 +57,10 @@ function escapeText(text: string): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** Why a text is no path element, in upstream's words. */
+/** Says in upstream's words why a text is not a path element. */
 export class PathElementError extends Error {}
 
-/** The canonical element for a text of a client; undefined for a kind of element that nobody knows. */
+/** The canonical element for a text of a client; undefined for an unknown kind of element. */
 export function parsePathElement(text: string): PathElement | undefined {
   if (text.startsWith("f:")) return text;
   return canonicalTexts.get(text) ?? parseUncached(text);

@@ -13,7 +13,7 @@ export interface Pruning {
   readonly version: TrackedVersion;
   /** The applier's entry before. */
   readonly last: ManagerEntry;
-  /** Everybody's entries, with the applier's new one. */
+  /** All entries, with the applier's new one. */
   readonly entries: readonly ManagerEntry[];
   readonly applied: ManagerEntry;
   readonly find: VersionFinder;
@@ -79,7 +79,7 @@ function ownedByVersion(entries: readonly ManagerEntry[], first: string): Map<st
   }
 }
 
-/** How things are removed at one version. */
+/** A removal in one version. */
 interface Manner {
   readonly version: TrackedVersion;
   readonly emptied: Emptied;

@@ -6,8 +6,8 @@ import { fieldElement } from "./path-element.ts";
 import { kindOf, type ListType, type MapType, typeOfKey, type ValueType } from "./value-type.ts";
 
 /**
- * What stays of a map or list that loses its last part: an empty one in the release that is served, null in those before
- * and after it.
+ * The remains of a map or list that loses its last part: an empty one in the release that is served, null in the
+ * releases before and after it.
  */
 export type Emptied = "empty" | "null";
 

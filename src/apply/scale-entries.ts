@@ -4,7 +4,7 @@ import { encodeEntries, storedEntries } from "./managed-fields.ts";
 import { identityText, ManagerEntry } from "./manager-entry.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 
-/** Where each version of a kind has the number that its Scale shows; undefined for a version without one. */
+/** The path of the replicas in each version of a kind; undefined for a version without a Scale. */
 export type ReplicasPaths = ReadonlyMap<string, readonly string[] | undefined>;
 
 const scaleVersion = "autoscaling/v1";

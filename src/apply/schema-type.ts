@@ -126,7 +126,7 @@ function mapOf(values: Schema, atomic: boolean): ValueType {
   };
 }
 
-/** The type of a value that is no field: an item, or a map's value. */
+/** Returns the type of a list item or a map's value. */
 function typeOf(schema: Schema): ValueType {
   switch (schema.kind) {
     case "struct":

@@ -54,7 +54,7 @@ async function wasRemoved(cluster: Cluster, { id }: MemberRecord): Promise<boole
   }
 }
 
-/** Records a new member. @throws ClusterError, also when another member has the name or the address already */
+/** Records a new member. @throws ClusterError, also when another member already has this name or address */
 export async function addMember(cluster: Cluster, member: NewMember): Promise<MemberRecord> {
   requireLeader(cluster);
   return cluster.addLearner(member);
@@ -69,13 +69,13 @@ async function claimMember(
 ): Promise<MemberRecord> {
   const recorded = cluster.members().find(({ id }) => id === claimed.id);
   if (recorded === undefined) {
-    throw new ClusterError("unknownMember", `member ${claimed.id}, which the token is for, is gone`);
+    throw new ClusterError("unknownMember", `member ${claimed.id}, for which the token was made, no longer exists`);
   }
   for (const field of ["name", "peerAddress", "clientUrl"] as const) {
     if (recorded[field] === claimed[field]) continue;
     throw new JoinRefusedError(`the token is for a member with ${field} ${recorded[field]}, not ${claimed[field]}`);
   }
-  if (!(await tokens.consume(tokenId, user))) throw new JoinRefusedError("the token was used a moment ago");
+  if (!(await tokens.consume(tokenId, user))) throw new JoinRefusedError("the token has just been used");
   return recorded;
 }
 

@@ -43,7 +43,7 @@ export function parseAuthorityStatus({ phase, newest, trusted }: JsonObject): Au
   const known = phases.find((one) => one === phase);
   if (known === undefined || typeof newest !== "string" || !Array.isArray(trusted)) {
     throw new ClusterRequestError(
-      "the answer does not say how far an authority is: is this a replica of another release?",
+      "the answer does not give the step of an authority: does this replica run another release?",
     );
   }
   return { phase: known, newest, trusted: trusted.filter((one) => typeof one === "string") };

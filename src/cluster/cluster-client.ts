@@ -133,7 +133,8 @@ export async function readAnswer(response: Response): Promise<JsonObject> {
   const value = parse(await readBounded(response));
   const { status: code } = response;
   if (response.ok && isJsonObject(value)) return value;
-  if (response.ok) throw new ClusterRequestError("the answer is no JSON object: is this a quorate server?", { code });
+  if (response.ok)
+    throw new ClusterRequestError("the answer is not a JSON object: is this a quorate server?", { code });
   const { message, details } = objectOf(value);
   const { causes, retryAfterSeconds } = objectOf(details);
   const known = (Array.isArray(causes) ? causes : []).filter(isJsonObject);
@@ -190,6 +191,6 @@ function parse(text: string): JsonValue | undefined {
 
 function httpFailureText(code: number): string {
   if (code === 401) return "the credentials are not accepted";
-  if (code === 404) return "this server is no member of a cluster: it runs in memory, or is not quorate";
+  if (code === 404) return "this server is not a member of a cluster: it runs in memory, or is not quorate";
   return `the server answers ${code}`;
 }

@@ -48,7 +48,7 @@ export async function openMemberGossip(parts: MemberGossipParts): Promise<Member
       members: () => cluster.members(),
       health: () => healthOf(parts),
       clock,
-      onError: (error) => log.warn("gossip has a problem", { error }),
+      onError: (error) => log.warn("gossip failed", { error }),
       onDropped,
     });
     member.onLeaderChanged(() => gossip.announce());

@@ -73,7 +73,7 @@ export function gossipAddressOf(
       `--gossip-address: there is no port ${gossipPortOffset} above that of --peer-address: give one`,
     );
   if (host === peerAddress.host && port === peerAddress.port) {
-    throw new StartupError("--gossip-address is that of --peer-address: give another port");
+    throw new StartupError("--gossip-address equals --peer-address: give another port");
   }
   return { host, port };
 }

@@ -53,7 +53,7 @@ export function parseReplicaAnswer(value: JsonObject): ReplicaAnswer {
       gossip: Array.isArray(gossip) ? gossip.flatMap(parseHeard) : [],
     };
   } catch (error) {
-    throw new ClusterRequestError(`the answer is no status of a replica: ${(error as Error).message}`);
+    throw new ClusterRequestError(`the answer is not the status of a replica: ${(error as Error).message}`);
   }
 }
 

@@ -15,9 +15,9 @@ test("each kind of trouble with a member is reported once a minute", async () =>
     nowMs += 500;
   }
   expect(lines.map(({ msg }) => msg)).toEqual([
-    "another member and this one do not talk to each other",
+    "this member and another one cannot communicate",
     expect.stringMatching(/^this member was removed/),
-    "something that is not of the protocol came in from a peer",
+    "a peer sent a message that violates the protocol",
   ]);
   nowMs += 60_000;
   notice({ kind: "refused", member: 2, reason: "unknown" });

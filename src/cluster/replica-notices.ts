@@ -25,13 +25,13 @@ export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) =>
       case "leader":
         return log.info("leadership", { leader: event.leader, term: event.term });
       case "stalled":
-        return log.warn(`the ${event.what} stood still`, { ms: Math.round(event.ms) });
+        return log.warn("a part of this member stalled", { part: event.what, ms: Math.round(event.ms) });
       case "refused":
         if (!isDue(`${event.member} ${event.reason}`)) return;
         return log.warn(refusalText(event.reason), { member: event.member, reason: event.reason });
       case "violated":
         if (!isDue(`${event.member} ${event.error.message}`)) return;
-        return log.warn("something that is not of the protocol came in from a peer", event);
+        return log.warn("a peer sent a message that violates the protocol", event);
       case "failed":
         return log.error("the store failed and takes no more writes", { error: event.error });
     }
@@ -40,7 +40,7 @@ export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) =>
 
 function refusalText(reason: string): string {
   if (reason === "removed") {
-    return "this member was removed from the cluster: stop it, and let its machine join anew with an empty directory if it shall";
+    return "this member was removed from the cluster: stop it; to use its machine again, join with an empty data directory";
   }
-  return "another member and this one do not talk to each other";
+  return "this member and another one cannot communicate";
 }

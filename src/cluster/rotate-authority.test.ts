@@ -155,7 +155,7 @@ class MemberClient extends ClusterClient {
 async function rotateToEnd(kind: AuthorityKind, client: ClusterClient): Promise<string> {
   if (kind === peerAuthority) return rotatePeerAuthority(client, silent);
   await beginApiRotation(client, silent).catch((error) => {
-    if (!/go on with --finish/.test(error.message)) throw error;
+    if (!/continue with --finish/.test(error.message)) throw error;
   });
   return finishApiRotation(client, silent);
 }

@@ -28,7 +28,7 @@ const hopsMax = 4;
  * Replaces the members' authority while they serve: first all of them trust the new one, then each uses it, then the
  * former one is dropped. A second call continues an interrupted one.
  * @returns the hash of the new authority
- * @throws ClusterRequestError, before each step, when a member is not well or has missed a step, because the others
+ * @throws ClusterRequestError, before each step, when a member is unhealthy or has missed a step, because the others
  * would no longer trust it
  */
 export async function rotatePeerAuthority(client: ClusterClient, onProgress: OnProgress): Promise<string> {
@@ -36,7 +36,7 @@ export async function rotatePeerAuthority(client: ClusterClient, onProgress: OnP
   // Once one member uses it, all have trusted it.
   if (!rotation.someAre("using") && !rotation.allTrustOne()) await rotation.trustNew(peerAuthority);
   await rotation.advance("trusting", "use", "uses the new authority");
-  await rotation.advance("using", "drop", "trusts the former authority no more");
+  await rotation.advance("using", "drop", "no longer trusts the former authority");
   return rotation.newest();
 }
 
@@ -45,12 +45,12 @@ export async function rotatePeerAuthority(client: ClusterClient, onProgress: OnP
  * current one, then it signs client certificates. All existing credentials keep working. A second call continues an
  * interrupted one.
  * @returns the hash of the new authority
- * @throws ClusterRequestError, before each step, when a member is not well or has missed a step
+ * @throws ClusterRequestError, before each step, when a member is unhealthy or has missed a step
  */
 export async function beginApiRotation(client: ClusterClient, onProgress: OnProgress): Promise<string> {
   const rotation = await AuthorityRotation.open(client, "/cluster/authority", onProgress);
   if (rotation.someAre("using")) {
-    throw new ClusterRequestError("the former authority is being given up already: go on with --finish");
+    throw new ClusterRequestError("the former authority is already being removed: continue with --finish");
   }
   if (!rotation.someAre("issuing") && !rotation.allTrustOne()) await rotation.trustNew(apiAuthority);
   await rotation.advance("trusting", "issue", "gives clients certificates of the new authority");
@@ -61,19 +61,21 @@ export async function beginApiRotation(client: ClusterClient, onProgress: OnProg
  * Replaces the API's former authority by the new one. Clients that have not fetched the new one no longer trust the
  * servers, and are no longer trusted. A second call continues an interrupted one.
  * @returns the hash of the only remaining authority
- * @throws ClusterRequestError, before each step, when a member is not well or has missed a step, and before the first
+ * @throws ClusterRequestError, before each step, when a member is unhealthy or has missed a step, and before the first
  * step if it would lock out this client
  */
 export async function finishApiRotation(client: ClusterClient, onProgress: OnProgress): Promise<string> {
   const rotation = await AuthorityRotation.open(client, "/cluster/authority", onProgress);
   if (rotation.someAre("trusting") && !rotation.someAre("using")) {
-    throw new ClusterRequestError("not all members give out certificates of it yet: go on without --finish");
+    throw new ClusterRequestError(
+      "not all members issue certificates of the new authority yet: run this without --finish first",
+    );
   }
   await rotation.requireNewCredentials();
   // A member with a restored directory catches up with the others.
   await rotation.advance("trusting", "issue", "gives clients certificates of the new authority");
   await rotation.advance("issuing", "use", "is known by the new authority");
-  await rotation.advance("using", "drop", "trusts the former authority no more");
+  await rotation.advance("using", "drop", "no longer trusts the former authority");
   return rotation.newest();
 }
 
@@ -138,7 +140,8 @@ class AuthorityRotation {
     done: string,
   ): Promise<void> {
     for (let round = 1; this.#members.some(isDue); round++) {
-      if (round > roundsMax) throw new ClusterRequestError("members keep coming: wait until they are there");
+      if (round > roundsMax)
+        throw new ClusterRequestError("members keep joining: wait until they have joined, then try again");
       const stepOf = stepNow();
       for (const member of this.#members.filter(isDue)) {
         await this.#tell(member, stepOf(member));
@@ -185,7 +188,7 @@ class AuthorityRotation {
     const isOld = known.length > 0 && !known.includes(newest) && former.some((one) => known.includes(pinOf(one)));
     if (!isOld && (cert === undefined || !isSignedByOneOf(former, String(cert)))) return;
     throw new ClusterRequestError(
-      "this kubeconfig is of the former authority: fetch that of a member anew, here and everywhere, before you finish",
+      "this kubeconfig trusts only the former authority: fetch a new one from a member, on every machine, before you finish",
     );
   }
 
@@ -194,7 +197,9 @@ class AuthorityRotation {
     const unwell = members.find(({ health }) => health !== "ok" && health !== "behind");
     if (unwell !== undefined) {
       const why = unwell.problem ?? unwell.health;
-      throw new ClusterRequestError(`member ${unwell.id} (${unwell.name}) has to be well, or removed, before: ${why}`);
+      throw new ClusterRequestError(
+        `member ${unwell.id} (${unwell.name}) has to be healthy, or removed, first: ${why}`,
+      );
     }
     this.#members = await Promise.all(
       members
@@ -215,7 +220,7 @@ class AuthorityRotation {
       if (leading.id === this.#asked.id) return report;
       this.#asked = { id: leading.id, client: this.#clientOf(leading, report.members.length) };
     }
-    throw new ClusterRequestError("no member leads: wait until one does");
+    throw new ClusterRequestError("there is no leader: wait until one is elected");
   }
 
   /** Returns the client of a member. A replica that is alone may not know its URL. */

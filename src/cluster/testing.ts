@@ -77,7 +77,7 @@ export class FakeCluster implements Cluster {
     this.#check();
     for (const known of this.#members.values()) {
       if (known.name !== member.name && known.peerAddress !== member.peerAddress) continue;
-      throw new ClusterError("conflict", `member ${known.id} has the name or the address already`);
+      throw new ClusterError("conflict", `member ${known.id} already has this name or address`);
     }
     const record = { id: this.#nextId++, ...member };
     this.#members.set(record.id, { ...record, role: "learner" });

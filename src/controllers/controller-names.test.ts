@@ -15,6 +15,7 @@ const cleaner = "token-cleaner-controller";
 test.each([
   ["*", [...others, publisher, accounts, ...tokens]],
   [`*,-${accounts}`, [...others, publisher, ...tokens]],
+  ["*,-root-ca-cert-publisher", [...others, accounts, ...tokens]],
   ["*,tokencleaner", [...others, publisher, accounts, ...tokens, cleaner]],
   [`-${accounts},*`, [...others, publisher, ...tokens]],
   [accounts, [accounts]],

@@ -20,6 +20,7 @@ const aliases: Readonly<Record<string, string>> = {
   csrapproving: "certificatesigningrequest-approving-controller",
   csrcleaner: "certificatesigningrequest-cleaner-controller",
   csrsigning: "certificatesigningrequest-signing-controller",
+  "root-ca-cert-publisher": "root-ca-certificate-publisher-controller",
   serviceaccount: "serviceaccount-controller",
   "serviceaccount-token": "serviceaccount-token-controller",
   tokencleaner: "token-cleaner-controller",

@@ -1,5 +1,4 @@
 import type { Clock } from "../process/clock.ts";
-import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
 import type { Client } from "../client/client.ts";
@@ -14,6 +13,7 @@ import { startBootstrapSigner, startTokenCleaner } from "./bootstrap-tokens.ts";
 import { startCertificateApprover } from "./certificates/certificate-approver.ts";
 import { startCertificateCleaner } from "./certificates/certificate-cleaner.ts";
 import { startCertificateSigner } from "./certificates/certificate-signer.ts";
+import { extensionAuthentication, type PublishedFrontProxy } from "./extension-authentication.ts";
 import { startTrackingStart } from "./legacy-token-tracking.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { startTokenSecrets } from "./token-secrets.ts";
@@ -31,7 +31,7 @@ export interface IdentityControllersParts {
   readonly authority: () => KeyPair;
   /** Returns the authorities of clients, PEM. */
   readonly clientAuthorities: () => string;
-  readonly frontProxy: (FrontProxyOptions & { readonly authority: () => string | undefined }) | undefined;
+  readonly frontProxy: PublishedFrontProxy | undefined;
   readonly ca: TrustBundle;
   readonly bootstrapSignerKey: "token" | "secret";
   readonly controllers: ReadonlySet<ControllerName>;
@@ -71,7 +71,7 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   running.use(startTrackingStart(parts));
   const name = "extension-apiserver-authentication";
   const namespace = "kube-system";
-  const data = () => authenticationData(parts);
+  const data = extensionAuthentication(parts);
   running.use(
     startPublishedConfigMap({
       ...parts,
@@ -86,19 +86,4 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   if (controllers.has("token-cleaner-controller")) running.use(startTokenCleaner(bootstrap));
   if (controllers.has("bootstrap-signer-controller")) running.use(startBootstrapSigner(bootstrap));
   return running;
-}
-
-/** Returns the data with which extension servers authenticate the same clients and proxies as this server. */
-function authenticationData({ clientAuthorities, frontProxy }: IdentityControllersParts): Record<string, string> {
-  const trusted = { "client-ca-file": clientAuthorities() };
-  if (frontProxy === undefined) return trusted;
-  return {
-    ...trusted,
-    "requestheader-client-ca-file": frontProxy.authority() ?? "",
-    "requestheader-allowed-names": JSON.stringify(frontProxy.allowedNames),
-    "requestheader-username-headers": JSON.stringify(frontProxy.usernameHeaders),
-    "requestheader-uid-headers": JSON.stringify(frontProxy.uidHeaders),
-    "requestheader-group-headers": JSON.stringify(frontProxy.groupHeaders),
-    "requestheader-extra-headers-prefix": JSON.stringify(frontProxy.extraHeaderPrefixes),
-  };
 }

@@ -74,7 +74,7 @@ class Parcel {
   }
 }
 
-/** What Elysia takes for the response of every request. */
+/** The response that Elysia sees for every request. */
 const delivered = new Response(null);
 
 /** The handler as a named Elysia plugin. Only `request` is taken from the context: anything more makes Elysia parse it. */

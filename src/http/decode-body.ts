@@ -12,7 +12,7 @@ import { YamlSyntaxError } from "../api/codec/yaml-syntax.ts";
 export interface DecodeBodyOptions {
   /** Looks for repeated keys: field validation Warn and Strict. */
   readonly strict: boolean;
-  /** What the endpoint takes, in the order in which a refusal lists it. */
+  /** Media types that the endpoint takes, in the order in which a refusal lists them. */
   readonly accepted: readonly MediaType[];
   /** Whether CBOR is switched on; without it CBOR is refused even when `accepted` names it. */
   readonly cbor: boolean;
@@ -94,7 +94,7 @@ function decodeAs(mediaType: MediaType, bytes: Uint8Array, strict: boolean): Dec
   }
 }
 
-/** What is wrong with the body; undefined for an error that is not the client's. */
+/** Describes a mistake in the body. Returns undefined for an error that is not the client's. */
 function problemOf(error: unknown): string | undefined {
   if (error instanceof JsonSyntaxError) return `couldn't get version/kind; json parse error: ${error.message}`;
   const isTheirs =

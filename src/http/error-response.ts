@@ -28,7 +28,7 @@ export function errorReply(
   return { kind: "reply", code: error.code, headers, body };
 }
 
-/** What a fault of ours looks like to a client: nothing of the cause, but the id under which the log has it. */
+/** Returns the answer to a fault of the server. It names the id under which the log has the cause, and not the cause. */
 export function faultError(auditId: string): StatusError {
   return status.internal(`the request ${auditId} failed in an unexpected way; the server log has the cause`);
 }

@@ -26,6 +26,8 @@ export interface HealthOptions {
   readonly checks: readonly HealthCheck[];
   /** Milliseconds from now on in which livez is patient with startup checks. */
   readonly livezGracePeriodMs?: number | undefined;
+  /** Called with the result of each check when all checks of an endpoint run. */
+  readonly onResult?: ((endpoint: HealthEndpoint, check: string, passed: boolean) => void) | undefined;
   readonly onFailure?: ((endpoint: HealthEndpoint, check: string, error: unknown) => void) | undefined;
 }
 
@@ -119,6 +121,9 @@ export function healthHandler(options: HealthOptions): Handler {
         error: excluded.has(check.name) ? undefined : await run(endpoint, check),
       })),
     );
+    for (const { name: check, excluded: skipped, error } of results) {
+      if (!skipped) options.onResult?.(endpoint, check, error === undefined);
+    }
     const healthy = results.every(({ error }) => error === undefined);
     if (healthy && !info.query.has("verbose")) return textReply(200, "ok");
     const unknown = [...excluded].filter((wanted) => !checks.some((check) => check.name === wanted));

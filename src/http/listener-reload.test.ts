@@ -5,7 +5,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { type Listener, listen } from "./listener.ts";
 import { createAuthority, type TestAuthority, type TestCertificate } from "./listener/testing.ts";
 
-/** What a reload without the authority of a client, bob, does to his connections. */
+/** Tests the effect of a reload without the authority of a client, bob, on his connections. */
 
 let authority: TestAuthority;
 let strangers: TestAuthority;

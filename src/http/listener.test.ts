@@ -72,7 +72,7 @@ function send(on: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: strin
   return promise;
 }
 
-/** What the server writes on one raw HTTP/1.1 connection until it closes it, or for `waitMs`. */
+/** Returns the bytes that the server writes on one raw HTTP/1.1 connection until it closes it, or for `waitMs`. */
 function raw(listener: Listener, text: string, waitMs = 150): Promise<{ text: string; closed: boolean }> {
   const { promise, resolve } = Promise.withResolvers<{ text: string; closed: boolean }>();
   const socket: TLSSocket = connect(
@@ -565,7 +565,7 @@ test("reload ends connections whose client was vouched for by an authority that 
 
 const settings = 4;
 
-/** Of HTTP/2. */
+/** Returns a frame of HTTP/2. */
 function frame({ type, flags = 0, stream = 0, payload = Buffer.alloc(0) }: Frame): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);

@@ -1,7 +1,7 @@
 import type { ListenerTls } from "../access/certificates/identity.ts";
 import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
+import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { authoritiesOf } from "./listener/authority.ts";
 import { Connection } from "./listener/connection.ts";
@@ -9,7 +9,7 @@ import { createHttp1 } from "./listener/http1.ts";
 import { serveHttp2 } from "./listener/http2.ts";
 import { defaultLimits, type ListenerLimits } from "./listener/limits.ts";
 import { type Authorities, judgePeer } from "./listener/peer-certificate.ts";
-import type { Serving } from "./listener/serving.ts";
+import type { Serving, Upgrade } from "./listener/serving.ts";
 import type { StreamSink } from "./listener/stream-sink.ts";
 
 export type { ListenerLimits } from "./listener/limits.ts";
@@ -21,10 +21,10 @@ export interface ListenerOptions {
   readonly tls: ListenerTls;
   readonly handle: (request: IncomingRequest) => Promise<HttpResponse>;
   readonly limits?: Partial<ListenerLimits> | undefined;
-  /** Called with what went wrong on our side; a client that goes away is not such a thing. */
+  /** Called with failures of the server. A client that goes away is not one. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Takes over the socket of an HTTP/1.1 upgrade. It has to authenticate and authorize the request itself. */
-  readonly upgrade?: ((request: IncomingRequest, socket: Duplex, head: Buffer) => void) | undefined;
+  readonly upgrade?: Upgrade | undefined;
 }
 
 export interface Listener {
@@ -63,7 +63,9 @@ const keepAliveMs = 30_000;
  */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits: ListenerLimits = { ...defaultLimits, ...options.limits };
-  const onError = options.onError ?? (() => {});
+  const onError = (error: unknown) => {
+    if (!isClientGone(error)) options.onError?.(error);
+  };
   const connections = new Set<Connection>();
   const sinks = new Set<StreamSink>();
   let draining = false;

@@ -10,7 +10,7 @@ const acceptClausesMax = 32;
 const acceptParametersMax = 16;
 
 export interface NegotiateOptions {
-  /** What the response holds: one object, a list, a stream of events, or only ever a Status or another document. */
+  /** Content of the response: one object, a list, a stream of events, or a Status or another document. */
   readonly endpoint: "object" | "list" | "watch" | "status";
   readonly query: Query;
   readonly userAgent: string | undefined;

@@ -32,7 +32,7 @@ export function parseRequestInfo(method: string, rawTarget: string): RequestInfo
   return parseResource(method, path, parts, query) ?? { kind: "nonResource", verb: method.toLowerCase(), path, query };
 }
 
-/** What an exchange holds until its target is parsed, and keeps when that fails. */
+/** An exchange holds this value until its target is parsed, and keeps it when that fails. */
 export const unparsedRequest: RequestInfo = { kind: "nonResource", verb: "", path: "", query: new Map() };
 
 const emptyQuery: Query = new Map();

@@ -3,7 +3,6 @@ import { type FieldError, fieldErrorText } from "../api/field-error.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { validateConfigMap, validateConfigMapUpdate } from "./core/validation/config-map.ts";
-import { validateEvent, validateEventUpdate } from "./core/validation/event.ts";
 import { validateLease } from "./coordination/validation/lease.ts";
 import { validateNamespace, validateNamespaceStatusUpdate } from "./core/validation/namespace.ts";
 import { validateNode, validateNodeUpdate } from "./core/validation/node.ts";
@@ -96,18 +95,6 @@ describe("one object is refused", () => {
       "spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined",
     ],
     [
-      "an Event in another namespace",
-      validateEvent,
-      { involvedObject: { namespace: "m" } },
-      'involvedObject.namespace: Invalid value: "m": does not match event.namespace',
-    ],
-    [
-      "an Event with a time but no reporter",
-      validateEvent,
-      { involvedObject: { namespace: "n" }, eventTime: "t" },
-      "reportingController: Required value",
-    ],
-    [
       "a Node with a taint twice",
       validateNode,
       {
@@ -151,7 +138,6 @@ describe("one object is accepted", () => {
     ["a docker Secret", validateSecret, { ...dockerConfig, data: { ".dockercfg": base64("{}") } }],
     ["a Namespace", validateNamespace, { spec: { finalizers: ["kubernetes", "a.io/b"] } }],
     ["a Lease", validateLease, { spec: { leaseDurationSeconds: 1, strategy: "a.io/b", preferredHolder: "x" } }],
-    ["an Event", validateEvent, { involvedObject: { namespace: "n" } }],
     ["a Node", validateNode, { spec: { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24", "fd00::/64"] } }],
   ] as [string, (object: KubeObject) => FieldError[], JsonObject][])("%s", (_, rule, fields) => {
     expect(texts(rule(object(fields)))).toEqual([]);
@@ -178,17 +164,5 @@ describe("an update is refused", () => {
     const old = object({ spec: { podCIDRs: ["10.0.0.0/24"], providerID: "x" } });
     expect(validateNodeUpdate(object({ spec: { podCIDRs: ["10.0.1.0/24"], providerID: "y" } }), old).length).toBe(2);
     expect(validateNodeUpdate(old, object({}))).toEqual([]);
-  });
-
-  test("of anything but the series of a modern event", () => {
-    const modern = { group: "events.k8s.io", version: "v1" };
-    expect(validateEventUpdate(object({ series: { count: 2, lastObservedTime: "t" } }), object({}), modern)).toEqual(
-      [],
-    );
-    const [changed, old] = [object({ message: "b" }), object({ message: "a" })];
-    expect(validateEventUpdate(changed, old)).toEqual([]);
-    expect(texts(validateEventUpdate(changed, old, modern))).toEqual([
-      'message: Invalid value: "b": field is immutable',
-    ]);
   });
 });

@@ -235,7 +235,7 @@ class ResourceInfos {
   }
 }
 
-/** Whether the value can be read as a type of the generated data. */
+/** Reports a value that can be read as a type of the generated data. */
 function fitsType(types: TypeSchemas, name: string, value: JsonValue): boolean {
   try {
     decodeTyped(types.struct(name), value, { kind: name });

@@ -24,7 +24,7 @@ const namespace = "n";
 /** `v1/services` or `apps/v1/deployments`. */
 export type ResourcePath = string;
 
-/** What a server of its own makes of the object: it is decoded, defaulted, admitted, validated and stored. */
+/** Returns the object as a new server stores it: decoded, defaulted, admitted and validated. */
 export function created(path: ResourcePath, object: JsonObject): Promise<KubeObject> {
   return withRegistries((registries) => create(registries, path, object));
 }
@@ -34,7 +34,7 @@ export function refusal(path: ResourcePath, object: JsonObject): Promise<string[
   return causesOf(created(path, object));
 }
 
-/** What a PUT makes of a stored object, through a subresource when one is named. */
+/** Returns a stored object after a PUT, through a subresource if one is named. */
 export function updated(
   path: ResourcePath,
   before: JsonObject,

@@ -4,7 +4,7 @@ import type { Status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { WriteContext } from "./write-context.ts";
 
-/** Where a body was posted, and by whom. */
+/** Target and sender of a posted body. */
 export interface ActionRequest extends WriteContext {
   /** The resource in the path: `pods` for `pods/x/eviction`, `tokenreviews` for a review. */
   readonly info: ResourceInfo;
@@ -17,18 +17,18 @@ export interface ActionRequest extends WriteContext {
 }
 
 /**
- * A POST whose body is an order or a question and is not stored as it is: reviews, bindings, evictions, token requests.
- * The body has its defaults and passed mutating and validating admission as a CREATE. The answer is sent with 201:
- * an object of the body's kind, or a Status, whose own code does not change that.
+ * Handles a POST whose body is an order or a question and is not stored as it is: reviews, bindings, evictions, token
+ * requests. The body has its defaults and has passed admission as a CREATE. The answer is sent with 201: an object of
+ * the body's kind, or a Status, whatever its own code.
  */
 export interface Action {
-  /** Other apiVersions under which the same body comes. */
+  /** Other apiVersions that are accepted for the same body. */
   readonly aliases?: readonly string[];
-  /** Posted to an object, the body may name the uid that it expects there. */
+  /** Keeps the body's system fields: one posted to an object may name the uid that it expects. */
   readonly keepsSystemFields?: boolean;
   /** @throws StatusError */
   run(request: ActionRequest, body: KubeObject): Promise<KubeObject | Status>;
 }
 
-/** For what an action writes in consequence: admission has judged the body, which is what the client wrote. */
+/** Admission for writes that follow from an action, whose body has already passed admission. */
 export const alreadyAdmitted: Admission = { admit: async () => {}, validate: async () => {} };

@@ -8,30 +8,30 @@ import { Reinvocation } from "./reinvocation.ts";
 import type { SettleListener } from "./settlement.ts";
 import type { WriteContext } from "./write-context.ts";
 
-/** A request as its handler or registry knows it. */
+/** A request that is about to be admitted. */
 export interface AdmittedRequest {
   readonly operation: AdmissionAttributes["operation"];
   /** The resource in the version in which its objects are stored. */
   readonly info: ResourceInfo;
   readonly subresource: string;
   readonly namespace: string;
-  /** By default that of the object. */
+  /** Name of the object, if the object itself lacks it. */
   readonly name?: string;
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
   readonly context: WriteContext;
-  /** The options of a deletion; those of other operations are in the context. */
+  /** Options of a deletion; those of other operations are in the context. */
   readonly deleteOptions?: JsonObject;
-  /** By default those of objects that are stored. */
+  /** Forms of the documents; by default those of stored objects. */
   readonly forms?: DocumentForms;
   onSettled(listener: SettleListener): void;
 }
 
-/** Returns what admission plugins are told of a request. */
+/** Returns the attributes of a request for admission plugins. */
 export function admissionAttributes(request: AdmittedRequest): AdmissionAttributes {
   const { operation, info, subresource, namespace, object, oldObject, context } = request;
   const { version } = context;
-  // The context may be that of a request for another resource: an eviction writes a disruption budget.
+  // The context may belong to a request for another resource: an eviction writes a disruption budget.
   const requested = version !== undefined && storedInfo(version) === storedInfo(info) ? version : info;
   return {
     operation,
@@ -63,7 +63,7 @@ function documentKind(info: ResourceInfo, subresource: string): GroupVersionKind
 
 const optionsKinds = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions" } as const;
 
-/** A patch has the options of the creation or update that it turns out to be. */
+/** Returns the options of a request. A patch has those of the creation or update that it becomes. */
 function optionsOf({ operation, context, deleteOptions }: AdmittedRequest): JsonObject | undefined {
   if (operation === "CONNECT") return undefined;
   const fields = operation === "DELETE" ? deleteOptions : context.options;

@@ -19,9 +19,9 @@ export interface AdmissionAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Undefined for DELETE; the options of a connection. Mutating plugins may change it. */
+  /** The object; undefined for DELETE, and the options of a connection. Mutating plugins may change it. */
   readonly object: KubeObject | undefined;
-  /** Undefined for CREATE. */
+  /** The stored object; undefined for CREATE. */
   readonly oldObject: KubeObject | undefined;
   /** Other versions of `object` and `oldObject`. */
   readonly forms: DocumentForms;
@@ -30,27 +30,30 @@ export interface AdmissionAttributes {
   readonly reinvocation: Reinvocation;
   readonly user: UserInfo;
   readonly dryRun: boolean;
-  /** Time at which the request is given up, in milliseconds since the epoch; undefined for one without a deadline. */
+  /** Deadline in milliseconds since the epoch; undefined for none. */
   readonly deadlineMs: number | undefined;
-  /** Returns a signal that aborts when nobody waits for the outcome any more; undefined where somebody always does. */
+  /** Returns a signal that aborts when the client no longer waits; undefined for requests that are always awaited. */
   signal(): AbortSignal | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate(key: string, value: string): void;
   /** Adds an annotation that quotes the request, if the audit records bodies of requests. */
   annotateBody(key: string, value: () => string): void;
-  /** Told once how this attempt to write ended; a plugin that has counted the object learns here whether it is stored. */
+  /**
+   * Registers a listener that is called once with the outcome of this attempt to write, for plugins that have counted
+   * the object.
+   */
   onSettled(listener: SettleListener): void;
 }
 
 /** One plugin. Both methods refuse by throwing a StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** Sees connections too; other plugins judge documents only. */
+  /** Admits connections too; other plugins see documents only. */
   readonly seesConnections?: true;
   /** Runs before validation and may change `object`. */
   admit?(attributes: AdmissionAttributes): Promise<void> | void;
-  /** Runs last, with the object as it will be stored. */
+  /** Runs last and sees the object as it will be stored. */
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
@@ -59,7 +62,7 @@ export interface Admission {
   validate(attributes: AdmissionAttributes): Promise<void>;
 }
 
-/** Runs the plugins in their order; the first refusal ends it. Mutating plugins run once more when one asks for it. */
+/** Runs the plugins in order until one refuses. Mutating plugins run once more if one requests it. */
 export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   const documents = stepsOf(plugins);
   const connections = stepsOf(plugins.filter(({ seesConnections }) => seesConnections));
@@ -83,7 +86,7 @@ function stepsOf(plugins: readonly AdmissionPlugin[]): { mutating: readonly Step
 
 type Step = (attributes: AdmissionAttributes) => Promise<void> | void;
 
-/** Nearly all steps are done at once: waiting for each of them would cost more than they do. */
+/** Runs the steps in order. Nearly all finish synchronously, and awaiting each would cost more than the steps. */
 async function inOrder(steps: readonly Step[], attributes: AdmissionAttributes): Promise<void> {
   for (const step of steps) {
     const pending = step(attributes);

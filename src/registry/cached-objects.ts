@@ -6,14 +6,14 @@ import type { Entry } from "../api/entry.ts";
 import type { Registry } from "./registry.ts";
 
 /**
- * The newest objects, decoded. An entry never changes, so it is decoded once for as long as it is the current one:
- * the same few namespaces, accounts and quotas are looked at by every write.
+ * Caches current objects in decoded form. Entries never change, so each is decoded once while it is current: every
+ * write reads the same few namespaces, accounts and quotas.
  */
 export class CachedObjects implements ObjectLookup {
   readonly #registryOf: (resource: GroupResource) => Registry | undefined;
   readonly #decoded = new WeakMap<Entry, KubeObject>();
 
-  /** @param registryOf undefined for a resource that is not served, which has no objects */
+  /** @param registryOf returns undefined for a resource that is not served and has no objects */
   constructor(registryOf: (resource: GroupResource) => Registry | undefined) {
     this.#registryOf = registryOf;
   }

@@ -3,14 +3,14 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { compareVersions } from "../api/version-order.ts";
 import type { Kind } from "./kind.ts";
 
-/** A kind as this server has it. */
+/** A kind that this server serves. */
 export interface CatalogEntry {
   readonly kind: Kind;
-  /** By version: the rules of those that do not follow `kind`. Absent where all follow it. */
+  /** Rules of versions that differ from `kind`. Absent if all versions follow `kind`. */
   readonly kinds?: ReadonlyMap<ResourceInfo, Kind>;
-  /** The form in which the objects of all versions are stored; it need not be served. Undefined for kinds without any. */
+  /** Stored form of all versions, which may not itself be served. Undefined for kinds that are not stored. */
   readonly stored: ResourceInfo | undefined;
-  /** The versions that clients see. */
+  /** Versions that clients see. */
   readonly served: readonly ResourceInfo[];
 }
 
@@ -22,14 +22,14 @@ export function kindOfVersion({ kind, kinds }: CatalogEntry, info: ResourceInfo)
 export interface CatalogGroup {
   /** Empty for the core group. */
   readonly group: string;
-  /** Preferred version first. */
+  /** Versions, the preferred one first. */
   readonly versions: readonly string[];
 }
 
 interface Follower {
   added(entry: CatalogEntry): void;
   removed(entry: CatalogEntry): void;
-  /** Takes an entry in another's place; by default that one goes and this one comes. */
+  /** Called when an entry replaces another; by default, `removed` and `added` are called. */
   replaced?(before: CatalogEntry, entry: CatalogEntry): void;
 }
 
@@ -40,10 +40,9 @@ interface Listing {
 }
 
 /**
- * The kinds that the server has now. They come and go while it runs: a change is complete, with all that follows from it,
- * before the call that makes it returns, so no request sees half of it.
- *
- * Invariant: a resource, a kind and a prefix of keys belong to one entry.
+ * The kinds that the server has now. Kinds can be added and removed while it runs. A change is complete, with all its
+ * consequences, before the call that makes it returns, so no request sees half of it.
+ * Invariant: a resource, a kind and a key prefix each belong to one entry.
  */
 export class Catalog {
   readonly #order: readonly CatalogGroup[];
@@ -55,7 +54,7 @@ export class Catalog {
   #listing: Listing | undefined;
   #generation = 0;
 
-  /** @param order of the groups that come first, and of their versions */
+  /** @param order groups that are listed first, with the order of their versions */
   constructor(order: readonly CatalogGroup[] = []) {
     this.#order = order;
   }
@@ -64,37 +63,37 @@ export class Catalog {
     return this.#byResource.get(`${group}/${version}/${resource}`);
   }
 
-  /** The resource whose objects have this kind. */
+  /** Finds the resource whose objects have this kind. */
   findKind(gvk: GroupVersionKind): ResourceInfo | undefined {
     return this.#byKind.get(`${apiVersionOf(gvk)}/${gvk.kind}`);
   }
 
-  /** The stored form of the objects below a prefix such as `/registry/pods/`. */
+  /** Finds the stored form of the objects below a prefix such as `/registry/pods/`. */
   findPrefix(prefix: string): ResourceInfo | undefined {
     return this.#byPrefix.get(prefix);
   }
 
-  /** Every served resource by group, then by version as clients prefer them, then by name. */
+  /** Lists every served resource by group, then by version in order of preference, then by name. */
   all(): readonly ResourceInfo[] {
     return this.#list().resources;
   }
 
-  /** Every group with a served resource, in the order in which clients look for a kind. */
+  /** Lists every group with a served resource, in the order in which clients look for a kind. */
   groups(): readonly CatalogGroup[] {
     return this.#list().groups;
   }
 
-  /** Empty for a group version that is not served. */
+  /** Lists the resources of a group version; empty if it is not served. */
   resources(groupVersion: GroupVersion): readonly ResourceInfo[] {
     return this.#list().byGroupVersion.get(apiVersionOf(groupVersion)) ?? [];
   }
 
-  /** Changes with every kind that comes or goes. */
+  /** Returns a number that changes whenever a kind is added or removed. */
   generation(): number {
     return this.#generation;
   }
 
-  /** @throws Error for a resource, a kind or a prefix that another entry has */
+  /** @throws Error for a resource, kind or prefix that belongs to another entry */
   add(entry: CatalogEntry): void {
     this.#refuseTaken(entry);
     this.#enter(entry);
@@ -103,8 +102,8 @@ export class Catalog {
   }
 
   /**
-   * Puts an entry in the place of another one of the same resource. Watches go on.
-   * @throws Error for a resource or a kind that a third entry has
+   * Replaces an entry by another of the same resource. Watches continue.
+   * @throws Error for a resource or kind that belongs to a third entry
    */
   replace(before: CatalogEntry, entry: CatalogEntry): void {
     this.#leave(before);
@@ -126,7 +125,7 @@ export class Catalog {
     }
   }
 
-  /** Does nothing for an entry that is not there. */
+  /** Removes an entry; does nothing if it is not in the catalog. */
   remove(entry: CatalogEntry): void {
     if (!this.#entries.has(entry)) return;
     this.#leave(entry);
@@ -134,7 +133,9 @@ export class Catalog {
     for (const follower of this.#followers.toReversed()) follower.removed(entry);
   }
 
-  /** Tells of every entry that is there and of each change, earlier followers first of what is added and last of what goes. */
+  /**
+   * Calls back for every present entry and each change. Earlier followers hear first of additions and last of removals.
+   */
   follow(added: Follower["added"], removed: Follower["removed"], replaced?: Follower["replaced"]): Disposable {
     const follower: Follower = { added, removed, ...(replaced === undefined ? {} : { replaced }) };
     for (const entry of this.#entries) added(entry);

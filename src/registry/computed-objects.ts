@@ -1,7 +1,7 @@
 import type { KubeObject } from "../api/object-meta.ts";
 
-/** Objects of a kind that is read and never stored: what they say is found out when somebody asks. */
+/** Objects of a kind that is never stored: they are computed when they are read. */
 export interface ComputedObjects {
-  /** In order of name. */
+  /** Lists the objects in order of their names. */
   list(): readonly KubeObject[];
 }

@@ -3,18 +3,24 @@ import { isJsonObject, type JsonValue } from "../api/json.ts";
 import { type StatusError, status } from "../api/status.ts";
 import type { Key } from "../api/entry.ts";
 
-/** Where a paged list goes on: the first key not yet sent, at the revision of the first page (-1: at the newest). */
+/**
+ * Position at which a paged list continues: the first key not yet sent, at the revision of the first page (-1 for the
+ * newest).
+ */
 export interface ContinueToken {
   readonly revision: number;
   readonly start: Key;
 }
 
-/** No token of ours is longer: a key has at most two names of 253 characters. */
+/** Limit of the length of a token; ours are shorter, because a key has at most two names of 253 characters. */
 const tokenLengthMax = 4096;
 
 const tokenVersion = "meta.k8s.io/v1";
 
-/** base64url of upstream's JSON form. `start` is cut to the part below the prefix, so that a token opens nothing else. */
+/**
+ * Encodes a token as base64url of upstream's JSON form. `start` is stored without the prefix, so that a token gives
+ * access to nothing else.
+ */
 export function encodeContinueToken({ revision, start }: ContinueToken, prefix: Key): string {
   if (!start.startsWith(prefix)) throw new Error(`continue key ${start} is outside ${prefix}`);
   const text = JSON.stringify({ v: tokenVersion, rv: revision, start: start.slice(prefix.length) });

@@ -2,7 +2,7 @@ import { followedBy } from "../api/eventual.ts";
 import { formatTime } from "../api/time.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { type StatusError, status } from "../api/status.ts";
+import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import { nextTurn } from "../api/turn.ts";
 import { validateObjectMeta } from "../api/validation/object-meta.ts";
@@ -17,15 +17,15 @@ import { absent } from "./unreadable.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
 import type { WriteContext, WriteResult } from "./write-context.ts";
 
-/** A collision on a generated name is retried this often; with 27^5 names the ninth is somebody's bug. */
+/** Limit of the attempts with generated names. With 27^5 names, reaching it means a bug. */
 const generateNameTriesMax = 8;
 
 export interface CreateOptions extends Pick<WriteOptions, "tracker" | "subresource"> {
-  /** Refuses a creation that the verb of the request does not stand for. */
+  /** Authorizes the creation, where the verb of the request does not include it. */
   readonly authorize?: () => Promise<void>;
 }
 
-/** The steps of a new object before it has its name. */
+/** Steps of a new object before it has its name. */
 const preparation: readonly WriteStep[] = [
   ({ object }) => wipeSystemFields(object),
   writeSteps.applyDefaults,
@@ -39,7 +39,7 @@ const preparation: readonly WriteStep[] = [
   stamp,
 ];
 
-/** The steps under each name that is tried. */
+/** Steps under each name that is tried. */
 const completion: readonly WriteStep[] = [
   ({ object, strategy, context }) => strategy.prepareForCreate(object, context.user),
   allocate,
@@ -48,7 +48,7 @@ const completion: readonly WriteStep[] = [
   writeSteps.warn,
 ];
 
-/** The last steps before it is stored. */
+/** Last steps before the object is stored. */
 const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.applyDefaultsAgain, writeSteps.complete];
 
 /** Creates an object. @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
@@ -82,12 +82,16 @@ export async function createObject(
       return { object: stored, entry, created: true, removed: false };
     }
     const name = write.object.metadata.name ?? "";
-    if (!generates) throw alreadyExists(kind, name, result.current);
-    if (tries === generateNameTriesMax) throw status.generateNameExhausted(kind.ref(name));
+    const ref = kind.ref(name, context.version);
+    if (!generates) throw alreadyExists(kind, ref, result.current);
+    if (tries === generateNameTriesMax) throw status.generateNameExhausted(ref);
   }
 }
 
-/** A Strategy may copy the name into other fields, so each generated one gets a draft of its own. */
+/**
+ * Returns a step that drafts the object under a new name. A Strategy may copy the name to other fields, so each
+ * generated name starts from a fresh draft.
+ */
 function namedDrafts(write: Write): () => Promise<void> {
   const { object, kind, isLarge } = write;
   return async () => {
@@ -111,7 +115,7 @@ async function insert({ kind, object, namespace, context }: Write): Promise<Inse
   const { store } = kind.parts;
   const { name = "" } = object.metadata;
   const key = kind.keyOf(namespace, name);
-  if (store.corruptAt(key) !== undefined) throw absent(kind, store, namespace, name);
+  if (store.corruptAt(key) !== undefined) throw absent(kind, store, { namespace, name }, context.version);
   if (!context.dryRun) {
     refuseResourceVersion(object);
     return kind.put(object, key, undefined, context);
@@ -120,7 +124,10 @@ async function insert({ kind, object, namespace, context }: Write): Promise<Inse
   return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };
 }
 
-/** The last check, and one of the store alone: a dry run passes. @throws StatusError 500 without a reason */
+/**
+ * Rejects a resourceVersion. Only a real write does so, as in upstream's store; a dry run passes.
+ * @throws StatusError 500 without a reason
+ */
 function refuseResourceVersion({ metadata }: KubeObject): void {
   if ((metadata.resourceVersion ?? "") === "") return;
   throw status.unconverted("resourceVersion should not be set on objects to be created");
@@ -136,7 +143,7 @@ function stamp({ object: { metadata }, strategy, kind: { parts } }: Write): void
   if (strategy.generationFields.length > 0) metadata.generation = 1;
 }
 
-/** Upstream gives nothing to an object that a write to its status creates. */
+/** Allocates unique values, but, as in upstream, not for an object that a write to its status creates. */
 function allocate({ kind, object, subresource, context, settlement }: Write): Promise<void> | void {
   if (subresource !== "") return;
   return kind.parts.allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
@@ -146,11 +153,11 @@ function refuseInvalid(write: Write): Promise<void> | void {
   const { kind, object, strategy } = write;
   const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules());
   if (strategy.metaRules !== "none") return judgeObject(write, metadataErrors);
-  // Kinds with rules of their own for metadata include those of every object. For the others, these come last.
+  // The metadata rules of some kinds include those of every object. For the other kinds, these come last.
   return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));
 }
 
-function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {
+function alreadyExists(kind: StoredKind, ref: ObjectRef, current: Entry | undefined): StatusError {
   const deleting = current !== undefined && decodeEntry(current, kind.info).metadata.deletionTimestamp !== undefined;
-  return deleting ? status.alreadyExistsTerminating(kind.ref(name)) : status.alreadyExists(kind.ref(name));
+  return deleting ? status.alreadyExistsTerminating(ref) : status.alreadyExists(ref);
 }

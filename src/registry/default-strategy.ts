@@ -4,8 +4,8 @@ import type { Strategy } from "./strategy.ts";
 import { dnsSubdomainProblems } from "../api/validation/names.ts";
 
 /**
- * The rules of most resources: DNS subdomain names, unconditional updates, immediate removal, a Status as delete
- * result.
+ * Rules of most resources: DNS subdomain names, unconditional updates, immediate removal, a Status as the result of a
+ * delete.
  */
 export const defaultStrategy: Strategy = {
   allowCreateOnUpdate: false,
@@ -21,7 +21,7 @@ export const defaultStrategy: Strategy = {
   gracePeriodSeconds: () => 0,
 };
 
-/** Returns a rule for new objects only. An update of such a kind is judged by `validateUpdate` alone. */
+/** Returns a rule for new objects only. Updates of such a kind are checked by `validateUpdate` alone. */
 export function forNewObjects<T extends KubeObject>(
   validate: (object: T) => readonly FieldError[],
 ): Strategy<T>["validate"] {
@@ -29,7 +29,7 @@ export function forNewObjects<T extends KubeObject>(
 }
 
 export interface StatusRules {
-  /** Labels, annotations, owners and finalizers stay as stored, too. */
+  /** Keeps labels, annotations, owners and finalizers as stored, too. */
   readonly keepsMetadata?: boolean;
 }
 
@@ -57,7 +57,7 @@ function repeatsChange({ metaRules = "both" }: Strategy): boolean {
 
 const writableByStatus = new Set(["kind", "apiVersion", "metadata", "status"]);
 
-/** Takes the named fields of metadata from the stored object. */
+/** Copies the named fields of metadata from the stored object. */
 export function keepMetadata(object: KubeObject, old: KubeObject, names: readonly (keyof ObjectMeta)[]): void {
   const metadata = object.metadata as Record<string, unknown>;
   for (const name of names) {

@@ -4,10 +4,10 @@ import { status } from "../api/status.ts";
 import type { DeleteOptions } from "./strategy.ts";
 
 export const ignoreReadErrorsOption = "ignoreStoreReadErrorWithClusterBreakingPotential";
-/** Options that need a readable object. */
+/** Options that apply to readable objects only. */
 const optionsOfReadable = ["dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions"];
 
-/** Options of a client that sends none. */
+/** Options when the client sends none. */
 export const plainDeletion: DeleteOptions = {
   gracePeriodSeconds: undefined,
   propagationPolicy: undefined,
@@ -19,7 +19,7 @@ export const plainDeletion: DeleteOptions = {
 const policies = ["Foreground", "Background", "Orphan"];
 
 /**
- * A meta/v1 DeleteOptions, checked.
+ * Validates a meta/v1 DeleteOptions.
  * @throws StatusError 422 (DeleteOptions)
  */
 export function deleteOptionsOf(values: JsonObject): DeleteOptions {
@@ -36,7 +36,7 @@ export function deleteOptionsOf(values: JsonObject): DeleteOptions {
   };
 }
 
-/** Returns the fields of the meta/v1 DeleteOptions that ask for this. */
+/** Returns the meta/v1 DeleteOptions with these options. */
 export function deleteOptionsObject(options: DeleteOptions): JsonObject {
   const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = options;
   const { uid, resourceVersion } = preconditions;
@@ -62,7 +62,7 @@ function secondsOf(value: number | bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** `?dryRun` without a value is accepted and means a real request. */
+/** Validates `dryRun`. `?dryRun` without a value is accepted and means a real request. */
 export function dryRunErrors(values: readonly string[]): FieldError[] {
   const isKnown = values.every((value) => value === "All" || value === "");
   return isKnown ? [] : [fieldError.notSupported("dryRun", [...values], ["All"])];

@@ -9,7 +9,7 @@ import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { DeleteOptions } from "./strategy.ts";
 import type { DeleteResult, WriteContext } from "./write-context.ts";
 
-/** One attempt; undefined when another writer came first and the caller has to look again. */
+/** Makes one attempt; returns undefined if another writer was faster and the caller has to retry. */
 export async function deleteObject(
   kind: StoredKind,
   entry: Entry,

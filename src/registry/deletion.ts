@@ -10,17 +10,17 @@ import type { DeleteResult } from "./write-context.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 
 export type DeletionStep =
-  /** `marked` is the object with the mark of its deletion, for answers that show it. */
+  /** Removes the object. `marked` is the object with its deletion mark, for answers that show it. */
   | { readonly kind: "remove"; readonly marked?: KubeObject }
   | { readonly kind: "mark"; readonly object: KubeObject }
   | { readonly kind: "unchanged" };
 
-/** The last second that the API's times can name. */
+/** Last second that the API's time format can express. */
 const lastTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
- * Begins the deletion of an object. It goes at once when nothing holds it, else it is marked and stays until its
- * finalizers are gone and its grace is over. A second delete can only shorten the grace.
+ * Begins the deletion of an object. It is removed at once if nothing holds it. Otherwise it is marked, and stays until
+ * its finalizers are gone and its grace period is over. A second delete can only shorten that period.
  */
 export function beginDeletion(
   old: KubeObject,
@@ -51,7 +51,10 @@ export function beginDeletion(
   return goesAtOnce ? { kind: "remove", marked: object } : { kind: "mark", object };
 }
 
-/** @throws StatusError 409 when the object is not the one that the client means */
+/**
+ * Checks the preconditions.
+ * @throws StatusError 409 if the object is not the one that the client means
+ */
 export function checkDeletePreconditions(old: KubeObject, { preconditions }: DeleteOptions, info: ResourceInfo): void {
   const { uid = "", resourceVersion = "", name = "" } = old.metadata;
   const ref = { group: info.group, kind: info.kind, name };
@@ -69,7 +72,7 @@ export function checkDeletePreconditions(old: KubeObject, { preconditions }: Del
   }
 }
 
-/** The answer to a delete: the object while it stays, and a Status or the object once it is gone. */
+/** Returns the answer to a delete: the object while it stays; after its removal, a Status or the object. */
 export function deletionResult(
   info: ResourceInfo,
   strategy: Strategy,
@@ -86,7 +89,7 @@ export function deletionResult(
   return { removed, code, answer: { kind: "object", object, entry } };
 }
 
-/** The finalizers that the propagation policy asks for; a dependent-handling finalizer of the other kind goes. */
+/** Returns the finalizers for the propagation policy, without the one for dependents that contradicts it. */
 function finalizersFor(old: KubeObject, options: DeleteOptions, strategy: Strategy): string[] {
   const present = old.metadata.finalizers ?? [];
   if (strategy.hasNoDependents === true) return present;
@@ -113,7 +116,7 @@ function policyFor(
   return orphansByDefault ? "Orphan" : "Background";
 }
 
-/** A grace without end ends with the last time there is; of a pod it may be any int64. */
+/** Limits a grace period, any int64 for a pod, to the last time that can be expressed. */
 function graceWithin(seconds: number | bigint, nowMs: number): number {
   return Math.min(Math.max(0, Number(seconds)), Math.floor((lastTimeMs - nowMs) / 1000));
 }
@@ -122,7 +125,10 @@ function holdsItself(old: KubeObject, strategy: Strategy): boolean {
   return strategy.holdsDeletion?.(old) ?? false;
 }
 
-/** The end moves by as much as the grace shrinks. One that would lie in the past leaves a second; 0 means now. */
+/**
+ * Moves the end of the grace period by as much as the period shrinks. An end in the past becomes one second from now; 0
+ * means now.
+ */
 function shorterGrace(old: KubeObject, { gracePeriodSeconds }: DeleteOptions, nowMs: number): DeletionStep {
   const current = old.metadata.deletionGracePeriodSeconds ?? 0;
   if (gracePeriodSeconds === undefined || gracePeriodSeconds >= current) return { kind: "unchanged" };

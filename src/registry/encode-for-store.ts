@@ -1,6 +1,6 @@
 import { apiVersionOf } from "../api/gvk.ts";
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import { managedFieldsText } from "../apply/managed-fields-text.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import type { ObjectForm } from "../api/scheme/object-form.ts";
@@ -10,9 +10,9 @@ import type { ProposedBody } from "../storage/store.ts";
 import type { ObjectIndex } from "../api/entry.ts";
 
 /**
- * The bytes of an object as the store keeps them: without kind and apiVersion, `metadata` first, and a gap where the
- * state machine writes the resourceVersion. The object must be in canonical field order (schema/decode.ts).
- * @param written the version by whose rules the object was completed
+ * Encodes an object for the store: without kind and apiVersion, `metadata` first, and a gap in which the state machine
+ * writes the resourceVersion. The object must be in canonical field order (schema/decode.ts).
+ * @param written the version whose rules completed the object
  */
 export function encodeForStore(
   object: KubeObject,
@@ -34,25 +34,25 @@ export function encodeForStore(
   }
   const head = stringifyJson(before).slice(0, -1);
   const prefix = `{"metadata":${head}${head === "{" ? "" : ","}"resourceVersion":"`;
-  const metadata = withManagedFields(stringifyJson(after), object.metadata.managedFields);
-  const suffix = `"${continued(metadata)}${continued(stringifyJson(rest))}`;
+  const suffix = `"${fieldsOf(after)}${managedFieldsOf(object)}}${fieldsOf(rest)}}`;
   return {
     index: indexOf(object, info, written),
-    body: { prefix: Buffer.from(prefix), suffix: Buffer.from(suffix) },
+    body: { prefix: encoder.encode(prefix), suffix: encoder.encode(suffix) },
   };
 }
 
+const encoder = new TextEncoder();
 const fieldsBeforeResourceVersion = new Set(["name", "generateName", "namespace", "selfLink", "uid"]);
 
-/** They are the last part of metadata. */
-function withManagedFields(metadata: string, entries: readonly ManagedFieldsEntry[] | undefined): string {
-  if (entries === undefined) return metadata;
-  return `${metadata.slice(0, -1)}${metadata === "{}" ? "" : ","}"managedFields":${managedFieldsText(entries)}}`;
+/** Returns the text that appends an object's fields to others: `{"a":1}` as `,"a":1`. */
+function fieldsOf(object: JsonObject): string {
+  const text = stringifyJson(object);
+  return text === "{}" ? "" : `,${text.slice(1, -1)}`;
 }
 
-/** `{"a":1}` → `,"a":1}` joined behind an open object; the closing brace stays. `{}` → `}`. */
-function continued(object: string): string {
-  return object === "{}" ? "}" : `,${object.slice(1)}`;
+/** Returns the text of managedFields, which are the last part of metadata. */
+function managedFieldsOf({ metadata: { managedFields } }: KubeObject): string {
+  return managedFields === undefined ? "" : `,"managedFields":${managedFieldsText(managedFields)}`;
 }
 
 function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo): ObjectIndex {
@@ -67,7 +67,9 @@ function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo):
   };
 }
 
-/** Only a body that the same schema has completed is what a reader of the version would make of it. */
+/**
+ * Returns the form to record. Only a body completed by a version's own schema is what a reader of that version expects.
+ */
 function formOf(form: ObjectForm, written: ObjectForm): Pick<ObjectIndex, "form"> {
   if (form.kind !== "structural" || written.kind !== "structural") return {};
   return form.id === written.id ? { form: form.id } : {};

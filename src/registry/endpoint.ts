@@ -7,7 +7,7 @@ import type { ObjectView } from "./object-view.ts";
 import type { Registry } from "./registry.ts";
 import type { Strategy } from "./strategy.ts";
 
-/** How the server answers for a resource or for one of its subresources. */
+/** Behaviour of a resource or of one of its subresources. */
 export type Endpoint =
   | { readonly kind: "stored"; readonly registry: Registry }
   /** Writes the object that the path names, by rules of its own. */
@@ -18,17 +18,17 @@ export type Endpoint =
   | { readonly kind: "computed"; readonly objects: ComputedObjects }
   | { readonly kind: "connection"; readonly connect: Connector };
 
-/** Answers every verb of a subresource that is a connection to a node, a pod or a service, and not a document. */
+/** Handles every verb of a subresource that is a connection to a node, pod or service. */
 export type Connector = (call: ConnectionCall) => HttpResponse | Promise<HttpResponse>;
 
-/** A request that has found its resource. */
+/** A request for a connection. */
 export interface ConnectionCall {
   readonly exchange: Exchange;
   readonly request: ResourceRequest;
   readonly info: ResourceInfo;
 }
 
-/** Every connection of the built-in API. */
+/** Connections of the built-in API. */
 export interface Connections {
   readonly nodeProxy: Connector;
   readonly podAttach: Connector;

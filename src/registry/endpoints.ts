@@ -4,7 +4,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { Registry } from "./registry.ts";
 import type { DeclaredEndpoint, Kind, KindParts } from "./kind.ts";
 
-/** The endpoints of each served resource and of its subresources, made from the parts of a running server. */
+/** Endpoints of each served resource and its subresources, made from the parts of a running server. */
 export class Endpoints {
   readonly #parts: KindParts;
   readonly #registryOf: (info: ResourceInfo) => Registry;

@@ -24,28 +24,28 @@ export interface FieldWriter {
   readonly manager: string;
   /** "" for the object itself. */
   readonly subresource: string;
-  /** The version that the writer uses: its fields are the ones that are owned. */
+  /** Version that the writer uses, to whose fields the ownership refers. */
   readonly version: ResourceInfo;
   readonly nowMs: number;
 }
 
-/** Says who owns which fields of an object once it is written. Both objects are in their stored form. */
+/** Returns the owners of an object's fields after a write. Both objects are in their stored form. */
 export type FieldTracker = (
   live: KubeObject | undefined,
   object: KubeObject,
 ) => Eventual<ManagedFieldsEntry[] | undefined>;
 
-/** For objects whose maker has tracked the fields already. */
+/** A tracker for objects whose fields have already been tracked. */
 export const alreadyTracked: FieldTracker = (_live, object) => object.metadata.managedFields;
 
-/** The fields that a write through the main path or a subresource cannot change; undefined when it can change all. */
+/** Returns the fields that a write through a path cannot change; undefined if it can change all. */
 export type FieldFilterFinder = (subresource: string) => FieldFilter | undefined;
 
-/** Keeps the managedFields of one kind, in all of its versions. */
+/** Maintains the managedFields of one kind, in all of its versions. */
 export class FieldOwnership {
   readonly #versions: readonly ResourceInfo[];
   readonly #filterOf: FieldFilterFinder;
-  /** Served versions by `<subresource>/<apiVersion>`: as many as there are writing paths. */
+  /** Served versions by `<subresource>/<apiVersion>`: at most one for each path that can be written. */
   readonly #tracked = new Map<string, TrackedVersion>();
 
   constructor(versions: readonly ResourceInfo[], filterOf: FieldFilterFinder) {
@@ -54,8 +54,8 @@ export class FieldOwnership {
   }
 
   /**
-   * The managedFields after any write but an apply. Those of `object` are the ones that the writer has sent. A failure
-   * fails no write: the object has none then.
+   * Returns the managedFields after any write but an apply. Those of `object` are the ones that the writer has sent. A
+   * failure does not fail the write; the object then has no managedFields.
    */
   afterUpdate(
     live: KubeObject | undefined,
@@ -93,7 +93,7 @@ export class FieldOwnership {
   }
 
   /**
-   * Returns the outcome of an apply. Documents are in the version of the writer.
+   * Applies a document. Documents are in the version of the writer.
    * @throws BadApplyError
    * @throws TrackingError
    */
@@ -161,12 +161,12 @@ export class FieldOwnership {
   };
 }
 
-/** Returns the ownership of documents that are not stored and have one version: reviews, Scales. */
+/** Returns the ownership of documents that are not stored and have one version, such as reviews and Scales. */
 export function ownershipOfDocument({ storedAs: _storedAs, ...info }: ResourceInfo): FieldOwnership {
   return new FieldOwnership([info], () => undefined);
 }
 
-/** The writer of an update does not suffer from a field that cannot be tracked. */
+/** Lets an update pass whose fields cannot be tracked. */
 function untracked(error: unknown): undefined {
   if (!(error instanceof TrackingError)) throw error;
 }
@@ -180,7 +180,7 @@ function inVersion(object: KubeObject, version: ResourceInfo): Eventual<JsonObje
   return inServedVersion(object, version) as unknown as Eventual<JsonObject>;
 }
 
-/** A document may be the result of a merge, which no type has decoded yet. */
+/** Converts a document to its stored form. It may result from a merge and not be decoded yet. */
 function storedForm(document: JsonObject, info: ResourceInfo): Eventual<JsonObject> {
   const { object } = info.form.decode(document, { kind: info.kind });
   const typed = { ...object, kind: info.kind } as unknown as KubeObject;

@@ -1,17 +1,17 @@
-/** Those that began between two questions. */
+/** Creations that began between two calls of `ended`. */
 interface Epoch {
   open: number;
   ended: (() => void) | undefined;
 }
 
-/** Tells when everything that has begun up to now has ended, whatever begins meanwhile. */
+/** Reports when everything that has begun so far has ended, whatever begins meanwhile. */
 export class InFlight {
   #epoch: Epoch = { open: 0, ended: undefined };
-  /** Ends when the creations of earlier epochs have ended. */
+  /** Resolves when the creations of earlier epochs have ended. */
   #earlier: Promise<void> = Promise.resolve();
   #opening: Promise<void> | undefined;
 
-  /** Nothing more begins before `opening` resolves; where it rejects, what would begin fails in the same way. */
+  /** Delays everything that begins from now on until `opening` resolves; if it rejects, so do they. */
   holdUntil(opening: Promise<void>): void {
     this.#opening = opening;
     opening.then(
@@ -31,7 +31,7 @@ export class InFlight {
     }
   }
 
-  /** Resolves when all that runs now has ended, well or not. */
+  /** Resolves when everything that is running now has ended, successfully or not. */
   ended(): Promise<void> {
     const epoch = this.#epoch;
     if (epoch.open > 0) {

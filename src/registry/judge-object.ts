@@ -4,7 +4,7 @@ import { objectProblems } from "./object-problems.ts";
 import type { Write } from "./write.ts";
 
 /**
- * Judges the object of a write by the rules of its kind.
+ * Validates the object of a write by the rules of its kind.
  * @param metadataErrors problems of the metadata, which come first
  * @throws StatusError 422, also as a rejection
  */

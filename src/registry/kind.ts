@@ -16,30 +16,32 @@ import type { ObjectView } from "./object-view.ts";
 import type { Registry } from "./registry.ts";
 import type { Strategy } from "./strategy.ts";
 
-/** Everything that the server knows of one kind, whatever its versions, beyond the facts of its resource. */
+/** Rules and data of one kind, for all its versions, in addition to its generated facts. */
 export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
-  /** Answers for the resource itself. */
+  /** Endpoint of the resource itself. */
   readonly endpoint: DeclaredEndpoint<T>;
-  /** By name of the subresource. */
+  /** Endpoints of its subresources, by name. */
   readonly subresources: ReadonlyMap<string, DeclaredEndpoint<T>>;
-  /** Undefined for a kind that has no columns of its own. */
+  /** Rules of its table; undefined for a kind without columns of its own. */
   readonly table?: TableRules | undefined;
-  /** Undefined for a kind whose labels are all paths of fields. */
+  /** Labels of field selectors; undefined if all of them are paths of fields. */
   readonly labels?: LabelRules | undefined;
-  /** By type, such as `core/v1.PodSpec`: defaults that are more than values; each is for every kind with the type. */
+  /**
+   * Defaults that are more than values, by type, such as `core/v1.PodSpec`; each applies to every kind with that type.
+   */
   readonly defaults?: Readonly<Record<string, DefaultRule>> | undefined;
-  /** By version: conversions of those whose fields differ from the stored ones. */
+  /** Conversions by version, for versions whose fields differ from the stored ones. */
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>> | undefined;
-  /** By type: texts for `kubectl explain`. */
+  /** Texts for `kubectl explain`, by type. */
   readonly descriptions?: Readonly<Record<string, TypeDescriptions>> | undefined;
   /** The objects hold confidential values, which no error may show. */
   readonly sensitive?: true | undefined;
 }
 
-/** Texts about a type, by name of the field; "" is about the type itself. */
+/** Texts about a type, by field name; "" is the text about the type itself. */
 export type TypeDescriptions = Readonly<Record<string, string>>;
 
-/** An endpoint as its kind declares it: data, and functions from the parts of a running server. */
+/** An endpoint as a kind declares it: data, and functions of the parts of a running server. */
 export type DeclaredEndpoint<T extends KubeObject = KubeObject> =
   | { readonly kind: "stored"; readonly strategy: Strategy<T> }
   | { readonly kind: "subresource"; readonly strategy: Strategy<T> }
@@ -48,23 +50,23 @@ export type DeclaredEndpoint<T extends KubeObject = KubeObject> =
   | { readonly kind: "computed"; make(parts: KindParts): ComputedObjects }
   | { readonly kind: "connection"; readonly connection: keyof Connections };
 
-/** The parts of a running server that kinds work with. */
+/** Parts of a running server that kinds use. */
 export interface KindParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly authorizer: Authorizer;
   readonly tokens: TokenParts;
   readonly connections: Connections;
-  /** The registry of a built-in resource that is stored. */
+  /** Returns the registry of a stored built-in resource. */
   readonly registry: (resource: GroupResource) => Registry;
 }
 
-/** The parts that answer questions about tokens, and issue them. */
+/** Parts that review and issue tokens. */
 export interface TokenParts {
   readonly tokens: TokenAuthenticator;
   readonly issuer: TokenIssuer;
   readonly apiAudiences: readonly string[];
-  /** Seconds; 0 for no limit. */
+  /** Longest lifetime in seconds; 0 for no limit. */
   readonly maxExpirationSeconds: number;
   readonly extendsMounted: boolean;
 }
@@ -75,7 +77,7 @@ export interface BuiltInKind<R extends GeneratedResource> extends Kind<Generated
   readonly name: R;
 }
 
-/** An endpoint for the resource and for each of its subresources: one that is missing does not compile. */
+/** Endpoints of the resource and of each of its subresources. A missing one does not compile. */
 type BuiltInRules<R extends GeneratedResource> = {
   readonly endpoint: DeclaredEndpoint<GeneratedResources[R]["object"]>;
   readonly table?: TableRules | undefined;
@@ -103,27 +105,27 @@ export function builtInKind<R extends GeneratedResource>(name: R, rules: BuiltIn
   return { ...at, name, endpoint, subresources, table, labels, defaults, conversions, descriptions, sensitive };
 }
 
-/** A resource whose objects are stored. */
+/** Declares a resource whose objects are stored. */
 export function stored<T extends KubeObject>(strategy: Strategy<T>): DeclaredEndpoint<T> {
   return { kind: "stored", strategy };
 }
 
-/** A subresource that reads and writes the object of its path by rules of its own. */
+/** Declares a subresource that reads and writes the object of its path by rules of its own. */
 export function subresource<T extends KubeObject>(strategy: Strategy<T>): DeclaredEndpoint<T> {
   return { kind: "subresource", strategy };
 }
 
-/** A subresource that shows the object as a document of another kind. */
+/** Declares a subresource that shows the object as a document of another kind. */
 export function view(viewOf: (info: ResourceInfo) => ObjectView): DeclaredEndpoint {
   return { kind: "view", viewOf };
 }
 
-/** A body that is posted and not stored as it is. */
+/** Declares a body that is posted and not stored as it is. */
 export function action(make: (parts: KindParts) => Action): DeclaredEndpoint {
   return { kind: "action", make };
 }
 
-/** A resource whose objects are found out when they are read. */
+/** Declares a resource whose objects are computed when they are read. */
 export function computed(make: (parts: KindParts) => ComputedObjects): DeclaredEndpoint {
   return { kind: "computed", make };
 }
@@ -132,14 +134,14 @@ export function connection(name: keyof Connections): DeclaredEndpoint {
   return { kind: "connection", connection: name };
 }
 
-/** The rules of a subresource that writes the object of its path; undefined for any other. */
+/** Returns the rules of a subresource that writes the object of its path; undefined for any other. */
 export function subresourceStrategyOf(kind: Kind, name: string): Strategy | undefined {
   const endpoint = kind.subresources.get(name);
   return endpoint?.kind === "subresource" ? endpoint.strategy : undefined;
 }
 
 /**
- * The rules of a write to an object of the kind, or through one of its subresources.
+ * Returns the rules of a write to an object of the kind, or through one of its subresources.
  * @throws Error for a path without rules of its own
  */
 export function strategyOf(kind: Kind, name = ""): Strategy {

@@ -4,8 +4,8 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 
 /**
- * Whether a write of this object takes long enough to let others have a turn between its steps. The object has its
- * defaults: a short body can ask for many of them.
+ * Reports whether a write of this object takes long enough to yield to others between its steps. The object has its
+ * defaults, because a short body can request many of them.
  * @throws StatusError 413 when it has more values than an object may have
  */
 export function isLargeObject(object: KubeObject): boolean {

@@ -3,9 +3,9 @@ import type { Store } from "../storage/store.ts";
 import type { Entry, Key } from "../api/entry.ts";
 
 /**
- * One guarded attempt on an object as this replica knows it, which may lack what another one has acknowledged: a refusal,
- * and that nothing had to be written, are only said of a state that is the newest.
- * @returns undefined when the caller has to look again
+ * Makes one guarded attempt on an object as this replica knows it. That may not include a write which another replica
+ * has acknowledged, so a refusal or "no change" only counts if the state is the newest.
+ * @returns undefined when the caller has to retry
  */
 export async function attemptOnNewest<Result>(
   store: Pick<Store, "get" | "readBarrier">,

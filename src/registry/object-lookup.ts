@@ -1,21 +1,21 @@
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
-/** Finds existing objects for plugins. The objects are shared: nobody may change them. */
+/** Finds existing objects for plugins. The objects are shared and must not be changed. */
 export interface ObjectLookup {
-  /** `namespace` is "" for cluster-scoped kinds. */
+  /** Finds an object; `namespace` is "" for cluster-scoped kinds. */
   get(resource: GroupResource, namespace: string, name: string): KubeObject | undefined;
   /**
-   * Those of one namespace, or all of a cluster-scoped kind, in the order of their names. They stay decoded: for kinds
-   * of which there are few.
+   * Lists the objects of one namespace, or all of a cluster-scoped kind, ordered by name. They stay decoded, which
+   * suits kinds with few objects.
    */
   list(resource: GroupResource, namespace: string): readonly KubeObject[];
-  /** The same for kinds of which there are many: decoded when read, and not kept. */
+  /** Lists the objects of kinds with many: they are decoded when read, and not kept. */
   scan(resource: GroupResource, namespace: string): Iterable<StoredObject>;
 }
 
 export interface StoredObject {
-  /** The same for as long as the object does not change. */
+  /** A value that stays the same for as long as the object does not change. */
   readonly identity: object;
   readonly read: () => KubeObject;
 }

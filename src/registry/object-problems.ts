@@ -9,7 +9,7 @@ import type { Strategy } from "./strategy.ts";
 
 export interface ObjectRules {
   readonly strategy: Strategy;
-  /** The stored form: objects are in it. */
+  /** Stored form, in which the objects are. */
   readonly info: ResourceInfo;
   /** Version of the request. */
   readonly version: GroupVersion;

@@ -1,21 +1,24 @@
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 
-/** An object shown, and written, as a document of another kind: the Scale of a Deployment. */
+/** Shows and writes an object as a document of another kind, such as the Scale of a Deployment. */
 export interface ObjectView {
-  /** The resource with kind, schema and columns of the document. */
+  /** Resource with kind, schema and columns of the document. */
   readonly info: ResourceInfo;
-  /** @throws StatusError when the object cannot be shown so */
+  /**
+   * Converts the object to the document.
+   * @throws StatusError when that is not possible
+   */
   show(object: KubeObject): KubeObject;
-  /** The document that a change starts from, where it can be had of objects that cannot be shown. */
+  /** Makes the document that a change starts from, for objects that cannot be shown. */
   draft?(object: KubeObject): KubeObject;
   /**
-   * Enters what the document says into a copy of the object.
-   * @throws StatusError 409 when the document is not of this object, 422 when it breaks a rule
+   * Copies the object with the changes of the document.
+   * @throws StatusError 409 when the document belongs to another object, 422 when it breaks a rule
    */
   write(object: KubeObject, document: KubeObject): KubeObject;
-  /** The managedFields of the document, from those of the object. */
+  /** Converts the object's managedFields to those of the document. */
   entriesOf(entries: ObjectMeta["managedFields"]): ObjectMeta["managedFields"];
-  /** The managedFields of the object once a document with those of `written` is entered. */
+  /** Returns the managedFields of the object after writing a document with the entries `written`. */
   entriesWith(entries: ObjectMeta["managedFields"], written: ObjectMeta["managedFields"]): ObjectMeta["managedFields"];
 }

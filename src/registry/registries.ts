@@ -20,29 +20,29 @@ export interface RegistriesParts {
   readonly cachers: CacherSet;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
-  /** The chain that every write goes through. */
+  /** Admission chain of all writes. */
   readonly admission: Admission;
   /** Rules that types declare; by default with every feature gate on. */
   readonly declarative?: DeclarativeValidation | undefined;
-  /** Fields behind feature gates that are off. */
+  /** Fields behind disabled feature gates. */
   readonly gatedFields?: GatedFields | undefined;
   /** Selects the fields that writers through a path can own; undefined for all. By default writers own every field. */
   readonly ownedFieldsOf?:
     | ((info: ResourceInfo, subresource: string, hasStatus: boolean) => FieldFilter | undefined)
     | undefined;
-  /** Gives the objects of a resource something unique; undefined for a resource that needs nothing. */
+  /** Returns the allocator of a resource; undefined for one that needs none. */
   readonly allocatorOf?: ((resource: GroupResource) => Allocator | undefined) | undefined;
 }
 
 /**
- * One Registry for each kind of the catalog that is stored. All served versions of a built-in kind share it. Custom kinds
- * have one for each version, because rules and defaults belong to the version of the request.
+ * One Registry for each stored kind of the catalog. All served versions of a built-in kind share it. Custom kinds have
+ * one for each version, because rules and defaults belong to the version of the request.
  */
 export class Registries {
   readonly #parts: RegistriesParts;
   readonly #byResource = new Map<ResourceInfo, Registry>();
   readonly #byGroupResource = new Map<string, Registry>();
-  /** Every creation that is on its way here. */
+  /** Every creation in progress. */
   readonly creations = new InFlight();
 
   constructor(parts: RegistriesParts) {
@@ -57,26 +57,29 @@ export class Registries {
     );
   }
 
-  /** Asking for a resource that is not stored is our mistake: the caller has found `info` in the catalog. */
+  /**
+   * Returns the registry of a resource.
+   * @throws Error if it is not stored, which is our mistake: the caller has found `info` in the catalog
+   */
   of(info: ResourceInfo | undefined): Registry {
     const registry = info === undefined ? undefined : this.#byResource.get(storedInfo(info));
     if (registry === undefined) throw new Error(`no registry for ${info?.resource ?? "a resource that is not served"}`);
     return registry;
   }
 
-  /** The registry of a kind that the server itself works with. It exists whether the kind is served or not. */
+  /** Returns the registry of a kind that the server itself uses. It exists even if the kind is not served. */
   builtIn(resource: GroupResource): Registry {
     const registry = this.find(resource);
     if (registry === undefined) throw new Error(`no registry for ${resource.resource}`);
     return registry;
   }
 
-  /** The registry of a resource in whatever version it is stored; undefined when there is none. */
+  /** Returns the registry of a resource, whatever version it is stored in; undefined if there is none. */
   find(resource: GroupResource): Registry | undefined {
     return this.#byGroupResource.get(resourceKey(resource));
   }
 
-  /** One registry for each kind. */
+  /** Lists one registry for each kind. */
   all(): Iterable<Registry> {
     return this.#byGroupResource.values();
   }
@@ -105,7 +108,7 @@ export class Registries {
     return new Registry({ ...this.#parts, ...own, info, storage, versions: entry.served, creations });
   }
 
-  /** Ends the watches of the kind; its objects stay in the store. */
+  /** Ends the watches of the kind. Its objects stay in the store. */
   #remove(entry: CatalogEntry): void {
     this.#forget(entry);
     if (entry.stored !== undefined) this.#parts.cachers.remove(entry.stored.keyPrefix);

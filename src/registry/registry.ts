@@ -16,7 +16,7 @@ import { absent } from "./unreadable.ts";
 import { refuseAbsentUid, type Transform, type UpdateOptions, updateObject } from "./update.ts";
 import type { DeleteResult, WriteContext, WriteResult } from "./write-context.ts";
 
-/** Writes of others between our read and our write, before we report them as a conflict. */
+/** Limit of the attempts of a guarded write before it is reported as a conflict. */
 const guardedTriesMax = 50;
 
 /** The generic verbs of one resource: one instance per ResourceInfo, shared by all requests. */
@@ -41,17 +41,21 @@ export class Registry {
     return this.#kind.keyOf(namespace, name);
   }
 
-  ref(name: string): GroupResource & { name: string } {
-    return this.#kind.ref(name);
+  /** @param asked the resource of the request, whose group may differ from the stored one */
+  ref(name: string, asked?: GroupResource): GroupResource & { name: string } {
+    return this.#kind.ref(name, asked);
   }
 
-  /** The newest state, decoded. Only writers need it: readers send the entry's bytes. */
+  /** Decodes the newest state. Only writers need it: readers send the entry's bytes. */
   current(namespace: string, name: string): KubeObject | undefined {
     const entry = this.#parts.store.get(this.keyOf(namespace, name));
     return entry === undefined ? undefined : decodeEntry(entry, this.info);
   }
 
-  /** @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
+  /**
+   * Creates an object.
+   * @throws StatusError 409 AlreadyExists, 422 Invalid, and any refusal of admission
+   */
   create(
     object: KubeObject,
     namespace: string,
@@ -63,9 +67,9 @@ export class Registry {
   }
 
   /**
-   * Replaces the stored state by what `transform` makes of it; the write holds only if nobody wrote in between.
-   * A resourceVersion in the result is the writer's guard: another one than the stored is a conflict. Without a guard
-   * the transform runs again on the newer state, so no update is lost.
+   * Replaces the stored state by the result of `transform`, unless it has changed meanwhile. A resourceVersion in the
+   * result is the writer's guard: if it differs from the stored one, the write is a conflict. Without a guard the
+   * transform runs again on the newer state, so no update is lost.
    * @throws StatusError 404, 409 Conflict, 422 Invalid
    */
   update(
@@ -76,15 +80,15 @@ export class Registry {
     options: UpdateOptions = {},
   ): Promise<WriteResult> {
     const attempt = async (entry: Entry | undefined) => {
-      if (entry === undefined) throw this.#absent(namespace, name);
+      if (entry === undefined) throw this.#absent(namespace, name, context);
       return updateObject(this.#kind, entry, namespace, transform, context, options);
     };
-    return this.#repeated(namespace, name, attempt, isWritten);
+    return this.#repeated({ namespace, name }, context, attempt, isWritten);
   }
 
   /**
-   * Replaces the object by what `make` makes of it, or creates it where there is none.
-   * @throws StatusError 409 Conflict, 422 Invalid, and whatever refuses
+   * Replaces the object by the result of `make`, or creates it if it does not exist.
+   * @throws StatusError 409 Conflict, 422 Invalid, and any refusal
    */
   upsert(
     namespace: string,
@@ -95,18 +99,21 @@ export class Registry {
   ): Promise<WriteResult> {
     const attempt = async (entry: Entry | undefined) => {
       if (entry !== undefined) return updateObject(this.#kind, entry, namespace, make, context, options);
-      if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name);
+      if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined)
+        throw this.#absent(namespace, name, context);
       const object = await make(undefined);
-      if (options.reapplies !== true) refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name));
+      if (options.reapplies !== true)
+        refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name, context.version));
       // A version says nothing about an object that is not there. A dry run shows it nevertheless.
       if (!context.dryRun) delete object.metadata.resourceVersion;
       return this.create(object, namespace, context, options);
     };
-    return this.#repeated(namespace, name, attempt, isWritten);
+    return this.#repeated({ namespace, name }, context, attempt, isWritten);
   }
 
   /**
-   * @param admission judges the deletion instead of the registry's chain
+   * Deletes an object.
+   * @param admission replaces the registry's chain
    * @throws StatusError 404, 409 for a failed precondition
    */
   delete(
@@ -117,15 +124,15 @@ export class Registry {
     admission?: Admission,
   ): Promise<DeleteResult> {
     const attempt = async (entry: Entry | undefined) => {
-      if (entry === undefined) throw this.#absent(namespace, name);
+      if (entry === undefined) throw this.#absent(namespace, name, context);
       return deleteObject(this.#kind, entry, namespace, options, context, admission);
     };
-    return this.#repeated(namespace, name, attempt, isDeleted);
+    return this.#repeated({ namespace, name }, context, attempt, isDeleted);
   }
 
   async #repeated<Result>(
-    namespace: string,
-    name: string,
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+    { version }: WriteContext,
     attempt: (entry: Entry | undefined) => Promise<Result | undefined>,
     changes: (result: Result, before: Entry | undefined) => boolean,
   ): Promise<Result> {
@@ -133,12 +140,12 @@ export class Registry {
     for (let tries = 1; ; tries++) {
       const result = await attemptOnNewest(this.#parts.store, key, attempt, changes);
       if (result !== undefined) return result;
-      if (tries === guardedTriesMax) throw status.staleResourceVersion(this.ref(name));
+      if (tries === guardedTriesMax) throw status.staleResourceVersion(this.ref(name, version));
     }
   }
 
-  #absent(namespace: string, name: string): Error {
-    return absent(this.#kind, this.#parts.store, namespace, name);
+  #absent(namespace: string, name: string, { version }: WriteContext): Error {
+    return absent(this.#kind, this.#parts.store, { namespace, name }, version);
   }
 }
 

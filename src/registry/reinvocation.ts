@@ -1,6 +1,6 @@
 /**
- * Decides whether the mutating plugins run a second time. One attempt to write has one; plugins that keep notes between
- * the rounds keep them by it.
+ * Decides whether the mutating plugins run a second time. Each attempt to write has its own; plugins use it as the key
+ * of notes that they keep between the rounds.
  */
 export class Reinvocation {
   #isRepeat = false;
@@ -11,12 +11,12 @@ export class Reinvocation {
     return this.#isRepeat;
   }
 
-  /** Asks for a second round, because the object is no longer what earlier plugins saw. */
+  /** Requests a second round, because the object has changed since earlier plugins saw it. */
   request(): void {
     this.#isWanted = true;
   }
 
-  /** Begins the second round if it was asked for. There is never a third. */
+  /** Begins the second round if it was requested. There is never a third. */
   repeat(): boolean {
     if (this.#isRepeat || !this.#isWanted) return false;
     this.#isRepeat = true;

@@ -5,8 +5,8 @@ import type { Registry } from "./registry.ts";
 import type { WriteContext } from "./write-context.ts";
 
 /**
- * Deletes exactly the object that was looked at: one that changed or went meanwhile is looked at again, or is gone.
- * @returns whether it is gone, and by this call
+ * Deletes an object only if it is still the one that was read.
+ * @returns whether this call removed it; false if it has changed or is already gone
  */
 export async function removeObject(
   registry: Registry,

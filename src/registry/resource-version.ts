@@ -1,4 +1,4 @@
-/** The revision that a resourceVersion names; undefined when the text is not a possible revision in decimal. */
+/** Parses a resourceVersion to its revision; undefined if it is not a possible revision in decimal. */
 export function parseResourceVersion(text: string): number | undefined {
   if (!/^[0-9]{1,16}$/.test(text)) return undefined;
   const value = Number(text);

@@ -1,18 +1,20 @@
 import { type FieldSelector, matchesFields, requireFieldValue } from "../api/field-selector.ts";
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
+import { prepareEntry } from "../api/codec/prepare-entries.ts";
+import type { JsonObject } from "../api/json.ts";
 import { decodeBody } from "../api/codec/stored-object.ts";
 import { status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { unknownLabelText } from "../api/scheme/selectable-fields.ts";
 import type { Entry, Key } from "../api/entry.ts";
 
-/** Which objects of a resource a request means. Made once per request, asked once per object. */
+/** The objects of a resource that a request selects. Made once per request and applied to each object. */
 export interface Selection {
-  /** Keys below which the objects lie. */
+  /** Prefix of the keys of the objects. */
   readonly prefix: Key;
-  /** The only key that can match, when a name is pinned. */
+  /** The only key that can match, if the selection requires a name. */
   readonly key: Key | undefined;
-  /** Undefined when everything below the prefix matches. */
+  /** Reports whether an entry matches; undefined if everything below the prefix does. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
 }
 
@@ -54,8 +56,15 @@ function matches(
 function fieldOf(entry: Entry, info: ResourceInfo, label: string): string {
   if (label === "metadata.name") return nameOf(entry.key);
   if (label === "metadata.namespace") return info.namespaced ? namespaceOf(entry.key, info) : "";
-  if (info.form.kind === "structural") return info.selectableFields.get(label)?.(decodeBody(entry)) ?? "";
+  if (info.form.kind === "structural") return info.selectableFields.get(label)?.(bodyIn(entry, info)) ?? "";
   return entry.index.fields?.[info.storedAs?.fieldLabels.get(label) ?? label] ?? "";
+}
+
+/** Returns the body as readers get it, defaults included. A body that somebody else would have to convert stays as it is. */
+function bodyIn(entry: Entry, info: ResourceInfo): JsonObject {
+  if (info.converter?.convertsAtOnce(entry, info) !== true) return decodeBody(entry);
+  const prepared = prepareEntry(entry, info);
+  return decodeBody(prepared instanceof Promise ? entry : prepared);
 }
 
 function nameOf(key: Key): string {
@@ -66,7 +75,10 @@ function namespaceOf(key: Key, info: ResourceInfo): string {
   return key.slice(info.keyPrefix.length, key.lastIndexOf("/"));
 }
 
-/** A kind of the cluster selects by its namespace, which is empty, unless it has labels of its own. */
+/**
+ * Rejects an unknown label. A cluster-scoped kind selects by its namespace, which is empty, unless it has labels of its
+ * own.
+ */
 function refuseUnknownField(info: ResourceInfo, label: string): void {
   const { namespaced, selectableFields } = info;
   if (label === "metadata.name" || selectableFields.has(label)) return;

@@ -1,13 +1,13 @@
 import { StatusError } from "../api/status.ts";
 
-/** `unknown`: the store could not say whether the write was applied, so nothing that belongs to it may be given back. */
+/** Outcome of a write. `unknown`: the store could not tell whether it was applied, so its reservations must be kept. */
 export type WriteOutcome = "stored" | "notStored" | "unknown";
 
 export type SettleListener = (outcome: WriteOutcome) => Promise<void> | void;
 
 /**
- * One attempt to write an object, for those that have reserved something for it elsewhere (addresses, ports, quota):
- * each hears once how it ended, before the writer does.
+ * One attempt to write an object, for parts that have reserved something for it elsewhere (addresses, ports, quota).
+ * Each is told the outcome once, before the writer is.
  */
 export class Settlement {
   #listeners: SettleListener[] = [];
@@ -36,7 +36,7 @@ export class Settlement {
       try {
         await listener(outcome);
       } catch {
-        // The write has ended all the same. What could not be given back is found by whoever repairs reservations.
+        // The write has ended all the same. Reservations that could not be released are found by their repair.
       }
     }
   }

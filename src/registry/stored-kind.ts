@@ -27,11 +27,11 @@ import { fieldErrorsMax } from "../api/validation/labels.ts";
 import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
 
 export interface RegistryParts {
-  /** The form in which objects come and go: the stored one, or a version with rules of its own. */
+  /** Form of objects in requests: the stored one, or a version with rules of its own. */
   readonly info: ResourceInfo;
-  /** The form in which objects are put into the store; `info` by default. */
+  /** Form in which objects are stored; `info` by default. */
   readonly storage?: ResourceInfo;
-  /** All served versions that share this form; default: `info` alone. */
+  /** Served versions that share this form; by default `info` alone. */
   readonly versions?: readonly ResourceInfo[];
   readonly strategy: Strategy;
   readonly store: Store;
@@ -42,20 +42,20 @@ export interface RegistryParts {
   readonly newUid?: (() => string) | undefined;
   /** Rules that types declare, beside those of the Strategy; by default with every feature gate on. */
   readonly declarative?: DeclarativeValidation | undefined;
-  /** Fields that cannot be written; default: none. */
+  /** Fields that cannot be written; by default none. */
   readonly gatedFields?: GatedFields | undefined;
-  /** Counts creations from before they are admitted until they are stored; default: nobody asks. */
+  /** Counter of creations between admission and storage; by default none. */
   readonly creations?: InFlight | undefined;
-  /** The fields that writers through each path can own; by default all. */
+  /** Returns the fields that writers through each path can own; by default all. */
   readonly ownedFields?: FieldFilterFinder | undefined;
-  /** For resources whose objects need something unique. */
+  /** Allocator of unique values, for resources that need them. */
   readonly allocator?: Allocator | undefined;
 }
 
-/** A stored object, however it has grown: many small patches must not add up to more than one body may hold. */
+/** Limit of a stored object, however it was made: many small patches must not add up to more than one body may have. */
 export const objectBytesMax = 2 * 1024 * 1024;
 
-/** The common ground of all writes to one kind: its parts, and how its objects enter and leave the store. */
+/** Parts that all writes to one kind share, and the conversion of its objects to and from the store. */
 export class StoredKind {
   readonly parts: RegistryParts;
   readonly info: ResourceInfo;
@@ -71,8 +71,9 @@ export class StoredKind {
     return this.info.namespaced ? `${this.info.keyPrefix}${namespace}/${name}` : this.info.keyPrefix + name;
   }
 
-  ref(name: string): GroupResource & { name: string } {
-    return { group: this.info.group, resource: this.info.resource, name };
+  /** @param asked the resource of the request, whose group may differ from the stored one */
+  ref(name: string, { group, resource }: GroupResource = this.info): GroupResource & { name: string } {
+    return { group, resource, name };
   }
 
   metaRules(): ObjectMetaRules {
@@ -85,7 +86,10 @@ export class StoredKind {
     };
   }
 
-  /** @throws StatusError 422 */
+  /**
+   * Rejects an object with errors.
+   * @throws StatusError 422
+   */
   refuseInvalid(object: KubeObject, errors: readonly FieldError[]): void {
     if (errors.length === 0) return;
     const { group, kind } = this.info;
@@ -93,7 +97,7 @@ export class StoredKind {
   }
 
   /**
-   * The object of an entry in its stored form, converted if it was written while another version was the stored one.
+   * Decodes an entry to the stored form, converting objects that were written when another version was stored.
    * @throws StatusError when the converter fails, also as a rejection
    */
   decode(entry: Entry, signalOf?: SignalSource): Eventual<KubeObject> {
@@ -102,14 +106,17 @@ export class StoredKind {
     return followedBy(prepareEntry(entry, info, signalOf), (prepared) => decodeEntry(prepared, info));
   }
 
-  /** Reports whether the entry lies in the store as it would be written now. An update without changes rewrites others. */
+  /** Reports whether the entry is stored as it would be written now. An update without changes rewrites others. */
   isCurrent(entry: Entry): boolean {
     const { storage = this.info } = this.parts;
     if (storage.converter === undefined) return true;
     return entry.index.apiVersion === apiVersionOf(storage) && storage.converter.servesBody(entry, storage);
   }
 
-  /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. The argument is given away. */
+  /**
+   * Brings an object into canonical order, with zero values as on the wire, so that equal objects have equal bytes.
+   * Takes over its argument.
+   */
   canonical(object: KubeObject): KubeObject {
     const { info } = this;
     const options = { kind: info.kind, takesOver: true };
@@ -149,12 +156,15 @@ export class StoredKind {
   }
 }
 
-/** The object as it was stored, with the revision that it got. */
+/** Returns the object as stored, with its new revision. */
 export function withRevision(object: KubeObject, entry: Entry): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(entry.revision) } };
 }
 
-/** The write that stores the object. @throws StatusError 413 when it has grown beyond what the store takes */
+/**
+ * Makes the write that stores the object.
+ * @throws StatusError 413 when it is too large for the store
+ */
 function putOf(object: KubeObject, storage: ResourceInfo, written: ResourceInfo): Operation {
   const { index, body } = encodeForStore(object, storage, written);
   if (body.prefix.length + body.suffix.length > objectBytesMax) throw status.requestEntityTooLarge(objectBytesMax);

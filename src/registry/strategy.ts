@@ -13,84 +13,89 @@ export interface DeleteOptions {
   readonly orphanDependents: boolean | undefined;
   readonly preconditions: { readonly uid: string | undefined; readonly resourceVersion: string | undefined };
   readonly dryRun: boolean;
-  /** Remove the object only if it cannot be read. */
+  /** True to remove the object only if it cannot be read. */
   readonly ignoreReadErrors?: boolean;
 }
 
-/** An object to be judged beyond its metadata. */
+/** An object to be validated beyond its metadata. */
 export interface ExaminedWrite<T extends KubeObject = KubeObject> {
   readonly object: T;
-  /** Undefined for a new object. */
+  /** The stored object; undefined for a new object. */
   readonly old: T | undefined;
-  /** Problems of the metadata, which are known already. */
+  /** Problems of the metadata, already found. */
   readonly metadataErrors: readonly FieldError[];
 }
 
 export interface Examination {
   readonly errors: readonly FieldError[];
-  /** Texts for the client of a write that is otherwise fine. */
+  /** Warnings for the client of a write that is otherwise fine. */
   readonly warnings: readonly string[];
 }
 
 /**
- * The rules of one resource, where they differ from the generic verbs of registry.ts. Prepare functions change the
- * object that they are given; validate functions only look. A subresource that writes its parent has its own Strategy.
+ * Rules of one resource, where they differ from the generic verbs of registry.ts. Prepare functions change the object
+ * that they are given; validate functions do not. A subresource that writes its parent has its own Strategy.
  */
 export interface Strategy<T extends KubeObject = KubeObject> {
-  /** PUT on a missing object creates it. */
+  /** Whether PUT on a missing object creates it. */
   readonly allowCreateOnUpdate: boolean;
-  /** PUT without resourceVersion overwrites whatever is stored. */
+  /** Whether PUT without resourceVersion overwrites the stored object. */
   readonly allowUnconditionalUpdate: boolean;
-  /** A delete answers with the object instead of a Status. */
+  /** Whether a delete answers with the object instead of a Status. */
   readonly returnsDeletedObject: boolean;
   /**
-   * `metadata.generation` counts changes at these dotted paths, or of everything outside the metadata; empty for kinds
-   * without a generation.
+   * Dotted paths whose changes `metadata.generation` counts; "all" for everything outside the metadata, and empty for
+   * kinds without a generation.
    */
   readonly generationFields: readonly string[] | "all";
+  /** The generation also counts a change of fields that are dropped before the write. Absent means false. */
+  readonly countsDroppedFields?: true;
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
-  /** False for a kind whose `generateName` becomes the name as it is. Absent means true. */
+  /** Whether `generateName` gets a random suffix; true by default. */
   readonly generatesNames?: boolean;
-  /** A message for each rule that the name breaks. */
+  /** Returns a message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
   /** Whether `generateName` is checked, and not only the name made from it; true by default. */
   readonly validatesPrefix?: boolean;
-  /** @param writer who creates the object, for kinds that record it */
+  /**
+   * Prepares a new object.
+   * @param writer its creator, for kinds that record it
+   */
   prepareForCreate(object: T, writer: UserInfo): void;
   prepareForUpdate(object: T, old: T, nowMs: number): void;
   /**
-   * Objects are in their stored form.
-   * @param old what is replaced; rules that came later than objects spare what was there before
+   * Validates an object in its stored form.
+   * @param old the replaced object; rules newer than some objects tolerate what it already has
    * @param version of the request, for the few rules that depend on it
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
-  /** Stands for the two rules above where judging an object may take several turns. */
+  /** Replaces the two rules above where validation may take several turns. */
   examine?(write: ExaminedWrite<T>): Eventual<Examination>;
-  /** The type declares every rule about the fields, so the declared rules are enforced. */
+  /** True if the type declares every rule about its fields, so that the declared rules are enforced. */
   readonly declaresRules?: true;
-  /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
+  /** True if the rules above include the schema's required fields and closed sets, which are then not checked again. */
   readonly coversSchema?: true;
-  /** Defaults depend on what the server fills in, and so are applied to the valid object once more. */
+  /** True if defaults depend on values that the server fills in, and so are applied to the valid object once more. */
   readonly defaultsAgain?: true;
-  /** The rules of metadata that the validation of this kind includes; default: both. */
+  /** Rules of metadata that the validation of this kind includes; default: both. */
   readonly metaRules?: MetaRules;
-  /** Finalizers need no domain: kinds of extensions, and those that describe them. */
+  /** True if finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
-  /** A delete that does not mention the dependents keeps them (batch/v1 jobs, replication controllers). */
+  /** True if a delete that does not mention dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
-  /** A delete leaves no finalizer for dependents, whatever it asks for: nothing depends on such objects (events). */
+  /** True if nothing depends on such objects (events), so that a delete never adds a finalizer for dependents. */
   readonly hasNoDependents?: true;
-  /** Texts that a write answers with besides its result: what is valid and hardly meant. */
+  /** Returns warnings about a write that is valid but hardly intended. */
   warnings?(object: T, old?: T): readonly string[];
-  /** Texts that a delete answers with besides its result. */
+  /** Returns warnings about a delete. */
   deleteWarnings?(options: DeleteOptions): readonly string[];
-  /** Seconds between the first delete and the removal; 0 removes at once. */
+  /** Returns the seconds between the first delete and the removal; 0 removes at once. */
   gracePeriodSeconds(object: T, options: DeleteOptions): number;
-  /** A delete answers with the mark of the deletion even when the object goes at once (pods). */
+  /** True if a delete answers with a marked object even when it is removed at once (pods). */
   readonly marksRemoved?: true;
-  /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
+  /** Reports whether the object stays after a delete although its metadata has no finalizers (namespaces). */
   holdsDeletion?(object: T): boolean;
   /** Marks an object whose deletion begins, in place of the usual marks. */
   markDeletion?(object: T, now: string): void;

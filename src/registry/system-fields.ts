@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 
-/** Metadata that the server alone sets, and that a new object comes without. */
+/** Metadata that only the server sets and that is removed from new objects. */
 const systemFields = [
   "uid",
   "creationTimestamp",
@@ -9,17 +9,17 @@ const systemFields = [
   "selfLink",
 ] satisfies (keyof ObjectMeta | "selfLink")[];
 
-/** Removes from a new object what only the server sets. */
+/** Removes fields from a new object that only the server sets. */
 export function wipeSystemFields({ metadata }: KubeObject): void {
   for (const name of systemFields) delete (metadata as Record<string, unknown>)[name];
 }
 
-/** Metadata that an update takes from the stored object, whatever it says itself. */
+/** Metadata that an update always takes from the stored object. */
 const carriedFields = ["creationTimestamp", "generation", "resourceVersion"] as const;
 
 /**
- * Takes over what a writer cannot change from the stored object. Another uid, and a deletion that has not begun, are
- * mistakes for validation to report.
+ * Copies fields that a writer cannot change from the stored object. Another uid, or a deletion that has not begun, is
+ * left for validation to report.
  */
 export function carrySystemFields(object: KubeObject, old: KubeObject): void {
   const metadata = object.metadata as Record<string, unknown>;

@@ -1,7 +1,10 @@
 import { equalJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
-/** Reports whether at most times in managedFields differ. Then nothing is written and no event is sent. */
+/**
+ * Reports whether the objects differ at most in the times of managedFields. Then nothing is written and no event is
+ * sent.
+ */
 export function isUnchanged(object: KubeObject, old: KubeObject): boolean {
   return equalJson(withoutManagerTimes(object), withoutManagerTimes(old));
 }

@@ -1,14 +1,14 @@
 import { StatusError, status } from "../api/status.ts";
+import type { GroupResource } from "../api/gvk.ts";
 import type { Store } from "../storage/store.ts";
 import type { StoredKind } from "./stored-kind.ts";
 
-/** A kind whose objects can be found by name. */
+/** Parts of a kind that find an object by name. */
 type Addressed = Pick<StoredKind, "info" | "keyOf" | "ref">;
 
 /**
- * Removes an object that cannot be read, whatever its finalizers were and whoever waits for them. Watchers see it with
- * nothing but its name.
- * @throws StatusError 404; 409 for an object that can be read, which is deleted as any other
+ * Removes an object that cannot be read, ignoring any finalizers. Watchers see it with only its name.
+ * @throws StatusError 404; 409 for a readable object, which has to be deleted normally
  */
 export async function removeUnreadable(
   kind: Addressed,
@@ -31,9 +31,17 @@ export async function removeUnreadable(
   await store.commit({ key, expect: { kind: "any" }, operation: { kind: "delete", last } });
 }
 
-/** The answer to a read or write that meets nothing in memory: 404, or 500 for an object that cannot be read. */
-export function absent(kind: Addressed, store: Store, namespace: string, name: string): StatusError {
+/**
+ * Returns the answer to a read or write that meets nothing in memory: 404, or 500 for an object that cannot be read.
+ * @param asked the resource of the request, whose group may differ from the stored one
+ */
+export function absent(
+  kind: Addressed,
+  store: Store,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  asked?: GroupResource,
+): StatusError {
   const unreadable = store.corruptAt(kind.keyOf(namespace, name));
-  const ref = kind.ref(name);
+  const ref = kind.ref(name, asked);
   return unreadable === undefined ? status.notFound(ref) : status.storeReadError(ref, unreadable.message);
 }

@@ -1,6 +1,7 @@
 import type { Eventual } from "../api/eventual.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { fieldError } from "../api/field-error.ts";
+import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
@@ -13,28 +14,32 @@ import { isUnchanged } from "./unchanged.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
 import type { WriteContext, WriteResult } from "./write-context.ts";
 
-/** Makes the new state out of the stored one. Called again with a newer `old` when another writer was faster. */
+/** Makes the new state from the stored one. Called again with a newer `old` when another writer was faster. */
 export type Transform = (old: KubeObject) => Eventual<KubeObject>;
 
 export interface UpdateOptions extends WriteOptions {
   /**
-   * The transform builds on `old` (a patch): the resourceVersion that it carries along from there does not guard the
+   * True if the transform builds on `old` (a patch), so that the resourceVersion it carries along does not guard the
    * write.
    */
   readonly reapplies?: boolean;
-  /** The transform leaves `old` as it is and takes nothing of it over: it gets the object itself, not a copy. */
+  /**
+   * True if the transform neither changes `old` nor reuses parts of it, so that it gets the object itself instead of a
+   * copy.
+   */
   readonly makesAnew?: boolean;
 }
 
 /** A write that has an object to replace. */
-type Replacement = Write & { readonly old: KubeObject };
+type Replacement = Write & { readonly old: KubeObject; sentChange?: boolean };
 
-/** The steps of an object that replaces the stored one. */
+/** Steps of an object that replaces the stored one. */
 const steps: readonly WriteStep[] = [
   ({ object, old }) => carrySystemFields(object, old as KubeObject),
   writeSteps.applyDefaults,
   writeSteps.measure,
   writeSteps.trackFields,
+  compareSent,
   writeSteps.dropGatedFields,
   restoreFields,
   writeSteps.admit,
@@ -50,7 +55,7 @@ const steps: readonly WriteStep[] = [
   writeSteps.complete,
 ];
 
-/** One guarded attempt; undefined when another writer came first and the caller has to look again. */
+/** Makes one guarded attempt; returns undefined if another writer was faster and the caller has to retry. */
 export async function updateObject(
   kind: StoredKind,
   entry: Entry,
@@ -64,7 +69,7 @@ export async function updateObject(
   const old = decoded instanceof Promise ? await decoded : decoded;
   const copy = () => cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
   const object = await transform(makesAnew ? old : copy());
-  const guarded = checkGuards(kind, object, entry, strategy, reapplies);
+  const guarded = checkGuards(kind, object, entry, { strategy, reapplies, asked: context.version });
   const write = new Write(kind, { object, old, namespace }, context, options) as Replacement;
   return write.settlement.run(
     async () => {
@@ -80,7 +85,7 @@ async function replace(
   entry: Entry,
   guarded: boolean,
 ): Promise<WriteResult | undefined> {
-  const ref = kind.ref(old.metadata.name ?? "");
+  const ref = kind.ref(old.metadata.name ?? "", context.version);
   if (kind.isCurrent(entry) && isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
   if (finishesDeletion(object, kind.parts.strategy)) {
     if (context.dryRun || (await kind.remove(entry, context)) !== undefined) {
@@ -100,7 +105,7 @@ async function replace(
   return undefined;
 }
 
-/** The last finalizer is gone from an object that is being deleted, and no grace is left to wait for. */
+/** Reports whether the update completes a deletion: the last finalizer is gone, and the grace period is over. */
 function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false;
@@ -108,10 +113,13 @@ function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
   return !(strategy.holdsDeletion?.(object) ?? false);
 }
 
-/** Messages name keys without it. */
+/** Prefix that messages omit from keys. */
 const registryPrefix = /^\/registry(?=\/)/;
 
-/** A writer that names a uid means an object that was there before. @throws StatusError 409 */
+/**
+ * Rejects a write that names a uid, and so means an existing object, when there is none.
+ * @throws StatusError 409
+ */
 export function refuseAbsentUid({ metadata: { uid = "" } }: KubeObject, key: Key, ref: ObjectRef): void {
   if (uid !== "") throw uidConflict(ref, key, uid, "");
 }
@@ -123,18 +131,17 @@ function uidConflict(ref: ObjectRef, key: Key, asked: string, held: string): Sta
   );
 }
 
-/** True when the writer named the version that it has seen. */
+/** Checks the writer's guards. Returns true if the writer named the version that it has read. */
 function checkGuards(
   kind: StoredKind,
   object: KubeObject,
   entry: Entry,
-  strategy: Strategy,
-  reapplies: boolean,
+  { strategy, reapplies, asked }: { strategy: Strategy; reapplies: boolean; asked: GroupResource | undefined },
 ): boolean {
   const { info } = kind;
   const { resourceVersion = "", uid = "", name = "" } = object.metadata;
   if (!reapplies && uid !== "" && uid !== entry.index.uid) {
-    throw uidConflict(kind.ref(name), entry.key, uid, entry.index.uid);
+    throw uidConflict(kind.ref(name, asked), entry.key, uid, entry.index.uid);
   }
   if (reapplies && resourceVersion === String(entry.revision)) return false;
   if (resourceVersion === "" || resourceVersion === "0") {
@@ -146,7 +153,7 @@ function checkGuards(
   if (!/^[0-9]+$/.test(resourceVersion)) {
     throw status.unconverted(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
   }
-  if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(kind.ref(name));
+  if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(kind.ref(name, asked));
   return true;
 }
 
@@ -169,16 +176,25 @@ function prepare(write: Write): void {
   strategy.prepareForUpdate(object, old, kind.parts.clock.nowMs());
 }
 
+/** Some kinds count what the client sends, fields included that are dropped afterwards. */
+function compareSent(write: Write): void {
+  const replacement = write as Replacement;
+  if (replacement.strategy.countsDroppedFields === true) replacement.sentChange = hasChange(replacement);
+}
+
 function countGeneration(write: Write): void {
-  const { object, old, strategy } = write as Replacement;
-  const { generationFields } = strategy;
-  const changed =
-    generationFields === "all"
-      ? contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)))
-      : generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
+  const { object, old, strategy, sentChange = false } = write as Replacement;
+  const changed = sentChange || hasChange(write as Replacement);
   if (old.metadata.generation === undefined && !changed) return;
   if (strategy.generationFields.length === 0) return;
   object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
+}
+
+/** Reports a change of a field that the generation counts. */
+function hasChange({ object, old, strategy: { generationFields } }: Replacement): boolean {
+  return generationFields === "all"
+    ? contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)))
+    : generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
 }
 
 function refuseInvalid(write: Write): Promise<void> | void {
@@ -187,7 +203,7 @@ function refuseInvalid(write: Write): Promise<void> | void {
   return judgeObject(write, validateObjectMetaUpdate(object.metadata, old.metadata, rules));
 }
 
-/** Returns the fields of either object besides its metadata. */
+/** Returns the names of the fields of either object except its metadata. */
 function contentOf(object: KubeObject, old: KubeObject): string[] {
   return Object.keys({ ...old, ...object }).filter((name) => name !== "metadata");
 }
@@ -196,7 +212,7 @@ function fieldIn(object: KubeObject, name: string): JsonValue | undefined {
   return (object as unknown as JsonObject)[name];
 }
 
-/** The value at a dotted path of names. */
+/** Returns the value at a dotted path. */
 function valueAt(object: KubeObject, path: string): JsonValue | undefined {
   let value = object as unknown as JsonValue | undefined;
   for (const name of path.split(".")) value = isJsonObject(value) ? value[name] : undefined;

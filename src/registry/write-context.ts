@@ -11,15 +11,15 @@ export interface WriteContext {
   /** Owner of the changed fields in managedFields. */
   readonly manager: string;
   readonly dryRun: boolean;
-  /** Deletes what was allowed to be deleted before: no plugin judges it again. */
+  /** True for a deletion that was already allowed, so that no plugin checks it again. */
   readonly skipsAdmission?: true;
-  /** The version that the writer uses, when it is not the stored one. */
+  /** Version that the writer uses, if it is not the stored one. */
   readonly version?: ResourceInfo | undefined;
-  /** The fields of the request's CreateOptions, UpdateOptions or PatchOptions; by default none is set. */
+  /** Fields of the request's CreateOptions, UpdateOptions or PatchOptions; empty by default. */
   readonly options?: JsonObject | undefined;
-  /** Time at which the request is given up, in milliseconds since the epoch; by default never. */
+  /** Deadline in milliseconds since the epoch; by default none. */
   readonly deadlineMs?: number | undefined;
-  /** Returns a signal that aborts when nobody waits for the outcome any more. It is made when it is asked for. */
+  /** Returns a signal, made on first use, that aborts when the client no longer waits. */
   readonly signal?: (() => AbortSignal) | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
@@ -28,17 +28,17 @@ export interface WriteContext {
   annotateBody?(key: string, value: () => string): void;
 }
 
-/** The outcome of a write. `entry` is undefined for a dry run: then only the decoded object exists. */
+/** Outcome of a write. `entry` is undefined for a dry run, which has only the decoded object. */
 export interface WriteResult {
   readonly object: KubeObject;
   readonly entry: Entry | undefined;
   readonly created: boolean;
-  /** The last write removed the object (its last finalizer is gone). */
+  /** True if the write removed the object, because its last finalizer is gone. */
   readonly removed: boolean;
 }
 
 export interface DeleteResult {
-  /** True once the object is gone from the store. */
+  /** True if the object has been removed from the store. */
   readonly removed: boolean;
   readonly code: 200 | 202;
   /** A Status, or the object in its last or terminating state. */

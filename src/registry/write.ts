@@ -13,18 +13,18 @@ import type { Strategy } from "./strategy.ts";
 import { setManagedFields } from "./system-fields.ts";
 import type { WriteContext } from "./write-context.ts";
 
-/** How a write differs from a plain one to the object itself. */
+/** Differences from a plain write to the object itself. */
 export interface WriteOptions {
-  /** Rules of the subresource that the write goes through; the resource's own by default. */
+  /** Rules of the subresource that is written; by default the resource's own. */
   readonly strategy?: Strategy;
   readonly subresource?: string;
-  /** Says who owns which fields; by default the writer owns what it changes. */
+  /** Field tracker; by default the writer owns the fields that it changes. */
   readonly tracker?: FieldTracker;
-  /** Judges the write instead of the registry's chain: where another document than the object is written. */
+  /** Admission in place of the registry's chain, for writes of another document than the object. */
   readonly admission?: Admission;
 }
 
-/** One attempt to write an object, on its way through the steps. */
+/** One attempt to write an object, changed by each step. */
 export class Write {
   readonly kind: StoredKind;
   readonly context: WriteContext;
@@ -33,11 +33,11 @@ export class Write {
   readonly subresource: string;
   readonly admission: Admission;
   readonly settlement = new Settlement();
-  /** The object to replace; undefined for a creation. */
+  /** Object to replace; undefined for a creation. */
   readonly old: KubeObject | undefined;
-  /** As far as the steps have brought it. */
+  /** The object in its current state. */
   object: KubeObject;
-  /** Other requests get a turn after each step. */
+  /** True if other requests get a turn after each step. */
   isLarge = false;
   readonly #tracker: FieldTracker;
   #attributes: AdmissionAttributes | undefined;
@@ -59,7 +59,7 @@ export class Write {
     this.#tracker = options.tracker ?? updateTracker(kind, this.subresource, context);
   }
 
-  /** The attributes for admission plugins. Their object is first the one to change, and later the final one. */
+  /** Attributes for admission plugins. They show the object to mutating plugins first, and later its final state. */
   get attributes(): AdmissionAttributes {
     this.#attributes ??= admissionAttributes({
       operation: this.old === undefined ? "CREATE" : "UPDATE",
@@ -81,7 +81,7 @@ export class Write {
   }
 }
 
-/** The steps may wait; most do not. */
+/** One step of a write. Most finish synchronously. */
 export type WriteStep = (write: Write) => Promise<void> | void;
 
 /** Takes a write through its steps. */
@@ -107,7 +107,9 @@ export const writeSteps = {
     const { schema } = info.form;
     parts.gatedFields?.drop(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   },
-  /** Runs before admission, because nobody owns what plugins change, and sees the fields that are dropped later. */
+  /**
+   * Tracks fields before admission, because nobody owns changes made by plugins, and before some fields are dropped.
+   */
   trackFields: (write: Write) => write.trackFields(),
   dropRepeatedOwners({ object, context }: Write): void {
     dropRepeatedOwners(object, context.warn, " after mutating admission happens");
@@ -135,7 +137,7 @@ export const writeSteps = {
     const name = object.metadata.name ?? "";
     return write.admission.validate({ ...attributes, name, object });
   },
-  /** Upstream fills in defaults once more when it reads back what it has stored. */
+  /** Applies defaults again, as upstream does when it reads back the stored object. */
   applyDefaultsAgain(write: Write): void {
     if (write.strategy.defaultsAgain === true) writeSteps.applyDefaults(write);
   },

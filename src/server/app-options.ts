@@ -9,6 +9,7 @@ import { clusterPlugin } from "../http/cluster/cluster-plugin.ts";
 import { connectionsOf } from "../http/connect/connectors.ts";
 import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
+import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
@@ -24,6 +25,7 @@ import type { KindParts } from "../registry/kind.ts";
 import { header } from "../request/exchange.ts";
 import { countAuthentications } from "./metrics/authentication-metrics.ts";
 import { countDecisions } from "./metrics/authorization-metrics.ts";
+import { createHealthMetrics } from "./metrics/health-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerCredentials } from "./open-identity.ts";
 import type { StartContext } from "./start-context.ts";
@@ -49,6 +51,7 @@ export function appOptions(parts: AppParts): AppOptions {
   const auditing = auditingOf(parts);
   const endpoints = endpointsOf(parts);
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
+  const healthMetrics = createHealthMetrics(clock.nowMs());
   return {
     chain: {
       clock,
@@ -68,12 +71,13 @@ export function appOptions(parts: AppParts): AppOptions {
       metrics,
       encodeStatus: statusEncoder(cbor),
       onRequest: (outcome, record) => log.requestLog(outcome, record),
-      onFault: (error, { auditId }) => log.error("a request failed in an unexpected way", { error, auditId }),
+      onFault: (error, { auditId }) => log.error("a request failed unexpectedly", { error, auditId }),
     },
     health: healthHandler({
       clock,
       livezGracePeriodMs: config.livezGracePeriodMs,
       checks: parts.checks,
+      onResult: healthMetrics.observe,
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
@@ -98,7 +102,7 @@ export function appOptions(parts: AppParts): AppOptions {
       () => store.readBarrier(),
     ),
     notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
-    plugins: documentPlugins(parts),
+    plugins: documentPlugins(parts, [{ name: "slis", paths: ["/metrics/slis"], handle: healthMetrics.handle }]),
   };
 }
 
@@ -146,7 +150,7 @@ function clusterPlugins({ storage, api, config, credentials, heard }: AppParts):
   return [clusterPlugin({ cluster, peers, secrets, store, clock: config.clock, identity, version: gitVersion, heard })];
 }
 
-function documentPlugins(parts: AppParts): AppPlugin[] {
+function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlugin[] {
   const { config } = parts;
   const { scheme, catalog } = parts.api;
   const { authentication } = parts.credentials;
@@ -155,6 +159,8 @@ function documentPlugins(parts: AppParts): AppPlugin[] {
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
   const plugins: AppPlugin[] = [
     ...clusterPlugins(parts),
+    ...further,
+    ...componentPages({ clock: config.clock, flags: () => config.flagTexts }),
     pluginOf("discovery", discoveryRoute(catalog, address)),
     pluginOf(
       "openapi",

@@ -14,9 +14,9 @@ import {
 import { type InProcessClients, inProcessClients } from "../http/in-process-client.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
 import { listen, type Listener } from "../http/listener.ts";
-import { StartupError } from "../process/startup-error.ts";
 import { appOptions } from "./app-options.ts";
 import type { ServerConfig } from "./config/server-options.ts";
+import { listenError } from "./free-port.ts";
 import { auditMetrics } from "./metrics/audit-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerCredentials } from "./open-identity.ts";
@@ -106,18 +106,7 @@ async function listenOn(
     const upgrade = serveUpgrades(handle, onError);
     return await listen({ host, port, tls: identity.tls(), handle, upgrade, onError });
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === "EADDRINUSE") {
-      throw new StartupError(
-        `port ${port} of ${host} is in use: stop the other process or choose another --secure-port`,
-      );
-    }
-    if (code === "EADDRNOTAVAIL" || code === "EACCES") {
-      throw new StartupError(
-        `cannot listen on ${host}:${port} (${code}): choose another --bind-address or --secure-port`,
-      );
-    }
-    throw error;
+    throw listenError(error, config);
   }
 }
 

@@ -2,6 +2,7 @@ import { noGossip } from "../cluster/gossip/gossip.ts";
 import { type Log, openLog } from "../process/logs.ts";
 import type { Store } from "../storage/store.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
+import { requireFreePort } from "./free-port.ts";
 import { openApi } from "./open-api.ts";
 import { openHttp } from "./open-http.ts";
 import { openIdentity } from "./open-identity.ts";
@@ -20,6 +21,7 @@ const closeGraceMsDefault = 10_000;
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const config = resolveOptions(inMemoryByDefault(options));
   const log = openLog({ verbosity: config.verbosity });
+  await requireFreePort(config);
   return startOn(await openStore(config, log), config, log);
 }
 

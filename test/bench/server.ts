@@ -1,15 +1,17 @@
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import { listen } from "../../src/http/listener.ts";
 import { type ServerOptions, startServer } from "../../src/index.ts";
+import { FieldOwnership } from "../../src/registry/field-ownership.ts";
 
 /**
- * The process that is measured: `server <data directory> [options as JSON]`, `bare <bytes> <chunks>`. Prints one line of JSON when it
- * serves. `bare` is the listener alone, answering `/object` with so many bytes and `/list` with so many chunks of them:
+ * The process that is measured: `server <data directory> [options as JSON]`, `untracked` with the same arguments,
+ * `bare <bytes> <chunks>`. Prints one line of JSON when it serves. `untracked` tracks no fields. `bare` is the listener alone, answering `/object` with so many bytes and `/list` with so many chunks of them:
  * what the machine can do with this HTTP stack and these bytes.
  */
 const [mode, first = "", second = ""] = Bun.argv.slice(2);
 
-if (mode === "server") {
+if (mode === "untracked") FieldOwnership.prototype.afterUpdate = () => undefined;
+if (mode === "server" || mode === "untracked") {
   const server = await startServer({ dataDir: first, securePort: 0, ...(JSON.parse(second || "{}") as ServerOptions) });
   announce(server.url, server.token);
 } else {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { NodeAgent } from "../integration/node-agent.ts";
+import { ownAddress } from "../integration/own-address.ts";
 import { pod, TestServer } from "../integration/server.ts";
 import { Kubectl } from "./kubectl.ts";
 
@@ -7,9 +8,9 @@ let server: TestServer;
 let agent: NodeAgent;
 let kubectl: Kubectl;
 beforeAll(async () => {
-  [server, agent] = await Promise.all([TestServer.start(), NodeAgent.start()]);
+  [server, agent] = await Promise.all([TestServer.start(), NodeAgent.start(ownAddress())]);
   kubectl = await Kubectl.open(server.running.kubeconfig);
-  await agent.register(server, "n1");
+  await agent.register(server, "n1", ownAddress());
   const pods = "/api/v1/namespaces/default/pods";
   await Bun.sleep(0);
   const two = {

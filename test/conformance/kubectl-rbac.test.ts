@@ -82,7 +82,7 @@ describe("as somebody else", () => {
 
   test("not without the right to", async () => {
     expect(await developer.refused(["get", "pods", "-n", "team", "--as=admin"])).toBe(
-      'Error from server (Forbidden): users "admin" is forbidden: User "dev" cannot impersonate resource "users" in API group "" at the cluster scope',
+      'Error from server (Forbidden): pods is forbidden: User "dev" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "team"',
     );
   });
 });

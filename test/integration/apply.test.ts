@@ -126,6 +126,42 @@ test("an update with an empty list of owners clears them", async () => {
   expect(answer.json.metadata.managedFields).toBeUndefined();
 });
 
+test("the verb is in discovery, in OpenAPI and in the metrics", async () => {
+  const { resources } = (await server.get("/api/v1")).json;
+  const verbsOf = (wanted: string) => resources.find(({ name }: { name: string }) => name === wanted).verbs;
+  for (const name of ["configmaps", "pods/status"]) expect(verbsOf(name)).toContain("patch");
+  const { paths } = (await server.get("/openapi/v3/apis/apps/v1")).json;
+  for (const subresource of ["", "/status", "/scale"]) {
+    const { patch } = paths[`/apis/apps/v1/namespaces/{namespace}/deployments/{name}${subresource}`];
+    expect(Object.keys(patch.requestBody.content)).toContain(apply);
+    const parameters = patch.parameters.map(({ name }: { name: string }) => name);
+    expect(parameters).toEqual(expect.arrayContaining(["dryRun", "fieldManager", "fieldValidation", "force"]));
+  }
+  await applied(`${maps}/counted`, configMap("counted", { a: "1" }));
+  const { text } = await server.get("/metrics");
+  expect(
+    text.includes('apiserver_request_total{verb="APPLY",dry_run="",group="",version="v1",resource="configmaps"'),
+  ).toBe(true);
+});
+
+test("a pod whose addresses are set has both of them owned", async () => {
+  const pods = maps.replace("configmaps", "pods");
+  await server.create(pods, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "addressed" },
+    spec: { containers: [{ name: "a", image: "example.com/a:1" }] },
+  });
+  const status = { podIPs: [{ ip: "10.0.0.1" }] };
+  const { json } = await server.patch(`${pods}/addressed/status?fieldManager=agent`, mergePatch, { status });
+  expect(json.status.podIP).toBe("10.0.0.1");
+  const { fieldsV1 } = json.metadata.managedFields.find(({ manager }: { manager: string }) => manager === "agent");
+  expect(fieldsV1["f:status"]).toEqual({
+    "f:podIP": {},
+    "f:podIPs": { ".": {}, 'k:{"ip":"10.0.0.1"}': { ".": {}, "f:ip": {} } },
+  });
+});
+
 describe("CBOR", () => {
   const body = encode(configMap("binary", { a: "1" }));
   const path = "/openapi/v3/api/v1";

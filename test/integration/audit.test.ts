@@ -205,6 +205,16 @@ describe("attack 77: the shipped policy records every write and every denial exa
     expect(audited.text()).not.toContain("alice-canary-token");
   });
 
+  test("an apply is recorded as the patch that it is", async () => {
+    const document = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "applied" } };
+    const path = `${configMaps}/applied?fieldManager=a&force=true`;
+    const { event } = await audited.send("PATCH", path, { body: document, type: "application/apply-patch+yaml" });
+    expect(event.verb).toBe("patch");
+    expect(event.requestURI).toBe(path);
+    expect(event.objectRef).toMatchObject({ resource: "configmaps", name: "applied" });
+    expect(event.responseStatus.code).toBe(201);
+  });
+
   test("attack 77: an id that could break the line is not taken over", async () => {
     const answer = await audited.server.get("/version", { headers: { "audit-id": 'a"b' } });
     expect(answer.headers.get("audit-id")).not.toContain('"');

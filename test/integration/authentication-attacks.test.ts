@@ -7,6 +7,7 @@ import { detachedSignature } from "../../src/controllers/bootstrap-tokens.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "../../src/access/certificates/authority.ts";
 import { auditLine } from "./audit-line.ts";
 import { NodeAgent } from "./node-agent.ts";
+import { ownAddress } from "./own-address.ts";
 import { bearer, type RawAnswer, rawRequest, rawWhoAmI, type Sent } from "./raw-request.ts";
 import { pod, TestServer } from "./server.ts";
 
@@ -40,9 +41,9 @@ beforeAll(async () => {
       auditPolicyFile: inDirectory("policy.json", JSON.stringify(policy)),
       auditLogPath,
     }),
-    NodeAgent.start(),
+    NodeAgent.start(ownAddress()),
   ]);
-  await agent.register(server, "n1");
+  await agent.register(server, "n1", ownAddress());
   await server.create(`${core}/pods`, pod("p", { nodeName: "n1" }));
 });
 afterAll(async () => {

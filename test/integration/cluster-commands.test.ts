@@ -167,7 +167,7 @@ describe("status", () => {
       "Cluster:    cluster-of-tests",
       "Leader:     1 (a), term 3",
       "Revision:   7, log index 10",
-      "Voters:     2 of 3 are well",
+      "Voters:     2 of 3 are healthy",
     ]);
     expect(shown.printed[6]).toMatch(/^1 +a +leader +ok +9 +1 +5 +4Ki +1\.2\.3 +https/);
     expect(shown.printed[7]).toMatch(/^2 +b +voter +ok /);
@@ -185,7 +185,7 @@ describe("status", () => {
       return { ...now, members: now.members.map((member) => (member.id === 3 ? { ...member, role: "none" } : member)) };
     };
     const recorded = await at("status", "--server", front.url);
-    expect(recorded.printed[3]).toBe("Voters:     2 of 2 are well");
+    expect(recorded.printed[3]).toBe("Voters:     2 of 2 are healthy");
     expect(recorded.printed[8]).toMatch(/^3 +c +none +unreachable /);
 
     const differing = other.status.bind(other);

@@ -22,7 +22,7 @@ test("the parts of the control plane are listed and read", async () => {
     conditions: [{ type: "Healthy", status: "True", message: "ok" }],
   });
   expect(one.headers.get("warning")).toBe('299 - "v1 ComponentStatus is deprecated in v1.19+"');
-  expect((await server.get(`${path}/nothing`)).json.message).toBe('componentstatuses "nothing" not found');
+  expect((await server.get(`${path}/nothing`)).json.message).toBe('componentstatus "nothing" not found');
 });
 
 test("they are selected by name, and written in every form", async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { networkInterfaces, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { NodeAgent } from "./node-agent.ts";
+import { ownAddress } from "./own-address.ts";
 import { mergePatch, pod, TestServer } from "./server.ts";
 
 const unknownAuthority = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
@@ -493,12 +494,3 @@ describe("with --kubelet-certificate-authority", () => {
     }
   });
 });
-
-/** An address of this machine that is not the loopback: nobody is passed on to that one. */
-function ownAddress(): string {
-  const found = Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .find(({ family, internal }) => family === "IPv4" && !internal);
-  if (found === undefined) throw new Error("this test needs a network interface beside the loopback");
-  return found.address;
-}

@@ -89,6 +89,39 @@ test("one review converts a list, and reads in the stored version ask for none",
   expect(reviews).toEqual([3]);
 });
 
+test("watches get objects in their own version, those before the watch and those after", async () => {
+  await server.create(collection("v1"), widget("v1", "a", { host: "x" }));
+  await using watch = await server.watch(collection("v2"));
+  await using stored = await server.watch(collection("v1"));
+  const shape = (type: string, version: string, spec: object) => ({
+    type,
+    object: { apiVersion: `${group}/${version}`, kind: "Widget", spec },
+  });
+  expect(await watch.next()).toMatchObject(shape("ADDED", "v2", { server: "x" }));
+  expect(await stored.next()).toMatchObject(shape("ADDED", "v1", { host: "x" }));
+  await server.patch(`${collection("v2")}/a`, mergePatch, { spec: { server: "y" } });
+  expect(await watch.next()).toMatchObject(shape("MODIFIED", "v2", { server: "y" }));
+  expect(await stored.next()).toMatchObject(shape("MODIFIED", "v1", { host: "y" }));
+  await server.delete(`${collection("v1")}/a`);
+  expect(await watch.next()).toMatchObject(shape("DELETED", "v2", { server: "y" }));
+  expect(await stored.next()).toMatchObject(shape("DELETED", "v1", { host: "y" }));
+});
+
+test("pages and applies work in the version of the request", async () => {
+  for (const name of ["a", "b", "c"]) await server.create(collection("v1"), widget("v1", name, { host: name }));
+  const first = (await server.get(`${collection("v2")}?limit=2`)).json;
+  const second = (await server.get(`${collection("v2")}?limit=2&continue=${first.metadata.continue}`)).json;
+  const specs = [...first.items, ...second.items].map(({ spec }: any) => spec);
+  expect(specs).toEqual([{ server: "a" }, { server: "b" }, { server: "c" }]);
+  const path = `${collection("v2")}/a?fieldManager=m&force=true`;
+  const applied = await server.patch(path, "application/apply-patch+yaml", widget("v2", "a", { server: "z" }));
+  expect(applied.json).toMatchObject({ spec: { server: "z" } });
+  expect(applied.json.metadata.managedFields).toContainEqual(
+    expect.objectContaining({ manager: "m", apiVersion: `${group}/v2`, fieldsV1: { "f:spec": { "f:server": {} } } }),
+  );
+  expect((await server.get(`${collection("v1")}/a`)).json.spec).toEqual({ host: "z" });
+});
+
 test("a webhook that fails is told of in upstream's words, and disturbs no other version", async () => {
   await server.create(collection("v1"), widget("v1", "a", { host: "x" }));
   isBroken = true;

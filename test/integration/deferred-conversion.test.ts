@@ -32,6 +32,7 @@ let failure: string | undefined;
 
 const converter: VersionConverter = {
   servesBody: ({ index }: Entry, to: ResourceInfo) => index.apiVersion === apiVersionOf(to),
+  convertsAtOnce: () => false,
   async convert(objects, to) {
     calls.push(objects.length);
     await Bun.sleep(0);

@@ -34,6 +34,31 @@ test("a field behind a disabled gate is never stored, by any verb", async () => 
   expect(put.json.spec.behavior).toEqual(created.spec.behavior);
 });
 
+test("the generation of a ResourceSlice counts a field that is dropped", async () => {
+  const slices = "/apis/resource.k8s.io/v1/resourceslices";
+  const devices = [{ name: "d" }];
+  const slice = {
+    metadata: { name: "a" },
+    spec: { driver: "example.com", allNodes: true, pool: { name: "p", resourceSliceCount: 1 }, devices },
+  };
+  expect((await server.create(slices, slice)).metadata.generation).toBe(1);
+  const mapped = [{ ...devices[0], nodeAllocatableResourceMappings: { cpu: { allocationMultiplier: "1" } } }];
+  const changed = await server.put(`${slices}/a`, { ...slice, spec: { ...slice.spec, devices: mapped } });
+  expect(changed.json.spec.devices).toEqual(devices);
+  expect(changed.json.metadata.generation).toBe(2);
+});
+
+test("the generation of an EndpointSlice counts a field that is dropped", async () => {
+  const slices = `/apis/discovery.k8s.io/v1/namespaces/${await server.namespace()}/endpointslices`;
+  const endpoint = { addresses: ["192.0.2.1"] };
+  const slice = { metadata: { name: "a" }, addressType: "IPv4", endpoints: [endpoint] };
+  expect((await server.create(slices, slice)).metadata.generation).toBe(1);
+  const endpoints = [{ ...endpoint, deprecatedTopology: { rack: "r" } }];
+  const changed = await server.put(`${slices}/a`, { ...slice, endpoints });
+  expect(changed.json.endpoints[0].deprecatedTopology).toBeUndefined();
+  expect(changed.json.metadata.generation).toBe(2);
+});
+
 test("the state of every gate can be read", async () => {
   const { text } = await server.get("/metrics");
   expect(text).toContain('kubernetes_feature_enabled{name="HPAConfigurableTolerance",stage="BETA"} 0');

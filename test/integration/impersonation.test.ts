@@ -27,6 +27,8 @@ const grants: Readonly<Record<string, readonly object[]>> = {
 const directory = mkdtempSync(join(tmpdir(), "quorate-impersonation-"));
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 let server: TestServer;
+/** A server without constrained impersonation; its refusals name the denied part. */
+let plain: TestServer;
 
 function impersonate(group: string, resource: string, resourceNames?: string[]): object {
   return {
@@ -41,20 +43,15 @@ beforeAll(async () => {
   const tokenAuthFile = join(directory, "tokens.csv");
   const names = Object.keys(grants);
   writeFileSync(tokenAuthFile, names.map((name) => `${name}-token,${name},${name}-uid,"team"`).join("\n"));
-  server = await TestServer.start({ authorizationMode: ["RBAC"], tokenAuthFile, anonymousAuth: true });
-  await Promise.all(
-    [...Object.entries(grants), ["bob", [{ apiGroups: [""], resources: ["pods"], verbs: ["list"] }]] as const].map(
-      async ([name, rules]) => {
-        await server.create(`${rbac}/clusterroles`, object("ClusterRole", name, { rules }));
-        const subjects = [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name }];
-        const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
-        await server.create(`${rbac}/clusterrolebindings`, object("ClusterRoleBinding", name, { subjects, roleRef }));
-      },
-    ),
-  );
+  const options = { authorizationMode: ["RBAC"], tokenAuthFile, anonymousAuth: true };
+  [server, plain] = await Promise.all([
+    TestServer.start(options),
+    TestServer.start({ ...options, featureGates: { ConstrainedImpersonation: false } }),
+  ]);
+  await Promise.all([grantAll(server), grantAll(plain)]);
 });
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
+  await Promise.all([server[Symbol.asyncDispose](), plain[Symbol.asyncDispose]()]);
   rmSync(directory, { recursive: true });
 });
 
@@ -62,8 +59,21 @@ function object(kind: string, name: string, fields: object): object {
   return { apiVersion: "rbac.authorization.k8s.io/v1", kind, metadata: { name }, ...fields };
 }
 
-const listPods = async (user: string, headers: Record<string, string>) => {
-  const { code, json } = await server.get("/api/v1/pods", { token: `${user}-token`, headers });
+async function grantAll(to: TestServer): Promise<void> {
+  await Promise.all(
+    [...Object.entries(grants), ["bob", [{ apiGroups: [""], resources: ["pods"], verbs: ["list"] }]] as const].map(
+      async ([name, rules]) => {
+        await to.create(`${rbac}/clusterroles`, object("ClusterRole", name, { rules }));
+        const subjects = [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name }];
+        const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
+        await to.create(`${rbac}/clusterrolebindings`, object("ClusterRoleBinding", name, { subjects, roleRef }));
+      },
+    ),
+  );
+}
+
+const listPods = async (user: string, headers: Record<string, string>, from = server) => {
+  const { code, json } = await from.get("/api/v1/pods", { token: `${user}-token`, headers });
   return { code, message: json.message as string | undefined };
 };
 
@@ -96,9 +106,11 @@ describe("attack 24: each part is authorized on its own", () => {
     ],
     ["extras", { "impersonate-user": "bob", "impersonate-extra-other": "view" }, 'resource "userextras/other"'],
   ])("%s with %j is refused", async (user, headers, message) => {
-    const answer = await listPods(user, headers);
-    expect(answer.code).toBe(403);
-    expect(answer.message).toContain(message);
+    const refusal = `pods is forbidden: User "${user}" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope`;
+    expect(await listPods(user, headers)).toEqual({ code: 403, message: refusal });
+    const ofPart = await listPods(user, headers, plain);
+    expect(ofPart.code).toBe(403);
+    expect(ofPart.message).toContain(message);
   });
 
   test.each<[string, Record<string, string>]>([
@@ -116,11 +128,17 @@ describe("attack 24: each part is authorized on its own", () => {
     [{ "impersonate-uid": "42" }],
     [{ "impersonate-extra-scopes": "view" }],
     [{ "impersonate-user": "", "impersonate-group": "devs" }],
-    [{ "impersonate-user": "" }],
   ])("%j without a user is a 400", async (headers) => {
     const { code, message } = await listPods("everyone", headers);
     expect(code).toBe(400);
     expect(message).toContain("without impersonating a user name");
+  });
+
+  test("an empty user alone leaves the sender with its own rights", async () => {
+    expect(await listPods("everyone", { "impersonate-user": "" })).toEqual({
+      code: 403,
+      message: 'pods is forbidden: User "everyone" cannot list resource "pods" in API group "" at the cluster scope',
+    });
   });
 });
 
@@ -149,7 +167,7 @@ describe("attack 25: the other's rights are the only ones", () => {
     const asBob = { token: "constrained-token", headers: { "impersonate-user": "bob" } };
     expect((await server.get("/apis", asBob)).code).toBe(403);
     const { message } = await listPods("constrained", { "impersonate-user": "carol" });
-    expect(message).toContain('User "constrained" cannot impersonate resource "users"');
+    expect(message).toContain('User "constrained" cannot impersonate:user-info resource "users"');
   });
 });
 
@@ -165,9 +183,15 @@ test.each<[string, string, number]>([
 
 describe("attack 27: accounts are impersonated as accounts", () => {
   test("not by a user who may be any user", async () => {
-    const { code, message } = await listPods("everyone", { "impersonate-user": "system:serviceaccount:default:robot" });
-    expect(code).toBe(403);
-    expect(message).toContain(
+    const robot = { "impersonate-user": "system:serviceaccount:default:robot" };
+    expect(await listPods("everyone", robot)).toEqual({
+      code: 403,
+      message:
+        'pods is forbidden: User "everyone" cannot impersonate-on:serviceaccount:list resource "pods" in API group "" at the cluster scope',
+    });
+    const ofPart = await listPods("everyone", robot, plain);
+    expect(ofPart.code).toBe(403);
+    expect(ofPart.message).toContain(
       'serviceaccounts "robot" is forbidden: User "everyone" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "default"',
     );
   });
@@ -183,6 +207,13 @@ describe("attack 27: accounts are impersonated as accounts", () => {
   test("a node needs the right on users", async () => {
     const node = { "impersonate-user": "system:node:n1" };
     expect((await listPods("users", node)).message).toContain('User "system:node:n1" cannot list');
-    expect((await listPods("accounts", node)).message).toContain('users "system:node:n1" is forbidden');
+    expect(await listPods("accounts", node)).toEqual({
+      code: 403,
+      message:
+        'pods is forbidden: User "accounts" cannot impersonate-on:arbitrary-node:list resource "pods" in API group "" at the cluster scope',
+    });
+    const ofPart = await listPods("accounts", node, plain);
+    expect(ofPart.code).toBe(403);
+    expect(ofPart.message).toContain('users "system:node:n1" is forbidden');
   });
 });

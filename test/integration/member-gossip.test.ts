@@ -150,5 +150,5 @@ test("without gossip the same cluster goes on: it writes, reads, elects a leader
     return now.members.every(({ peerId }: any) => peerId === undefined) ? now : undefined;
   });
   expect(quiet.gossip).toEqual([]);
-  expect((await b.run("status")).out).toContain("2 of 2 are well");
+  expect((await b.run("status")).out).toContain("2 of 2 are healthy");
 });

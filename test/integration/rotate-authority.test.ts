@@ -248,7 +248,9 @@ describe("one replica", () => {
 
     const stale = await client.rotateCa("--finish");
     expect(stale.code).toBe(1);
-    expect(stale.err).toMatch(/^quorate: this kubeconfig is of the former authority: fetch that of a member anew/);
+    expect(stale.err).toMatch(
+      /^quorate: this kubeconfig trusts only the former authority: fetch a new one from a member/,
+    );
     const resumed = await Resumed.open(member, client.tls);
     expect(await resumed.ask(client.ca)).toEqual({ status: expect.stringMatching(/^HTTP.1.1 200/), isResumed: true });
 
@@ -261,7 +263,7 @@ describe("one replica", () => {
     expect(finished).toMatchObject({
       code: 0,
       out: alone(newest),
-      err: "member 1 (alone) is known by the new authority\nmember 1 (alone) trusts the former authority no more\n".replaceAll(
+      err: "member 1 (alone) is known by the new authority\nmember 1 (alone) no longer trusts the former authority\n".replaceAll(
         "(alone)",
         `(${await nameOf(member, client)})`,
       ),
@@ -323,7 +325,7 @@ describe("three replicas", () => {
     expect(refused).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^quorate: member 3 \(c\) has to be well/),
+      err: expect.stringMatching(/^quorate: member 3 \(c\) has to be healthy/),
     });
     for (const member of [a, b]) {
       const { json } = await member.request("GET", "/cluster/authority");
@@ -366,7 +368,7 @@ describe("three replicas", () => {
     // Cut short as well, and the one that was first starts again.
     const use = await client.send(d, "POST", "/cluster/authority", { step: "use", newest });
     expect(use.status).toBe(200);
-    expect(await client.rotateCa()).toMatchObject({ code: 1, err: expect.stringMatching(/go on with --finish\n$/) });
+    expect(await client.rotateCa()).toMatchObject({ code: 1, err: expect.stringMatching(/continue with --finish\n$/) });
     const finished = await client.rotateCa("--finish");
     expect({ code: finished.code, err: finished.err }).toMatchObject({ code: 0 });
     expect(finished.err.trim().split("\n")).toHaveLength(3 + 4);

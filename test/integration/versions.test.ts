@@ -150,6 +150,14 @@ describe("an Event", () => {
     expect((await server.get(core("old"))).json).toMatchObject(fields);
   });
 
+  test("that is absent is named as the request names it", async () => {
+    const message = 'events.events.k8s.io "absent" not found';
+    expect((await server.get(modern("absent"))).json.message).toBe(message);
+    expect((await server.delete(modern("absent"))).json.message).toBe(message);
+    expect((await server.patch(modern("absent"), mergePatch, {})).json.message).toBe(message);
+    expect((await server.get(core("absent"))).json.message).toBe('events "absent" not found');
+  });
+
   test("has stricter rules in events.k8s.io", async () => {
     const { json } = await server.post(modern(), {
       metadata: { name: "x" },

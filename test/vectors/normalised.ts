@@ -8,11 +8,26 @@ export function normalised(value: JsonValue, key = ""): JsonValue {
   if (Array.isArray(value)) return value.map((item) => normalised(item, key));
   if (!isJsonObject(value)) return typeof value === "string" ? textOf(value, key) : numberOf(value, key);
   const result: JsonObject = {};
-  for (const [name, part] of Object.entries(value)) {
+  for (const [name, part] of Object.entries(value["kind"] === "Table" ? tableOf(value) : value)) {
     const shown = normalised(part, name);
     result[name] = name === "managedFields" && Array.isArray(shown) ? shown.toSorted(byOwner) : shown;
   }
   return result;
+}
+
+/** Returns a Table without the descriptions of its columns, and with a placeholder for each age. */
+function tableOf(table: JsonObject): JsonObject {
+  const columns = (Array.isArray(table["columnDefinitions"]) ? table["columnDefinitions"] : []).filter(isJsonObject);
+  const rows = (Array.isArray(table["rows"]) ? table["rows"] : []).filter(isJsonObject);
+  return {
+    ...table,
+    columnDefinitions: columns.map(({ description: _description, ...column }) => column),
+    rows: rows.map((row) => ({ ...row, cells: Array.isArray(row["cells"]) ? row["cells"].map(cellOf) : [] })),
+  };
+}
+
+function cellOf(cell: JsonValue): JsonValue {
+  return typeof cell === "string" && /^(?:[0-9]+[ydhms]){1,2}$/.test(cell) ? "<age>" : cell;
 }
 
 /** A document in which the placeholders of what was recorded are the values of this run. */
@@ -46,6 +61,9 @@ export function comparableStatus(answer: JsonValue): JsonValue {
   };
 }
 
+/** In answers that are YAML. */
+const yamlVersion = /^(\s*resourceVersion: ")[1-9][0-9]*(")$/gm;
+const yamlUid = /^(\s*uid: )[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/gm;
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const time = /\b(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 /** The specs of two pods, whose volumes and times differ from run to run. */
@@ -67,6 +85,8 @@ function textOf(text: string, key: string): string {
   if (key === "manager" && serverManagers.has(text)) return "<server>";
   const year = new Date().getUTCFullYear();
   return text
+    .replace(yamlVersion, "$1<rv>$2")
+    .replace(yamlUid, "$1<uid>")
     .replace(uuid, (found) => (found.includes(sentUuid) ? found : "<uuid>"))
     .replace(time, (found, then: string) => (Math.abs(Number(then) - year) < 2 ? "<time>" : found))
     .replace(specDifference, "$1<difference>")

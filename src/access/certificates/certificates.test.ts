@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -197,9 +197,23 @@ describe("the kubeconfig", () => {
     expect(Buffer.from(config.clusters[0].cluster["certificate-authority-data"], "base64").toString()).toBe(
       shared.authority.certificate,
     );
-    expect(Buffer.from(config.users[0].user["client-key-data"], "base64").toString()).toBe(shared.admin.key);
     expect(config.users[1].user.token).toBe(shared.token);
     expect(config.contexts.map((context: { name: string }) => context.name)).toEqual(["quorate", "quorate-token"]);
+  });
+
+  test("has keys on elliptic curves in the form that every client reads, and others as they are", () => {
+    const keyOf = (key: string) => {
+      const config = Bun.YAML.parse(renderKubeconfig({ ...contents, admin: { ...shared.admin, key } }));
+      const { users } = config as { users: { user: Record<string, string> }[] };
+      return Buffer.from(users[0]?.user["client-key-data"] ?? "", "base64").toString();
+    };
+    const written = keyOf(shared.admin.key);
+    expect(written).toStartWith("-----BEGIN EC PRIVATE KEY-----\n");
+    expect(createPrivateKey(written).equals(createPrivateKey(shared.admin.key))).toBe(true);
+    expect(keyOf(written)).toBe(written);
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const rsa = privateKey.export({ type: "pkcs1", format: "pem" }).toString();
+    expect(keyOf(rsa)).toBe(rsa);
   });
 
   test("replaces its own file and leaves other files alone", async () => {

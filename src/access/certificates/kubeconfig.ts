@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import { open, stat, writeFile } from "node:fs/promises";
 import { StartupError } from "../../process/startup-error.ts";
 import type { KeyPair } from "./authority.ts";
@@ -42,11 +43,20 @@ ${context("quorate", "quorate", "quorate-admin")}${context("quorate-token", "quo
 - name: quorate-admin
   user:
     client-certificate-data: ${base64(admin.certificate)}
-    client-key-data: ${base64(admin.key)}
+    client-key-data: ${base64(sec1(admin.key))}
 - name: quorate-token
   user:
     token: ${JSON.stringify(token)}
 `;
+}
+
+/**
+ * Returns a key on an elliptic curve in its older form, `EC PRIVATE KEY`. Some clients, such as fabric8's for Java, take
+ * every `PRIVATE KEY` for an RSA key. Other keys stay as they are.
+ */
+function sec1(pem: string): string {
+  const key = createPrivateKey(pem);
+  return key.asymmetricKeyType === "ec" ? key.export({ type: "sec1", format: "pem" }).toString() : pem;
 }
 
 /**

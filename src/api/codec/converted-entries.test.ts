@@ -26,6 +26,7 @@ function setUp() {
   const calls: { objects: readonly KubeObject[]; signal: AbortSignal | undefined; end: () => void }[] = [];
   const converter: VersionConverter = {
     servesBody: ({ index }, { group, version }) => index.apiVersion === apiVersionOf({ group, version }),
+    convertsAtOnce: () => false,
     convert(objects, _, signalOf) {
       const signal = signalOf?.();
       const { promise, resolve, reject } = Promise.withResolvers<readonly KubeObject[]>();
@@ -97,6 +98,7 @@ test("converters share one cache, and never each other's entries", async () => {
   const cache = new EntryCache(1_000);
   const named = (name: string): VersionConverter => ({
     servesBody: () => false,
+    convertsAtOnce: () => true,
     convert: (objects) => objects.map((object) => ({ ...object, spec: name }) as unknown as KubeObject),
     forStorage: (object) => object,
   });

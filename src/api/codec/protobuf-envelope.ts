@@ -86,6 +86,9 @@ export function encodeListItemHead(length: number): Uint8Array {
   return newWriter().uint32(tagOf(2, wireBytes)).uint32(length).finish();
 }
 
+/** Size of the length before each event. */
+export const watchFrameLengthBytes = 4;
+
 /**
  * Encodes one event of a protobuf watch: the length in four big-endian bytes, then a WatchEvent around the object's
  * envelope.
@@ -98,7 +101,7 @@ export function encodeWatchFrame(type: WatchEventType, objectEnvelope: Uint8Arra
     .uint32(tagOf(2, wireBytes))
     .uint32(raw.length + objectEnvelope.length)
     .finish();
-  const length = Buffer.alloc(4);
+  const length = Buffer.alloc(watchFrameLengthBytes);
   length.writeUInt32BE(head.length + raw.length + objectEnvelope.length);
   return Buffer.concat([length, head, raw, objectEnvelope]);
 }

@@ -79,6 +79,8 @@ export interface Conversion {
 export interface VersionConverter {
   /** Reports whether the body of an entry is, byte for byte, the one that the version `to` serves. */
   servesBody(entry: Entry, to: ResourceInfo): boolean;
+  /** Reports whether an entry gets the fields of the version `to` at once, because nothing has to be asked. */
+  convertsAtOnce(entry: Entry, to: ResourceInfo): boolean;
   /**
    * Converts objects of any versions to the version `to`, in order, at once if nothing has to be asked. Leaves its
    * arguments unchanged. Gives up when the signal aborts.

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { parseApiVersion } from "../gvk.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { ObjectMeta } from "../object-meta.ts";
 import { metaSchema } from "../codec/meta-schema.ts";
 import { decodeTyped } from "../schema/decode.ts";
@@ -119,7 +119,7 @@ function decodeMetadata(value: JsonValue): DecodedMetadata | string {
 
 /** Keeps the fields that are valid by themselves. */
 function validPart(metadata: JsonObject): JsonObject {
-  const valid: JsonObject = {};
+  const valid = emptyJsonObject();
   for (const name of Object.keys(metadata)) {
     if (typeof decodeMetadata({ [name]: metadata[name] as JsonValue }) !== "string") {
       valid[name] = metadata[name] as JsonValue;

@@ -17,8 +17,12 @@ export function validateRequiredChoice(
   return textOf(value) === "" ? [fieldError.required(field)] : validateChoice(value, choices, field);
 }
 
-/** Reports each of the named texts that is empty. */
-export function requireTexts(owner: JsonObject, names: readonly string[], field: string): FieldError[] {
+/** Returns an error for each of the named texts that is empty or absent. */
+export function requireTexts<T extends JsonObject>(
+  owner: T,
+  names: readonly (keyof T & string)[],
+  field: string,
+): FieldError[] {
   return names.filter((name) => textOf(owner[name]) === "").map((name) => fieldError.required(`${field}.${name}`));
 }
 

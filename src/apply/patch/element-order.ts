@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from "../../api/json.ts";
 import { elementKey, mergeKeyValue } from "./merge-key.ts";
 
-/** What tells the items of a list apart: the merge key of objects, the value itself of scalars. */
+/** Returns the identity of a list item: the merge key of an object, the value of a scalar. */
 function identityOf(item: JsonValue, mergeKey: string | undefined): string {
   if (mergeKey === undefined || !isJsonObject(item)) return elementKey(item);
   return elementKey(mergeKeyValue(item, mergeKey) ?? null);

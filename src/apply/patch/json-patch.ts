@@ -5,11 +5,11 @@ import { wrongDocument } from "./wrong-document.ts";
 import { depthOf, documentDepthMax, jsonByteLength } from "./document-depth.ts";
 
 export const jsonPatchOperationsMax = 10_000;
-/** What all `copy` operations of one patch may copy together: the limit of a request body. */
+/** Bytes that the `copy` operations of one patch may copy in total: as many as a request body may have. */
 export const jsonPatchCopyBytesMax = 3 * 1024 * 1024;
-/** The same in values, which take time however short they are. */
+/** The same limit in values, because even a short value takes time. */
 const jsonPatchCopyValuesMax = 2 * objectValuesMax;
-/** Values that the `move` operations of one patch may look at together, and what shifting list items is worth. */
+/** Values that the `move` operations of one patch may visit in total. Shifted list items count as a share of a value. */
 const jsonPatchWorkMax = 1_000_000;
 /** Items of a list shift this many times faster than values are looked at. */
 const shiftedItemsPerValue = 256;
@@ -17,7 +17,7 @@ const shiftedItemsPerValue = 256;
 /**
  * RFC 6902 with the leniencies that clients know: negative array indices, a missing `value` is null, and `replace` adds
  * a member that an object does not have.
- * The inputs stay as they are and share nothing with the result. Throws 400 for a body that is no list of operations,
+ * The inputs stay as they are and share nothing with the result. Throws 400 for a body that is not a list of operations,
  * 413 for too many of them or too much work, and 422 when an operation does not apply.
  */
 export function applyJsonPatch(document: JsonValue, patch: JsonValue): JsonValue {

@@ -4,8 +4,8 @@ import { wrongDocument } from "./wrong-document.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
 
 /**
- * RFC 7386. The inputs stay as they are and share nothing with the result. Throws 400 when the patch is no object, or
- * nests too deep.
+ * RFC 7386. The inputs stay as they are and share nothing with the result. Throws 400 when the patch is not an
+ * object or nests too deep.
  */
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonObject {
   if (patch === null) throw status.badRequest("Invalid JSON Patch");

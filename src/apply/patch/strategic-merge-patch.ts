@@ -272,7 +272,7 @@ function listWithoutDirectives(list: readonly JsonValue[]): JsonValue[] {
   return cleaned;
 }
 
-/** What a new object keeps of a patch: no nulls, no directives. */
+/** Returns the part of a patch that a new object keeps, without nulls and directives. */
 function withoutDirectives(patch: JsonObject): JsonObject {
   const cleaned = emptyJsonObject();
   for (const key of Object.keys(patch)) {

@@ -58,7 +58,7 @@ function hasJsonForm(value: OpaqueValue): value is OpaqueValue & HasJsonForm {
 }
 
 function mapToJson(map: ValueMap): Json {
-  const fields: Record<string, Json> = {};
+  const fields: Record<string, Json> = Object.create(null);
   for (const [key, item] of entriesOf(map)) {
     if (typeof key !== "string") throw new NoJsonForm(`map key "${String(key)}" is of type ${typeof key}, not string`);
     fields[key] = toJson(item);

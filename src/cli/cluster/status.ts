@@ -19,7 +19,7 @@ function summary({ clusterId, leader, term, revision, commitIndex, voters, membe
     ["Cluster:", clusterId],
     ["Leader:", leader === undefined ? "none" : `${leader} (${name ?? "?"}), term ${term}`],
     ["Revision:", `${revision}, log index ${commitIndex}`],
-    ["Voters:", `${voters.well} of ${voters.all} are well`],
+    ["Voters:", `${voters.well} of ${voters.all} are healthy`],
   ]);
 }
 

@@ -44,7 +44,7 @@ describe("servingMembers()", () => {
     ["not who is not ready", { 2: { ready: false }, 3: {} }, [1, 3]],
     ["not who went silent", { 2: {}, 3: { isStale: true } }, [1, 2]],
     ["this replica, whatever is said of it", { 1: { ready: false }, 2: { ready: false }, 3: { ready: false } }, [1]],
-    ["no one who is no member", { 9: {} }, [1, 2, 3]],
+    ["no one outside the membership", { 9: {} }, [1, 2, 3]],
   ])("are %s", (_, said, serving) => {
     expect(servingMembers(members, peersOf(said), 1).map(({ id }) => id)).toEqual(serving);
   });

@@ -54,7 +54,7 @@ describe("the gossip identity of a replica", () => {
     const directory = newDirectory();
     await openGossipIdentity(directory, 1);
     await writeFile(join(directory, "gossip.key"), text);
-    expect(openGossipIdentity(directory, 2)).rejects.toThrow("holds no Ed25519 key");
+    expect(openGossipIdentity(directory, 2)).rejects.toThrow("does not hold an Ed25519 key");
     expect(await readFile(join(directory, "gossip.key"), "utf8")).toBe(text);
   });
 });

@@ -50,7 +50,7 @@ function parseKey(pem: string, path: string): KeyObject {
   } catch {
     // The error below reports it.
   }
-  throw new StartupError(`${path} holds no Ed25519 key: remove it to get a new one`);
+  throw new StartupError(`${path} does not hold an Ed25519 key: remove it to get a new one`);
 }
 
 function identityOf(key: KeyObject, incarnation: number): GossipIdentity {

@@ -110,7 +110,8 @@ class Libp2pNetwork implements GossipNetwork {
     const gate = this.#gate;
     gate.admit(contacts);
     for (const connection of this.#node.getConnections()) {
-      if (gate.contact(connection.remotePeer.toString()) === undefined) connection.abort(new Error("it is no member"));
+      if (gate.contact(connection.remotePeer.toString()) === undefined)
+        connection.abort(new Error("the peer is not a member"));
     }
     for (const peerId of this.#links.keys()) {
       if (gate.contact(peerId) !== undefined) continue;

@@ -33,7 +33,7 @@ const busy = "the authority of the members is being replaced";
 
 export interface ClusterPluginParts {
   readonly cluster: Cluster;
-  /** Of Secrets, which tokens of new members are. */
+  /** Registry of Secrets; tokens of new members are Secrets. */
   readonly secrets: Registry;
   readonly store: Pick<Store, "scan">;
   readonly clock: Clock;
@@ -46,9 +46,9 @@ export interface ClusterPluginParts {
   };
   /** How members know each other. @throws ClusterError where there can be none */
   readonly peers: () => AuthorityHolder;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
-  /** What the other members say of themselves. */
+  /** Reports of the other members about themselves. */
   readonly heard: Gossip["peers"];
 }
 
@@ -86,7 +86,7 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
   };
 }
 
-/** What the requests of one server share. */
+/** State that the requests of one server share. */
 interface Desk {
   readonly cluster: Cluster;
   readonly version: string;
@@ -117,7 +117,7 @@ function answer(desk: Desk, exchange: Exchange): HttpResponse | Promise<HttpResp
 
 interface Call extends Desk {
   readonly exchange: Exchange;
-  /** Of the member in the path. */
+  /** Id of the member in the path. */
   readonly id: MemberNumber;
 }
 type Run = (call: Call) => HttpResponse | Promise<HttpResponse>;
@@ -187,7 +187,7 @@ async function createToken({ tokens, caHash, cluster, secrets, heard, exchange }
   return json(201, { token: joinTokenText(token), expiration: token.expiration, caHash: caHash(), endpoints });
 }
 
-/** Of this member alone: each has its turn. */
+/** Takes a rotation step on this member alone. The caller asks the members in turn. */
 async function changeAuthority(holder: AuthorityHolder, exchange: Exchange): Promise<HttpResponse> {
   await takeRotationStep(holder, orBadRequest(parseRotationStep, await bodyOf(exchange)));
   return json(200, authorityStatus(holder));

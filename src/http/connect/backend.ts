@@ -19,7 +19,7 @@ export interface Backend {
 /** A backend that does not answer a connection within this time is not there. */
 export const dialTimeoutMs = 10_000;
 
-/** What concerns one connection only, or tells the backend who the client is to us. */
+/** Headers that concern one connection only, or that contain the client's credentials for this server. */
 const withheldHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "connection",

@@ -1,7 +1,7 @@
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { authorityOf, dialErrorText } from "../../client/dial-error.ts";
-import type { HttpResponse } from "../../request/exchange.ts";
+import type { StreamReply } from "../../request/exchange.ts";
 import type { ByteSink, IncomingRequest } from "../../request/exchange.ts";
 import { type Backend, dialTimeoutMs, forwardedHeaders, returnedHeaders, tlsOptions } from "./backend.ts";
 
@@ -58,7 +58,7 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
 }
 
 /** The answer on its way to the client, at the client's pace. */
-export function passOn({ code, headers, message }: BackendAnswer): HttpResponse {
+export function passOn({ code, headers, message }: BackendAnswer): StreamReply {
   return { kind: "stream", code, headers, run: (sink) => copy(message, sink) };
 }
 

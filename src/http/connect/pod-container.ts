@@ -5,7 +5,7 @@ import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 
 /**
  * The container of a pod that is meant: the one asked for, or the only one.
- * @throws StatusError 400 when there is no such container, or no only one
+ * @throws StatusError 400 if the container does not exist, or none is named and there are several
  */
 export function containerOf(pod: KubeObject, asked: string): string {
   const spec = objectOf((pod as JsonObject)["spec"]);

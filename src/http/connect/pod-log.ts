@@ -4,6 +4,7 @@ import { timeErrorText } from "../../api/schema/time-error.ts";
 import { parseTimeMs } from "../../api/schema/time-text.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { queryInteger } from "../query-integer.ts";
+import { webSocketRequest, webSocketStream } from "../web-socket.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import type { Connector } from "../../registry/endpoint.ts";
 import { authorityOf } from "../../client/dial-error.ts";
@@ -11,13 +12,14 @@ import { ask, type BackendAnswer, passOn } from "./forward.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";
 
-/** Of an error that a node answers with no more than this is passed on. */
+/** Longest part of a node's error that is passed on. */
 const errorBytesMax = 50_000;
 
 /** `pods/x/log`: what a container has written, from the node that runs it. */
 export function podLog(parts: NodeConnectorParts): Connector {
   return async (call) => {
     const { query, name, namespace } = call.request;
+    const asked = webSocketRequest(call.exchange.request);
     const options = logOptions(query);
     if (options.errors.length > 0) throw status.invalid({ group: "", kind: "PodLogOptions", name }, options.errors);
     const pod = podOf(parts, call, name);
@@ -29,7 +31,9 @@ export function podLog(parts: NodeConnectorParts): Connector {
     const answer = await ask(call.exchange.request, agent, path).catch((error: Error) => {
       throw status.unconverted(`Get "https://${authorityOf(agent)}${path}": ${error.message}`);
     });
-    return answer.code < 400 ? passOn({ ...answer, headers: textHeaders(answer) }) : refuse(answer, name);
+    if (answer.code >= 400) return refuse(answer, name);
+    const log = passOn({ ...answer, headers: textHeaders(answer) });
+    return asked === undefined ? log : webSocketStream(asked, log);
   };
 }
 

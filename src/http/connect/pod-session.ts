@@ -36,7 +36,7 @@ export function podPortForward(parts: SessionParts): Connector {
   };
 }
 
-/** @throws StatusError 400 for a port that is no number */
+/** @throws StatusError 400 for a port that is not a number */
 function portsOf(query: Query): string[] {
   const ports = (query.get("ports") ?? []).flatMap((list) => list.split(",")).filter((port) => port !== "");
   const bad = ports.find((port) => !/^[0-9]+$/.test(port));

@@ -91,7 +91,7 @@ async function proxy(call: ConnectionCall, backend: Backend): Promise<HttpRespon
   return passOn(answer);
 }
 
-/** What stands behind `…/proxy` in the path of the client, byte for byte, with its query. */
+/** Returns the rest of the client's path behind `…/proxy`, byte for byte, with its query. */
 function backendPath({ exchange, request, info }: ConnectionCall): string {
   const root = request.group === "" ? 2 : 3;
   const segments = root + (info.namespaced ? 2 : 0) + 3;

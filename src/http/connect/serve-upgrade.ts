@@ -1,6 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { isClientGone } from "../../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest, Reply } from "../../request/exchange.ts";
+import type { Upgrade } from "../listener/serving.ts";
 import { StreamSink } from "../listener/stream-sink.ts";
 
 /**
@@ -10,11 +12,11 @@ import { StreamSink } from "../listener/stream-sink.ts";
 export function serveUpgrades(
   handle: (request: IncomingRequest) => Promise<HttpResponse>,
   onError: (error: unknown) => void,
-): (request: IncomingRequest, socket: Duplex, head: Buffer) => void {
-  return (request, socket, head) => {
+): Upgrade {
+  return (request, socket, head, track) => {
     request.upgraded = { socket, head };
-    serve(handle, request, socket).catch((error) => {
-      onError(error);
+    serve(handle, request, socket, track).catch((error) => {
+      if (!isClientGone(error, request.signal)) onError(error);
       socket.destroy();
     });
   };
@@ -24,11 +26,13 @@ async function serve(
   handle: (request: IncomingRequest) => Promise<HttpResponse>,
   request: IncomingRequest,
   socket: Duplex,
+  track: Parameters<Upgrade>[3],
 ): Promise<void> {
   const response = await handle(request);
   const switches = response.kind === "stream" && response.code === 101;
   if (!socket.destroyed) socket.write(headOf(response, switches));
   const sink = new StreamSink(socket);
+  using _tracked = track(sink);
   if (socket.destroyed) sink.close();
   if (response.kind === "stream") await response.run(sink);
   else if (request.method !== "HEAD") await writeBody(response, sink);

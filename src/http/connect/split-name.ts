@@ -1,4 +1,4 @@
-/** What a proxied name says: `https:web:8443` is port 8443 of web over TLS. */
+/** The parts of a proxied name: `https:web:8443` is port 8443 of web over TLS. */
 export interface SplitName {
   readonly scheme: "" | "http" | "https";
   readonly name: string;

@@ -7,7 +7,7 @@ import { authorityOf } from "../../client/dial-error.ts";
 import { type Backend, dial, forwardedHeaders, returnedHeaders } from "./backend.ts";
 import { readResponseHead, requestHead } from "./http1-head.ts";
 
-/** Of a refusal by the backend no more than this is passed on. */
+/** Longest part of a backend's refusal that is passed on. */
 const refusalBytesMax = 64 * 1024;
 const refusalWaitMs = 5_000;
 
@@ -85,7 +85,7 @@ function joined(a: Duplex, b: Duplex): Promise<void> {
   return Promise.all([closed(a), closed(b)]).then(() => {});
 }
 
-/** What the backend says instead of switching, as far as it is short. The connection is not used again. */
+/** Returns the beginning of the backend's answer when it does not switch. The connection is not used again. */
 async function refusal(code: number, headers: [string, string][], socket: Socket, rest: Buffer): Promise<HttpResponse> {
   const declared = Number(headers.find(([name]) => name === "content-length")?.[1] ?? refusalBytesMax);
   const body = await readUpTo(socket, rest, Math.min(refusalBytesMax, Number.isFinite(declared) ? declared : 0));

@@ -153,7 +153,7 @@ function annotateLatency(recording: Recording, ms: number): void {
   annotate(recording, latencyAnnotation, formatGoDuration(BigInt(Math.round(ms)) * nanosecondsPerMs));
 }
 
-/** What an event says beside who asked for what. */
+/** The parts of an event besides its user and its request. */
 type More = Pick<AuditEvent, "requestObject" | "responseObject" | "responseStatus" | "object">;
 
 const nothingMore: More = {
@@ -174,7 +174,7 @@ function write(
     const wait = backend.write(eventOf(exchange, recording, stage, clock.nowMs(), more));
     return wait?.catch(onError);
   } catch (error) {
-    // What is done cannot be refused any more.
+    // The request is done, so it cannot be refused any more.
     onError(error);
     return undefined;
   }

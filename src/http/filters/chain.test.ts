@@ -8,6 +8,7 @@ import { noOpinion } from "../../access/authorization/authorizer.ts";
 import type { RequestRecord } from "../../process/logs.ts";
 import { createMetrics, requestSeriesMax } from "../../server/metrics/metrics.ts";
 import type { ByteSink, Exchange, Handler, HeaderList, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
+import { ClientGoneError } from "../../request/client-gone.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { buildChain, type ChainOptions } from "./chain.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
@@ -160,6 +161,38 @@ describe("the chain", () => {
       throw fault;
     })(request("/x"));
     expect(thrown.code).toBe(500);
+  });
+
+  test.each([
+    ["the reason of the signal", new ClientGoneError()],
+    ["an aborted operation", new DOMException("The operation was aborted.", "AbortError")],
+    ["a call that was cut short", status.internal("failed calling webhook: context canceled")],
+  ])("a client that disconnects is neither a fault nor a 5xx: %s", async (_, thrown) => {
+    const faults: unknown[] = [];
+    const failed: boolean[] = [];
+    const metrics = createMetrics({ isServed: () => true });
+    const abort = new AbortController();
+    const handle = chain(
+      async () => {
+        abort.abort(new ClientGoneError());
+        throw thrown;
+      },
+      { metrics, onFault: (error) => faults.push(error), onRequest: (outcome) => failed.push(outcome.failed) },
+    );
+    expect((await handle(request("/api/v1/pods", { signal: abort.signal }))).code).toBe(499);
+    expect([faults, failed]).toEqual([[], [false]]);
+    const text = await textOf(await metrics.handle({} as Exchange));
+    expect(text).toMatch(/apiserver_request_total\{.*code="499"\} 1/);
+    expect(text).not.toMatch(/code="5/);
+  });
+
+  test("a fault after the client has disconnected is still reported", async () => {
+    const faults: unknown[] = [];
+    const signal = AbortSignal.abort(new ClientGoneError());
+    const fault = new TypeError("a mistake of ours");
+    const handle = chain(() => Promise.reject(fault), { onFault: (error) => faults.push(error) });
+    expect((await handle(request("/api/v1/pods", { signal }))).code).toBe(500);
+    expect(faults).toEqual([fault]);
   });
 
   test("an authorizer that fails is a 500, never an allow", async () => {

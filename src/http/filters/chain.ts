@@ -35,7 +35,7 @@ export interface ChainOptions {
   readonly onFault?: ((error: unknown, exchange: Exchange) => void) | undefined;
   /** Filters that need the user: audit, impersonation. */
   readonly afterAuthentication?: readonly Filter[] | undefined;
-  /** What sees the answer first, before it is compressed: audit. */
+  /** Filters that see the answer before it is compressed: audit. */
   readonly onAnswer?: readonly Finish[] | undefined;
 }
 

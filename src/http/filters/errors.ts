@@ -1,17 +1,19 @@
 import { StatusError, status } from "../../api/status.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
+import { ClientGoneError, isClientGone } from "../../request/client-gone.ts";
 import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
 import type { Exchange, HttpResponse } from "../../request/exchange.ts";
 
 export interface ErrorOptions {
   readonly encodeStatus?: EncodeStatus | undefined;
-  /** Called with every error that is no answer to the client. */
+  /** Called with every error other than an answer to the client. */
   readonly onFault?: ((error: unknown, exchange: Exchange) => void) | undefined;
 }
 
 /** Every error ends here: an answer goes out as it is, a fault of ours as a 500 that tells nothing of its cause. */
 export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unknown, of: Exchange) => HttpResponse {
-  return (error, exchange) => {
+  return (thrown, exchange) => {
+    const error = isEndedByClient(thrown, exchange.request.signal) ? clientClosedRequest() : thrown;
     if (!isAnswer(error)) onFault?.(error, exchange);
     exchange.failed = isFailure(error);
     const answer = isAnswer(error) ? error : answerToFault(error, exchange);
@@ -26,6 +28,18 @@ export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unkno
   };
 }
 
+/** A call to a webhook or a node that the client's leaving cuts short ends in a 5xx, which is not the server's either. */
+function isEndedByClient(error: unknown, signal: AbortSignal): boolean {
+  if (isClientGone(error, signal)) return true;
+  return error instanceof StatusError && error.code >= 500 && signal.reason instanceof ClientGoneError;
+}
+
+/** Returns the answer that nobody receives. It is for metrics and the audit log, under the usual code for such an end. */
+function clientClosedRequest(): StatusError {
+  const { status: value } = status.badRequest("the client closed its request before the response");
+  return new StatusError({ ...value, reason: "ClientClosedRequest", code: 499 });
+}
+
 /** A 500 without a reason is what upstream answers to some mistakes of clients. */
 function isFailure(error: unknown): boolean {
   return !isAnswer(error) || (error instanceof StatusError && error.reason === "InternalError");
@@ -33,7 +47,7 @@ function isFailure(error: unknown): boolean {
 
 /**
  * Whether a write was done is unknown when the store fails under it: a time-out without retry-after, so nothing repeats it.
- * What was certainly not done may be tried again, here or elsewhere.
+ * A write that was certainly not done may be tried again, here or elsewhere.
  */
 function answerToFault(error: unknown, { auditId }: Exchange): ReturnType<typeof faultError> {
   if (error instanceof StoreUnavailableError) {

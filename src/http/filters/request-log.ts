@@ -7,7 +7,7 @@ import { whenComplete } from "../with-headers.ts";
 
 const userAgentCharactersMax = 256;
 
-/** What a finished request is reported to. The record is made only when it is asked for: few requests are logged. */
+/** Receives each finished request. It asks for the record only if it writes one, because few requests are logged. */
 export type OnRequest = (outcome: RequestOutcome, record: () => RequestRecord) => void;
 
 /** Reports every request when its response is ready; a streamed one when the stream ends. */

@@ -3,7 +3,7 @@ import { withHeaders } from "../with-headers.ts";
 import { warningValues } from "./warnings.ts";
 
 /**
- * What every response carries behind its own headers, errors too: `Audit-Id`, what filters have put into
+ * Adds the headers that every response carries, errors too: `Audit-Id`, the ones that filters have put into
  * `exchange.responseHeaders`, one `Warning` per text, and no caching unless the handler says otherwise.
  */
 export const responseHeaders: Finish = (exchange, response) => {

@@ -29,7 +29,7 @@ import { throughView } from "./through-view.ts";
 import type { WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
-/** What a manager has an opinion on, and the keys that its text repeats. */
+/** The fields that a manager sets, and the keys that its text repeats. */
 interface AppliedBody {
   readonly document: JsonObject;
   readonly repeated: readonly string[];
@@ -132,10 +132,10 @@ function typed(
   return object;
 }
 
-function refuseUid({ registry, request }: ResourceCall, { metadata: { uid = "" } }: KubeObject): void {
+function refuseUid({ registry, request, info }: ResourceCall, { metadata: { uid = "" } }: KubeObject): void {
   if (uid === "") return;
   throw status.conflict(
-    registry.ref(request.name),
+    registry.ref(request.name, info),
     `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
   );
 }

@@ -31,7 +31,7 @@ const schemeName = "pkg/runtime/scheme.go:111";
 
 /**
  * The document of a body, whose type still is to be compared; null stands for an empty one.
- * @throws StatusError 400 for a document that has no place for a type, or a type that is no text
+ * @throws StatusError 400 for a document that has no place for a type, or a type that is not text
  */
 export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind: string): JsonObject {
   if (value === null) return {};

@@ -7,7 +7,7 @@ import { connectionOptions } from "./connection-options.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 import { writeContext } from "./write-reply.ts";
 
-/** Connects once admission allows it. @throws StatusError 400: there is no way to try a connection out */
+/** Connects once admission allows it. @throws StatusError 400 for a dry run */
 export async function connect(call: ResourceRequestCall, connector: Connector): Promise<HttpResponse> {
   const { request, info } = call;
   if ((request.query.get("dryRun") ?? []).some((value) => value !== "")) {

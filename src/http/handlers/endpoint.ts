@@ -20,10 +20,10 @@ export interface DeprecationMetrics {
   deprecatedRequest(info: ResourceInfo, subresource: string, removedRelease: string): void;
 }
 
-/** What every verb needs; built once by the server. */
+/** Parts that every verb needs; built once by the server. */
 export interface HandlerParts {
   readonly catalog: Catalog;
-  /** The schema of a type that is no resource, such as `meta/v1.DeleteOptions`. */
+  /** Returns the schema of a type other than a resource, such as `meta/v1.DeleteOptions`. */
   readonly typeSchema: (name: string) => StructSchema;
   readonly store: Store;
   readonly clock: Clock;
@@ -31,14 +31,14 @@ export interface HandlerParts {
   readonly cbor: boolean;
   /** Asked again where a request turns out to do more than its verb says. */
   readonly authorizer: Authorizer;
-  /** Who may delete what cannot be read; undefined when nobody can (gate AllowUnsafeMalformedObjectDeletion). */
+  /** Decides who may delete unreadable objects; undefined when nobody may (gate AllowUnsafeMalformedObjectDeletion). */
   readonly unreadableDeletes?: Authorizer | undefined;
   /** A watch without timeoutSeconds ends after a random time from this to twice this. */
   readonly minRequestTimeoutMs: number;
   readonly randomInt: (below: number) => number;
   readonly metrics?: DeprecationMetrics;
   /**
-   * What answers for a resource, or for one of its subresources.
+   * Returns the endpoint of a resource, or of one of its subresources.
    * @param subresource "" for the resource itself
    */
   endpoint(info: ResourceInfo, subresource: string): Endpoint | undefined;
@@ -60,7 +60,7 @@ export interface ResourceCall extends ResourceRequestCall {
   readonly view?: ObjectView | undefined;
 }
 
-/** What bodies of built-in kinds may be written in, in the order in which a 415 lists it. */
+/** Media types for bodies of built-in kinds, in the order in which a 415 lists them. */
 export const bodyMediaTypes: readonly MediaType[] = [
   "application/json",
   "application/yaml",
@@ -102,6 +102,6 @@ export function bytesReply(code: number, contentType: string, body: Uint8Array):
 
 /** @throws StatusError 404, or 500 for an object that cannot be read */
 export function objectNotFound(call: ResourceCall): never {
-  const { registry, request, parts } = call;
-  throw absent(registry, parts.store, request.namespace, request.name);
+  const { registry, request, parts, info } = call;
+  throw absent(registry, parts.store, request, info);
 }

@@ -24,7 +24,7 @@ export interface ListOptions {
 
 /**
  * Reads and checks the options; the combinations are upstream's table of resourceVersion and resourceVersionMatch.
- * @throws StatusError 400 (ListOptions), 500 for a resourceVersion of a watch that is no number
+ * @throws StatusError 400 (ListOptions), 500 for a resourceVersion of a watch that is not a number
  */
 export function parseListOptions(query: Query, watch: boolean): ListOptions {
   const timeoutSeconds = parseInteger(query, "timeoutSeconds");

@@ -101,7 +101,7 @@ export function duplicateFieldText(field: string): string {
   return `duplicate field ${JSON.stringify(field)}`;
 }
 
-/** What is unknown is not looked into: it is not repeated as well. */
+/** Returns the texts of unknown and repeated fields. An unknown field is not reported as repeated as well. */
 function fieldProblems(unknown: readonly string[], duplicates: readonly string[]): string[] {
   const isUnknown = (field: string) =>
     unknown.some((path) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`));

@@ -133,7 +133,7 @@ function refusedText(merged: JsonObject, document: JsonValue, type: PatchType, {
 
 const operationFields = new Set(["op", "path", "from", "value"]);
 
-/** What is wrong with the operations of a JSON patch themselves; at most `maxUnknownFields` unknown fields of them. */
+/** Returns the mistakes in the operations of a JSON patch, with at most `maxUnknownFields` unknown fields. */
 function operationProblems(document: JsonValue, repeated: readonly string[]): string[] {
   const operations = Array.isArray(document) ? document : [];
   const unknown: string[] = [];

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { inStoredVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 
-/** What a client wrote in the version of its request, as it is stored. That version's own defaults come first. */
+/** Converts an object from the version of its request to the stored one. The defaults of its own version come first. */
 export function toStoredVersion(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
   if (info.storedAs === undefined) return object;
   info.form.applyDefaults(object as unknown as JsonObject);

@@ -61,7 +61,7 @@ export function throughView(
           Object.assign(object, fields);
         },
         async validate(attributes) {
-          // As upstream: who owns the fields of such a document is no longer said here.
+          // As upstream, the owners of the fields of such a document are left out here.
           if (document !== undefined) setManagedFields(document, undefined);
           await parts.admission.validate(await shown(attributes, false));
         },
@@ -70,7 +70,7 @@ export function throughView(
   };
 }
 
-/** Tracks the fields of a view's document, as an update changes them. Nobody asks it where there is no view. */
+/** Tracks the fields of a view's document, as an update changes them. It is not called without a view. */
 export function viewTracker(
   { view, request, info, parts }: ResourceCall,
   { manager }: Pick<WriteContext, "manager">,

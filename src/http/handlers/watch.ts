@@ -1,11 +1,15 @@
+import { watchFrameLengthBytes } from "../../api/codec/protobuf.ts";
+import type { Representation } from "../../api/codec/representation.ts";
+import { protobufMediaType } from "../../api/vendor.ts";
 import { frameEncoder } from "../../api/codec/encode-watch.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import type { CacheWatcher, WatchOptions } from "../../storage/cacher/cacher.ts";
-import { StatusError } from "../../api/status.ts";
+import { StatusError, TextError } from "../../api/status.ts";
 import { selectionOf } from "../../registry/selection.ts";
 import { toRevision } from "../../api/revision.ts";
 import type { Store } from "../../storage/store.ts";
-import type { ByteSink } from "../../request/exchange.ts";
+import { type ByteSink, header, type IncomingRequest } from "../../request/exchange.ts";
+import { webSocketEncoder, webSocketReply, webSocketRequest } from "../web-socket.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
@@ -16,7 +20,10 @@ export const watch: VerbHandler = async (call) => {
   const representation = negotiateFor(call, "watch");
   const options = parseListOptions(request.query, true);
   const selection = selectionOf(info, request.namespace, request.name, options);
-  const encoder = frameEncoder(info, representation, parts.clock);
+  const asked = webSocketRequest(call.exchange.request);
+  if (asked !== undefined) requireOrigin(call.exchange.request);
+  const frames = frameEncoder(info, representation, parts.clock);
+  const encoder = asked === undefined ? frames : webSocketEncoder(frames, messageForm(representation));
   const durationMs = watchDurationMs(options, parts.minRequestTimeoutMs, parts.randomInt);
   const start = (): CacheWatcher =>
     registry.cacher.watch({
@@ -28,22 +35,35 @@ export const watch: VerbHandler = async (call) => {
       deadlineMs: parts.clock.nowMs() + durationMs,
       encoder,
     });
+  const run = async (sink: ByteSink): Promise<void> => {
+    try {
+      if (sendsInitialState(options)) await waitForVersion(parts.store, options.resourceVersion);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      sink.write(encoder.error(error.status));
+      return;
+    }
+    await start().run(sink);
+  };
+  if (asked !== undefined) return webSocketReply(asked, asked.protocols[0], run);
   return {
     kind: "stream",
     code: 200,
     headers: [["content-type", contentTypeOf(representation, true)]],
-    async run(sink: ByteSink): Promise<void> {
-      try {
-        if (sendsInitialState(options)) await waitForVersion(parts.store, options.resourceVersion);
-      } catch (error) {
-        if (!(error instanceof StatusError)) throw error;
-        sink.write(encoder.error(error.status));
-        return;
-      }
-      await start().run(sink);
-    },
+    run,
   };
 };
+
+/** @throws TextError 403: upstream refuses watches over WebSocket without the header that browsers set */
+function requireOrigin(request: IncomingRequest): void {
+  if (!URL.canParse(header(request, "origin") ?? "")) throw new TextError(403, "");
+}
+
+/** Each event of a watch is one message: text in JSON, binary otherwise. */
+function messageForm({ mediaType }: Representation): Parameters<typeof webSocketEncoder>[1] {
+  if (mediaType === "application/json") return { type: "text", lengthBytes: 0 };
+  return { type: "binary", lengthBytes: mediaType === protobufMediaType ? watchFrameLengthBytes : 0 };
+}
 
 /** Unset and `0` mean the state first; so does sendInitialEvents. */
 function sendsInitialState({ sendInitialEvents, resourceVersion }: ListOptions): boolean {

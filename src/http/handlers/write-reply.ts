@@ -13,7 +13,7 @@ import { annotateExchange, header, type HttpResponse } from "../../request/excha
 import type { WriteOptions } from "./write-options.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 
-/** What the registry has to know of the request besides the object. */
+/** Returns the facts about the request that the registry needs besides the object. */
 export function writeContext(
   call: ResourceRequestCall,
   { dryRun, fieldManager = "", given }: { dryRun: boolean } & Partial<Pick<WriteOptions, "fieldManager" | "given">>,

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { status, type StatusError, type TextError } from "../../api/status.ts";
 import { errorReply, faultError, isAnswer } from "../error-response.ts";
+import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply, StreamReply } from "../../request/exchange.ts";
 import { answer } from "./answer.ts";
 import { checkHead } from "./check-head.ts";
@@ -99,7 +100,7 @@ async function serve(
   const request = new ReceivedRequest(head, hasBody ? message : undefined, serving.limits);
   let finished = false;
   response.once("close", () => {
-    if (!finished) request.abort(new Error("the client is gone"));
+    if (!finished) request.abort(new ClientGoneError());
   });
   const answered = await answer(request, serving);
   finished = answered.kind === "reply";
@@ -179,7 +180,7 @@ function upgrade(
   serving: Serving,
 ): void {
   const request = new ReceivedRequest(headOf(message, connection), undefined, serving.limits);
-  socket.once("close", () => request.abort(new Error("the client is gone")));
+  socket.once("close", () => request.abort(new ClientGoneError()));
   socket.on("error", () => {});
   try {
     checkHead(request);
@@ -187,7 +188,11 @@ function upgrade(
     if (serving.upgrade === undefined || protocol.startsWith("h2")) {
       throw status.badRequest(`upgrade to ${JSON.stringify(protocol)} is not supported`);
     }
-    serving.upgrade(request, socket, head);
+    serving.upgrade(request, socket, head, (sink) => {
+      serving.sinks.add(sink);
+      if (serving.draining) sink.end();
+      return { [Symbol.dispose]: () => serving.sinks.delete(sink) };
+    });
   } catch (error) {
     if (!isAnswer(error)) serving.onError(error);
     refuse(socket, isAnswer(error) ? error : faultError("-"));

@@ -1,5 +1,6 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply, StreamReply } from "../../request/exchange.ts";
 import { answer } from "./answer.ts";
 import type { Connection } from "./connection.ts";
@@ -87,7 +88,7 @@ async function serve(
 ): Promise<void> {
   let finished = false;
   stream.once("close", () => {
-    if (!finished) request.abort(new Error("the client is gone"));
+    if (!finished) request.abort(new ClientGoneError());
   });
   const response = await answer(request, serving);
   finished = response.kind === "reply";

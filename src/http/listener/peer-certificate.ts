@@ -13,10 +13,10 @@ const sha1Signatures = [Buffer.from("06092a864886f70d010105", "hex"), Buffer.fro
 /** The signature algorithm stands behind version and serial number, which fit into this many bytes. */
 const signatureAlgorithmWithinBytes = 64;
 
-/** Who issues client certificates. */
+/** Issuers of client certificates. */
 export interface Authorities {
   readonly clients: readonly Authority[];
-  /** Of authenticating proxies; undefined where there are none. */
+  /** Issuers for authenticating proxies; undefined if none are accepted. */
   readonly frontProxies: readonly Authority[] | undefined;
 }
 

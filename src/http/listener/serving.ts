@@ -3,15 +3,26 @@ import type { HeaderList, HttpResponse, IncomingRequest, Reply } from "../../req
 import type { ListenerLimits } from "./limits.ts";
 import type { StreamSink } from "./stream-sink.ts";
 
-/** What the two protocols need of the listener. */
+/** The parts of the listener that both protocols need. */
 export interface Serving {
   readonly limits: ListenerLimits;
   readonly sinks: Set<StreamSink>;
   readonly draining: boolean;
   handle(request: IncomingRequest): Promise<HttpResponse>;
   onError(error: unknown): void;
-  readonly upgrade: ((request: IncomingRequest, socket: Duplex, head: Buffer) => void) | undefined;
+  readonly upgrade: Upgrade | undefined;
 }
+
+/**
+ * Answers a request that asks to leave HTTP.
+ * @param track makes the sink of a stream end when the listener drains
+ */
+export type Upgrade = (
+  request: IncomingRequest,
+  socket: Duplex,
+  head: Buffer,
+  track: (sink: StreamSink) => Disposable,
+) => void;
 
 /**
  * Header fields as node takes them, behind those in `fields`, repeated ones as lists. `connection` is told apart, because

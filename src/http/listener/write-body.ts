@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply } from "../../request/exchange.ts";
 
 /** Small chunks are joined up to this size, because every write costs a TLS record and a system call. */
@@ -12,7 +13,7 @@ export async function writeBody(target: Writable, body: Reply["body"], stallTime
   let slab: Uint8Array[] = [];
   let slabBytes = 0;
   const write = async (bytes: Uint8Array) => {
-    if (target.destroyed) throw new Error("the client is gone");
+    if (target.destroyed) throw new ClientGoneError();
     if (!target.write(bytes)) await waitForDrain(target, stallTimeoutMs);
   };
   const flush = async () => {
@@ -45,8 +46,8 @@ export async function writeBody(target: Writable, body: Reply["body"], stallTime
 /** Resolves when the backlog is written; rejects when the target closes or takes nothing for so long. */
 function waitForDrain(target: Writable, stallTimeoutMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onClose = () => reject(new Error("the client is gone"));
-  const timer = setTimeout(() => reject(new Error("the client does not read its response")), stallTimeoutMs);
+  const onClose = () => reject(new ClientGoneError());
+  const timer = setTimeout(() => reject(new ClientGoneError("the client does not read its response")), stallTimeoutMs);
   target.once("drain", resolve);
   target.once("close", onClose);
   if (target.destroyed) onClose();

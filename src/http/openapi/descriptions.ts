@@ -34,7 +34,7 @@ const byVersionlessType: ReadonlyMap<string, TypeDescriptions> = new Map(
   [...byType].map(([name, descriptions]) => [withoutVersion(name), descriptions]),
 );
 
-/** What fields of these names mean in every top-level kind. */
+/** Descriptions of fields with these names in every top-level kind. */
 const everywhere: TypeDescriptions = {
   metadata: "Name, labels and other data that every object has.",
   spec: "The state that is wanted.",
@@ -45,7 +45,7 @@ const ofLists: TypeDescriptions = {
   items: "The objects of the list.",
 };
 
-/** What fields of these names mean wherever nothing else is said. */
+/** Descriptions of fields with these names where nothing else applies. */
 const anywhere: TypeDescriptions = {
   apiGroup: "API group of the object.",
   conditions: "What was observed, each with a status and a reason.",

@@ -14,7 +14,7 @@ import { SharedParameters } from "./shared-parameters.ts";
 export interface OpenApiSource {
   readonly catalog: ServedTypes;
   readonly typeOf: TypeLookup;
-  /** Of the API, as `v1.36.0`. */
+  /** Version of the API, such as `v1.36.0`. */
   readonly version: string;
   /** Applies may be sent as CBOR; by default they may not. */
   readonly cbor?: boolean;

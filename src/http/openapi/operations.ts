@@ -179,7 +179,7 @@ function subresourceOperations(scope: Scope, { name, gvk: own, form, verbs }: Su
   return operations;
 }
 
-/** What an object and a subresource of it have in common: read, replace, patch. */
+/** Operations that an object and its subresources have in common: read, replace, patch. */
 function documentOperations(
   scope: Scope,
   schema: DocumentType,

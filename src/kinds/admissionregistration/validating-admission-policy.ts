@@ -1,3 +1,4 @@
+import type { ValidatingAdmissionPolicy } from "../../api/types/admissionregistration-v1.ts";
 import { statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
@@ -6,7 +7,11 @@ import { policyStrategy } from "./admission-policy.ts";
 import { admissionPolicyCells } from "./admission-policy-cells.ts";
 import { defaultAdmissionRule } from "./defaults/admission-rule.ts";
 
-const strategy: Strategy = { ...policyStrategy, resetFields: ["status"], validate: validateValidatingPolicy };
+const strategy: Strategy<ValidatingAdmissionPolicy> = {
+  ...policyStrategy,
+  resetFields: ["status"],
+  validate: validateValidatingPolicy,
+};
 
 export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicies.admissionregistration.k8s.io", {
   endpoint: stored(strategy),

@@ -4,10 +4,10 @@ import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { staticNameWarnings } from "./static-names.ts";
-import { validateWebhookConfiguration } from "./validation/webhook-configuration.ts";
+import { validateWebhookConfiguration, type WebhookConfiguration } from "./validation/webhook-configuration.ts";
 
-/** Of mutating and validating webhooks. */
-export const webhookConfigurationStrategy: Strategy = {
+/** The rules of mutating and of validating webhooks. */
+export const webhookConfigurationStrategy: Strategy<WebhookConfiguration> = {
   ...defaultStrategy,
   metaRules: "whole",
   allowsBareFinalizers: true,

@@ -6,8 +6,9 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { APIService } from "../../api/types/apiregistration-v1.ts";
 
-const apiServiceStrategy: Strategy = {
+const apiServiceStrategy: Strategy<APIService> = {
   ...defaultStrategy,
   coversSchema: true,
   allowsBareFinalizers: true,
@@ -17,7 +18,7 @@ const apiServiceStrategy: Strategy = {
   validate: validateApiService,
 };
 
-const apiServiceStatusStrategy: Strategy = {
+const apiServiceStatusStrategy: Strategy<APIService> = {
   ...statusStrategy(apiServiceStrategy, { keepsMetadata: true }),
   validate: validateApiServiceStatus,
 };

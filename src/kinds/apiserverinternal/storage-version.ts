@@ -6,12 +6,11 @@ import { firstFew } from "../../api/codec/table/cell-text.ts";
 import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
-
-/** Kinds about the cluster itself that have no more to show than a field or two. */
+import type { StorageVersion } from "../../api/types/apiserverinternal-v1alpha1.ts";
 
 const versionsShownMax = 3;
 
-const storageVersionStrategy: Strategy = {
+const storageVersionStrategy: Strategy<StorageVersion> = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -19,7 +18,7 @@ const storageVersionStrategy: Strategy = {
   validateName: storageVersionNameProblems,
 };
 
-const storageVersionStatusStrategy: Strategy = {
+const storageVersionStatusStrategy: Strategy<StorageVersion> = {
   ...statusStrategy(storageVersionStrategy, { keepsMetadata: true }),
   validate: validateStorageVersionStatus,
 };

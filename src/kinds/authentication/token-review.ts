@@ -8,7 +8,7 @@ import { action, builtInKind } from "../../registry/kind.ts";
 import { userInfoOf } from "./self-subject-review.ts";
 
 /**
- * Whose token is that? A token that is not valid is an answer, not an error.
+ * Finds the user of a token. An invalid token gets an answer, not an error.
  * @param apiAudiences what a token has to be meant for when the review names nothing
  */
 function reviewOf(tokens: TokenAuthenticator, apiAudiences: readonly string[]): Action {

@@ -11,7 +11,7 @@ export function behaviorText(behavior: JsonObject): string {
   return stringifyJson({ ScaleUp: rulesOf(behavior["scaleUp"]), ScaleDown: rulesOf(behavior["scaleDown"]) });
 }
 
-/** Undefined for text that is no behaviour. */
+/** Returns undefined for a text that does not describe a behaviour. */
 export function behaviorFromText(text: JsonValue | undefined): JsonObject | undefined {
   const document = parseJsonText(text);
   if (document === undefined || isDeeperThan(document, depthMax)) return undefined;

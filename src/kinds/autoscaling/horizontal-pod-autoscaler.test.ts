@@ -54,6 +54,11 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
     "maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
   ],
   ["scaleTargetRef.kind", "", "scaleTargetRef.kind: Required value"],
+  [
+    "scaleTargetRef.apiVersion",
+    "v1",
+    'scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group',
+  ],
   ["scaleTargetRef.name", "a/b", "scaleTargetRef.name: Invalid value: \"a/b\": may not contain '/'"],
   [
     "metrics[0]",

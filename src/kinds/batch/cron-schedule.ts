@@ -1,6 +1,6 @@
 import { parseGoDuration } from "../../api/go-duration.ts";
 
-/** What a field of a schedule allows; the numbers are sorted. */
+/** The numbers that a field of a schedule allows, in order. */
 export interface CronField {
   readonly values: readonly number[];
   /** Written as `*` or `?`: of the two kinds of days only the other one counts then. */
@@ -80,7 +80,7 @@ export function parseCronSchedule(text: string): CronSchedule {
 
 /** Whether the name is one of the IANA database, spelled as there. */
 export function isTimeZone(name: string): boolean {
-  // What starts with a sign or a digit is an offset: the platform knows those too, the database does not.
+  // A name that starts with a sign or a digit is an offset. The platform accepts offsets, the database does not.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     const { timeZone } = new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions();

@@ -186,7 +186,7 @@ describe("its selector", () => {
 });
 
 describe("an update", () => {
-  /** What is made of a stored job when one value is changed. */
+  /** Changes one value of a stored job. */
   async function causesOf(before: JsonObject, field: string, value: JsonValue | undefined): Promise<string[]> {
     const manual = changed(changed(before, "spec.manualSelector", true), "spec.selector", { matchLabels: { a: "b" } });
     const labelled = changed(manual, "spec.template.metadata", { labels: { a: "b" } });

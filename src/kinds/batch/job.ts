@@ -73,7 +73,7 @@ function childOf(owner: JsonObject, name: string): JsonObject {
   return child;
 }
 
-/** What is there stays: validation tells when it is wrong. */
+/** Keeps the labels that are there. Validation reports wrong ones. */
 function addMissing(labels: JsonObject, key: string, value: string): void {
   if (!Object.hasOwn(labels, key)) labels[key] = value;
 }

@@ -9,8 +9,9 @@ import { builtInKind, stored } from "../../registry/kind.ts";
 import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { ClusterTrustBundle } from "../../api/types/certificates-v1beta1.ts";
 
-const clusterTrustBundleStrategy: Strategy = {
+const clusterTrustBundleStrategy: Strategy<ClusterTrustBundle> = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,

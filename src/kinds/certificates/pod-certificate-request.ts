@@ -10,9 +10,10 @@ import { pairsText } from "../../api/codec/table/cell-text.ts";
 import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { PodCertificateRequest } from "../../api/types/certificates-v1beta1.ts";
 import { conditionTypes } from "./condition-types.ts";
 
-const podCertificateRequestStrategy: Strategy = {
+const podCertificateRequestStrategy: Strategy<PodCertificateRequest> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
@@ -22,7 +23,7 @@ const podCertificateRequestStrategy: Strategy = {
   validateUpdate: validatePodCertificateRequestUpdate,
 };
 
-const podCertificateRequestStatusStrategy: Strategy = {
+const podCertificateRequestStatusStrategy: Strategy<PodCertificateRequest> = {
   ...statusStrategy(podCertificateRequestStrategy, { keepsMetadata: true }),
   validate: validatePodCertificateRequestStatus,
 };

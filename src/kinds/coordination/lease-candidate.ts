@@ -6,8 +6,9 @@ import { builtInKind, stored } from "../../registry/kind.ts";
 import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { LeaseCandidate } from "../../api/types/coordination-v1alpha2.ts";
 
-const leaseCandidateStrategy: Strategy = {
+const leaseCandidateStrategy: Strategy<LeaseCandidate> = {
   ...defaultStrategy,
   metaRules: "update",
   allowsBareFinalizers: true,

@@ -1,4 +1,5 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Endpoints } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateEndpoints } from "./validation/endpoints.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
@@ -11,7 +12,7 @@ import { defaultEndpointPort } from "./defaults/endpoints.ts";
 /** Ports and addresses shown before the rest is only counted. */
 export const shownMax = 3;
 
-const endpointsStrategy: Strategy = {
+const endpointsStrategy: Strategy<Endpoints> = {
   ...defaultStrategy,
   coversSchema: true,
   allowCreateOnUpdate: true,

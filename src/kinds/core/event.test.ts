@@ -92,6 +92,8 @@ describe("an Event of events.k8s.io", () => {
     ["deprecatedCount", 1, 'count: Invalid value: "": needs to be unset'],
     ["deprecatedFirstTimestamp", "2026-01-01T00:00:00Z", 'firstTimestamp: Invalid value: "": needs to be unset'],
     ["deprecatedSource", { host: "a" }, 'source: Invalid value: "": needs to be unset'],
+    ["metadata.name", "A", 'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain'],
+    ["metadata.labels", { "a b": "" }, 'metadata.labels: Invalid value: "a b": name part must consist of'],
   ])("with %s = %j is refused", async (field, value, ...causes) => {
     const found = await refusal(path, changed(rich, field, value));
     for (const [at, cause] of causes.entries()) expect(found[at]).toStartWith(cause);
@@ -102,7 +104,12 @@ describe("an Event of events.k8s.io", () => {
     ["series", { count: 3, lastObservedTime: "2026-01-01T00:00:02.000000Z" }],
     ["series.count", 1, 'series.count: Invalid value: "": should be at least 2'],
     ["note", "else", 'message: Invalid value: "else": field is immutable'],
-    ["reason", "Else", 'reason: Invalid value: "Else": field is immutable'],
+    [
+      "reason",
+      "Else",
+      'reason: Invalid value: "Else": field is immutable',
+      'reason: Invalid value: "Else": field is immutable',
+    ],
     ["reportingInstance", "c-2", 'reportingInstance: Invalid value: "c-2": field is immutable'],
   ])("updated to %s = %j is answered as it should be", async (field, value, ...causes) => {
     expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);

@@ -4,7 +4,7 @@ import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
-/** What a pod's containers say together, as the STATUS, READY and RESTARTS columns show it. */
+/** The state of all containers of a pod, as the STATUS, READY and RESTARTS columns show it. */
 interface Summary {
   readonly reason: string;
   readonly ready: number;

@@ -6,7 +6,10 @@ interface Container {
 }
 const qosResources = ["cpu", "memory"];
 
-/** What a pod asks for as a whole counts more than what its containers do. Guaranteed: every container limits what it requests. BestEffort: none asks for anything. Burstable: the rest. */
+/**
+ * Returns the class of service of a pod. Guaranteed: every container limits what it requests. BestEffort: no container
+ * asks for anything. Burstable: all other pods. Resources of the pod as a whole count instead of those of its containers.
+ */
 export function qosClassOf(pod: KubeObject): "Guaranteed" | "Burstable" | "BestEffort" {
   const spec = (pod["spec"] ?? {}) as Container & { containers?: Container[]; initContainers?: Container[] };
   const { requests = {}, limits = {} } = spec.resources ?? {};

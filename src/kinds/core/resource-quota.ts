@@ -1,4 +1,5 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { ResourceQuota } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateResourceQuota,
@@ -12,7 +13,7 @@ import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { roundQuota } from "./defaults/resource-list.ts";
 
-const resourceQuotaStrategy: Strategy = {
+const resourceQuotaStrategy: Strategy<ResourceQuota> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,

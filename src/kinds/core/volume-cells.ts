@@ -12,7 +12,7 @@ const accessModes: readonly (readonly [mode: string, shown: string])[] = [
   ["ReadWriteOncePod", "RWOP"],
 ];
 
-/** What volumes and claims have in common. */
+/** Returns the cells that volumes and claims have in common. */
 export function claimedCells(object: JsonObject): Cells {
   const metadata = objectOf(object["metadata"]);
   const spec = objectOf(object["spec"]);

@@ -56,7 +56,7 @@ function nameWarnings({ metadata }: { readonly metadata: ObjectMeta }, old: unkn
   return hostnameWarnings(metadata.name ?? "", "this is used in Pod names and hostnames");
 }
 
-/** Warns about a name that is no label, and so makes no host name. @param use what the name is for */
+/** Warns about a name that cannot be a host name because it is not a label. @param use purpose of the name */
 export function hostnameWarnings(name: string, use: string): string[] {
   const problems = dnsLabelProblems(name);
   if (problems.length === 0) return [];
@@ -64,7 +64,7 @@ export function hostnameWarnings(name: string, use: string): string[] {
   return [`metadata.name: ${text}`];
 }
 
-/** A change that is no new generation says nothing new about the pods. */
+/** Reports whether the pods may differ from before. A change that keeps the generation keeps the pods as well. */
 function isNew({ metadata }: Pick<KubeObject, "metadata">, old: Pick<KubeObject, "metadata"> | undefined): boolean {
   return metadata.generation !== old?.metadata.generation || old === undefined;
 }

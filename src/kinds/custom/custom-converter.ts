@@ -36,6 +36,10 @@ export class CustomConverter implements VersionConverter {
     return this.#keepsFields || index.apiVersion === apiVersionOf(to);
   }
 
+  convertsAtOnce({ index }: Entry, to: ResourceInfo): boolean {
+    return this.#keepsFields || index.apiVersion === apiVersionOf(to);
+  }
+
   convert(objects: readonly KubeObject[], to: ResourceInfo, signalOf?: SignalSource): Eventual<readonly KubeObject[]> {
     return followedBy(this.#convert(objects, to, signalOf), (converted) =>
       converted.map((object) => {

@@ -1,6 +1,6 @@
 import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
-import { cloneJson, isJsonObject, type JsonObject } from "../../api/json.ts";
+import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject } from "../../api/json.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
@@ -75,11 +75,12 @@ function scaled(object: KubeObject, scale: KubeObject, path: string): KubeObject
   return { ...written, metadata } as unknown as KubeObject;
 }
 
+/** The object has no prototype, like those below it: a name such as `__proto__` is a name like any other. */
 function setAt(object: JsonObject, names: readonly string[], value: number): void {
   let at = object;
   for (const name of names.slice(0, -1)) {
-    const below = at[name];
-    const next: JsonObject = isJsonObject(below) ? below : {};
+    const below = Object.hasOwn(at, name) ? at[name] : undefined;
+    const next = isJsonObject(below) ? below : emptyJsonObject();
     at[name] = next;
     at = next;
   }

@@ -15,6 +15,8 @@ export function customStrategy(validator: () => InstanceValidator, hasStatus: bo
     allowsBareFinalizers: true,
     generationFields: "all",
     resetFields: hasStatus ? ["status"] : [],
+    // A status that a write may not set has its defaults nevertheless.
+    defaultsAgain: true,
     examine: ({ object, old, metadataErrors }) =>
       runSliced(validator().validate({ object: contentOf(object), old: old && contentOf(old), metadataErrors })),
     warnings: finalizerWarnings,

@@ -1,8 +1,8 @@
 import { goText } from "../../api/go-text.ts";
 import { isJsonObject, type JsonValue, sortedJson } from "../../api/json.ts";
 
-/** Values that one step of a path may lead to; `..` can lead to every value many times. */
-const valuesMax = 10_000;
+/** Values that following a path may look at, in all of its steps: a few milliseconds. */
+const visitsMax = 100_000;
 /** Filters inside filters. */
 const depthMax = 16;
 
@@ -26,14 +26,14 @@ class JsonPathError extends Error {
   }
 }
 
-/** Reads a path; undefined if it is none. */
+/** Reads a path. Returns undefined for a text that is not a path. */
 export function parseJsonPath(text: string): JsonPath | undefined {
   return attempt(() => new PathReader(text, 0).read());
 }
 
-/** Returns the values that a path leads to; undefined if it cannot be followed. Missing fields are no mistake. */
+/** Returns the values that a path leads to; undefined if it cannot be followed. Fields may be missing. */
 export function followJsonPath(path: JsonPath, value: JsonValue): JsonValue[] | undefined {
-  return attempt(() => follow(path, [value]));
+  return attempt(() => follow(path, [value], new Visits()));
 }
 
 function attempt<T>(run: () => T): T | undefined {
@@ -156,34 +156,53 @@ function readSlice(text: string): Step {
   return { kind: "slice", from, to: second === ":" ? undefined : Number(second.slice(1)), step };
 }
 
-function follow(path: JsonPath, values: readonly JsonValue[]): JsonValue[] {
-  let current = [...values];
-  for (const step of path) {
-    current = take(step, current);
-    if (current.length > valuesMax) throw new JsonPathError("path leads to too many values");
+/** Counts the values that are looked at, so that no path takes long. */
+class Visits {
+  #count = 0;
+
+  add(count: number): void {
+    this.#count += count;
+    if (this.#count > visitsMax) throw new JsonPathError("path leads to too many values");
   }
+}
+
+function follow(path: JsonPath, values: readonly JsonValue[], visits: Visits): JsonValue[] {
+  let current = [...values];
+  for (const step of path) current = take(step, current, visits);
   return current;
 }
 
-function take(step: Step, values: readonly JsonValue[]): JsonValue[] {
+function take(step: Step, values: readonly JsonValue[], visits: Visits): JsonValue[] {
+  visits.add(values.length);
   switch (step.kind) {
     case "field":
       return values.flatMap((value) =>
         isJsonObject(value) && Object.hasOwn(value, step.name) ? [value[step.name] as JsonValue] : [],
       );
     case "every":
-      return values.flatMap(childrenOf);
+      return collected(values, visits, childrenOf);
     case "deep":
-      return descend(values);
+      return descend(values, visits);
     case "slice":
-      return values.flatMap((value) => (value === null ? [] : sliceOf(value, step)));
+      return collected(values, visits, (value) => (value === null ? [] : sliceOf(value, step)));
     case "union":
-      return step.paths.flatMap((path) => follow(path, values));
+      return collected(step.paths, visits, (path) => follow(path, values, visits));
     case "filter":
-      return values.flatMap((value) => filterItems(value, step));
+      return collected(values, visits, (value) => filterItems(value, step, visits));
     case "value":
       return values.map(() => step.value);
   }
+}
+
+/** Like `flatMap`, and stops when too many values come together. */
+function collected<T>(items: readonly T[], visits: Visits, take: (item: T) => readonly JsonValue[]): JsonValue[] {
+  const found: JsonValue[] = [];
+  for (const item of items) {
+    const taken = take(item);
+    visits.add(taken.length);
+    for (const value of taken) found.push(value);
+  }
+  return found;
 }
 
 function childrenOf(value: JsonValue): JsonValue[] {
@@ -191,12 +210,13 @@ function childrenOf(value: JsonValue): JsonValue[] {
   return isJsonObject(value) ? Object.values(value) : [];
 }
 
-function descend(values: readonly JsonValue[]): JsonValue[] {
+function descend(values: readonly JsonValue[], visits: Visits): JsonValue[] {
   const found: JsonValue[] = [];
   const visit = (value: JsonValue) => {
     const children = childrenOf(value);
     if (children.length === 0) return;
-    if (found.push(value) > valuesMax) throw new JsonPathError("path leads to too many values");
+    visits.add(children.length);
+    found.push(value);
     for (const child of children) visit(child);
   };
   for (const value of values) visit(value);
@@ -214,11 +234,15 @@ function sliceOf(value: JsonValue, { from, to, step }: Step & { readonly kind: "
   return value.slice(start, end).filter((_, at) => at % step === 0);
 }
 
-function filterItems(value: JsonValue, { left, operator, right }: Step & { readonly kind: "filter" }): JsonValue[] {
+function filterItems(
+  value: JsonValue,
+  { left, operator, right }: Step & { readonly kind: "filter" },
+  visits: Visits,
+): JsonValue[] {
   if (!Array.isArray(value)) throw new JsonPathError("value is not array or slice and cannot be filtered");
   return value.filter((item) => {
-    if (operator === "exists") return (attempt(() => follow(left, [item])) ?? []).length > 0;
-    const [lefts, rights] = [follow(left, [item]), follow(right, [item])];
+    if (operator === "exists") return (attempt(() => follow(left, [item], visits)) ?? []).length > 0;
+    const [lefts, rights] = [follow(left, [item], visits), follow(right, [item], visits)];
     if (lefts.length === 0 || rights.length === 0) return false;
     if (lefts.length > 1 || rights.length > 1) throw new JsonPathError("can only compare one element at a time");
     return compare(lefts[0] as JsonValue, operator, rights[0] as JsonValue);

@@ -23,6 +23,7 @@ const endpointSliceStrategy: Strategy<discoveryV1.EndpointSlice> = {
   ...defaultStrategy,
   metaRules: "whole",
   coversSchema: true,
+  countsDroppedFields: true,
   generationFields: ["metadata.labels", "addressType", "endpoints", "ports"],
   prepareForCreate: (slice) => dropTopology(slice.endpoints ?? [], []),
   prepareForUpdate(slice, old) {

@@ -1,7 +1,7 @@
 import type { Conversion } from "../../api/scheme/resource.ts";
 import { inverted, renameFields } from "./rename-fields.ts";
 
-/** What events.k8s.io/v1 calls otherwise than core/v1, which is the stored form of both. */
+/** Fields of events.k8s.io/v1 and their names in core/v1, the stored form of both. */
 const storedNames: ReadonlyMap<string, string> = new Map([
   ["regarding", "involvedObject"],
   ["note", "message"],

@@ -34,7 +34,7 @@ export const priorityLevels: readonly FlowControlObject[] = [
   suggested(level("global-default", queued({ shares: 20, lendable: 50, queues: 128, hand: 6 }))),
 ];
 
-/** Which requests belong to which level, by precedence. */
+/** Rules that assign requests to levels, by precedence. */
 export const flowSchemas: readonly FlowControlObject[] = [
   mandatory(schema("exempt", "exempt", 1, undefined, { subjects: [group("system:masters")], ...allRequests })),
   suggested(
@@ -106,7 +106,7 @@ export const flowSchemas: readonly FlowControlObject[] = [
   mandatory(schema("catch-all", "catch-all", 10_000, "ByUser", { subjects: everybody, ...allRequests })),
 ];
 
-/** What the spec of the object has to be, if it is one that the server cannot do without. */
+/** Returns the fixed spec of an object that the server cannot do without. */
 export function mandatorySpec(objects: readonly FlowControlObject[], name: string | undefined): JsonObject | undefined {
   const known = objects.find(({ object, mandatory }) => mandatory && object.metadata.name === name);
   return known?.object["spec"] as JsonObject | undefined;

@@ -2,13 +2,14 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateFlowSchema } from "./validation/flow-schema.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
+import type { FlowSchema } from "../../api/types/flowcontrol-v1.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultFlowSchema } from "./defaults/flow-schema.ts";
 
-const flowSchemaStrategy: Strategy = {
+const flowSchemaStrategy: Strategy<FlowSchema> = {
   ...defaultStrategy,
   metaRules: "whole",
   coversSchema: true,
@@ -17,7 +18,7 @@ const flowSchemaStrategy: Strategy = {
   validate: validateFlowSchema,
 };
 
-const flowSchemaStatusStrategy: Strategy = {
+const flowSchemaStatusStrategy: Strategy<FlowSchema> = {
   ...statusStrategy(flowSchemaStrategy, { keepsMetadata: true }),
   validate: validateTypedConditions,
 };

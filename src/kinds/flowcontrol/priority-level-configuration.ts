@@ -2,12 +2,13 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { validatePriorityLevel } from "./validation/priority-level-configuration.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
+import type { PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 
-const priorityLevelStrategy: Strategy = {
+const priorityLevelStrategy: Strategy<PriorityLevelConfiguration> = {
   ...defaultStrategy,
   metaRules: "whole",
   coversSchema: true,
@@ -16,7 +17,7 @@ const priorityLevelStrategy: Strategy = {
   validate: validatePriorityLevel,
 };
 
-const priorityLevelStatusStrategy: Strategy = {
+const priorityLevelStatusStrategy: Strategy<PriorityLevelConfiguration> = {
   ...statusStrategy(priorityLevelStrategy, { keepsMetadata: true }),
   validate: validateTypedConditions,
 };

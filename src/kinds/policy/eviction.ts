@@ -1,7 +1,7 @@
 import type { Clock } from "../../process/clock.ts";
 import { formatTime } from "../../api/time.ts";
-import type { JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import type { Pod } from "../../api/types/core-v1.ts";
+import type { Eviction } from "../../api/types/policy-v1.ts";
 import { type Status, StatusError, status, successStatus } from "../../api/status.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import { type Action, type ActionRequest, alreadyAdmitted } from "../../registry/action.ts";
@@ -12,14 +12,6 @@ import type { DeleteOptions, Strategy } from "../../registry/strategy.ts";
 import { podConditionOf, setPodCondition } from "../core/pod-condition.ts";
 import { budgetNotObserved, covers, type DisruptionBudget, disrupted, sparesUnready } from "./disruption-budget.ts";
 
-interface Eviction extends KubeObject {
-  deleteOptions?: JsonObject;
-}
-
-interface Pod extends KubeObject {
-  status?: { phase?: string };
-}
-
 export interface EvictionParts {
   readonly pods: Registry;
   readonly podStatus: Strategy;
@@ -28,12 +20,12 @@ export interface EvictionParts {
   readonly clock: Clock;
 }
 
-/** A pod that changes each time we look is given up after this many looks. */
+/** Attempts on a pod that changes between them, until the eviction fails. */
 const triesMax = 20;
 const severalBudgets =
   "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
 
-/** `pods/x/eviction`: deletes a pod, unless a disruption budget says that this would be one too many. */
+/** Serves `pods/eviction`: deletes a pod, unless a disruption budget does not allow it. */
 export function podEviction(parts: EvictionParts): Action {
   return {
     aliases: ["policy/v1beta1"],
@@ -126,11 +118,11 @@ class EvictionRun {
     );
   }
 
-  /** The pod says why it went, for those who count its end as a failure or not. */
+  /** Enters the reason in the pod, for clients that decide whether its end counts as a failure. */
   #markAsTarget(options: DeleteOptions): ReturnType<Registry["update"]> {
     const { pods, podStatus, clock } = this.#parts;
     const { namespace, name } = this.#request;
-    const mark = (pod: KubeObject) => {
+    const mark = (pod: Pod) => {
       checkDeletePreconditions(pod, options, pods.info);
       setPodCondition(pod, disruptionTarget, formatTime(clock.nowMs()));
       return pod;
@@ -143,14 +135,14 @@ class EvictionRun {
     });
   }
 
-  /** The decision holds for the pod as it was seen: a pod that is ready by now is another matter. */
+  /** Returns options that delete the pod only as it was seen, since a pod that is ready by now counts for its budget. */
   #ifStill({ metadata }: Pod): DeleteOptions {
     const { preconditions } = this.#options;
     const { resourceVersion = metadata.resourceVersion } = preconditions;
     return { ...this.#options, preconditions: { ...preconditions, resourceVersion } };
   }
 
-  /** Our own precondition has failed, not one of the client's. */
+  /** Reports whether our own precondition has failed, and not one of the client's. */
   #changedMeanwhile(error: unknown): boolean {
     return (
       error instanceof StatusError &&
@@ -178,7 +170,7 @@ function isReady(pod: Pod): boolean {
   return podConditionOf(pod, "Ready")?.["status"] === "True";
 }
 
-/** A dry run may be asked for in the query, in the options, or in both. @throws StatusError 500 when the two differ */
+/** Returns the options of the delete. Query and body may both ask for a dry run. @throws StatusError 500 when they differ */
 function optionsOf({ deleteOptions = {} }: Eviction, dryRun: boolean): DeleteOptions {
   const { dryRun: asked } = deleteOptions;
   const texts = Array.isArray(asked) ? asked.map((text) => (text === null ? "" : String(text))) : [];

@@ -15,6 +15,7 @@ const resourceSliceStrategy: Strategy<resourceV1.ResourceSlice> = {
   metaRules: "update",
   coversSchema: true,
   returnsDeletedObject: true,
+  countsDroppedFields: true,
   generationFields: ["spec"],
   prepareForCreate: (slice) => dateTaints(slice, slice.metadata.creationTimestamp ?? ""),
   prepareForUpdate: (slice, _old, nowMs) => dateTaints(slice, formatTime(nowMs)),

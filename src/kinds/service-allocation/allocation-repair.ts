@@ -21,7 +21,7 @@ export interface AllocationRepairParts {
   readonly portAllocator: NodePortAllocator;
 }
 
-/** What a round has changed, and what it could not mend. */
+/** The changes of a round, and the problems that it could not mend. */
 export interface RepairReport {
   readonly released: number;
   readonly claimed: number;
@@ -70,7 +70,7 @@ export class AllocationRepair {
     return held;
   }
 
-  /** What the Service holds now: it may have changed or gone since the round began. */
+  /** Reads the Service again: it may have changed or gone since the round began. */
   #heldNow({ namespace, name }: ServiceRef): Held | undefined {
     const service = this.#parts.services.current(namespace, name);
     return service === undefined ? undefined : heldBy(service);

@@ -11,14 +11,14 @@ export const addressManagedByLabel = "ipaddress.kubernetes.io/managed-by";
 export const addressManager = "ipallocator.k8s.io";
 const addressFamilyLabel = "ipaddress.kubernetes.io/ip-family";
 
-/** Which Service an address belongs to. */
+/** The Service that an address belongs to. */
 export interface ServiceRef {
   readonly namespace: string;
   readonly name: string;
 }
 
 export interface ClusterIpAllocatorParts {
-  /** Of the resource ipaddresses. */
+  /** The registry of ipaddresses. */
   readonly addresses: () => Registry;
   /** Ranges that addresses may be taken from, the default one first. */
   readonly ranges: () => readonly IpRange[];

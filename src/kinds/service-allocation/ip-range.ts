@@ -11,12 +11,12 @@ export interface IpRange {
   readonly text: string;
   readonly family: IpFamily;
   readonly first: bigint;
-  /** Of the upper band. Equal to `first` where the range is too small for two bands. */
+  /** The first address of the upper band. Equal to `first` where the range is too small for two bands. */
   readonly upper: bigint;
   readonly last: bigint;
 }
 
-/** Undefined when the text is no CIDR, or one without a single address to give. */
+/** Returns undefined unless the text is a CIDR with at least one address to give. */
 export function ipRange(text: string): IpRange | undefined {
   const cidr = parseCidr(text);
   if (cidr === undefined) return undefined;

@@ -40,7 +40,7 @@ export interface NodePortAllocatorParts {
   readonly randomInt: RandomInt;
 }
 
-/** What is known of a taken port. */
+/** The record of a port that is taken. */
 export interface NodePortRecord {
   readonly port: number;
   readonly service: ServiceRef;

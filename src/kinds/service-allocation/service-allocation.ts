@@ -13,7 +13,7 @@ import { ServiceAllocator } from "./service-allocator.ts";
 import { ServiceRanges } from "./service-ranges.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
 
-/** What Services get their addresses and ports from. */
+/** The sources of addresses and ports of Services. */
 export interface ServiceNetwork {
   /** One range, or one of each family; the first decides about the default family. */
   readonly clusterIps: readonly IpRange[];

@@ -48,7 +48,7 @@ export function keepsPreferredDualStack(spec: ServiceSpec, old: ServiceSpec | un
   );
 }
 
-/** What the address fields of a Service that is not ExternalName must hold together. */
+/** Rules that the address fields of a Service follow together, unless it is an ExternalName. */
 export function addressFieldErrors(spec: ServiceSpec): readonly FieldError[] {
   const { clusterIP = "", clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const errors = [...syncErrors(clusterIP, clusterIPs), ...familyErrors(ipFamilies)];

@@ -3,7 +3,7 @@ import type { IpFamily } from "../../api/validation/ip.ts";
 
 export type ServicePort = { name?: string; protocol?: string; port?: number; nodePort?: number };
 
-/** What allocation reads and writes of a Service; absent fields are absent. */
+/** The fields of a Service that allocation reads and writes. */
 export interface Service extends KubeObject {
   spec?: {
     type?: string;

@@ -9,10 +9,11 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { StorageVersionMigration } from "../../api/types/storagemigration-v1beta1.ts";
 
 const migrationStates: ReadonlySet<string> = new Set(["Running", "Failed", "Succeeded"]);
 
-const storageVersionMigrationStrategy: Strategy = {
+const storageVersionMigrationStrategy: Strategy<StorageVersionMigration> = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -21,7 +22,7 @@ const storageVersionMigrationStrategy: Strategy = {
   validateUpdate: validateStorageVersionMigrationUpdate,
 };
 
-const storageVersionMigrationStatusStrategy: Strategy = {
+const storageVersionMigrationStatusStrategy: Strategy<StorageVersionMigration> = {
   ...statusStrategy(storageVersionMigrationStrategy, { keepsMetadata: true }),
   validate: validateStorageVersionMigrationStatus,
 };

@@ -6,15 +6,15 @@ import { DeclaredRules, type Verdict } from "./declared-rules.ts";
 
 export interface DeclarativeValidationOptions {
   readonly enabled: (gate: string) => boolean;
-  /** Whether the declared rules decide where a kind has both. Otherwise they are only compared. */
+  /** Whether the declared rules decide where a kind also has hand-written ones. Otherwise they are only compared. */
   readonly takeover: boolean;
-  /** Called for each problem that only one of the two found. */
+  /** Called for each problem that only one of the two reports. */
   readonly onMismatch: () => void;
 }
 
 /**
- * Runs the rules that types declare. A kind may have rules written by hand for the same fields. Both then run and are
- * compared, and those written by hand count until the declared rules take over.
+ * Runs the rules that types declare. Where a kind also has hand-written rules for the same fields, both run and are
+ * compared. The hand-written ones decide until the declared ones take over.
  */
 export class DeclarativeValidation {
   readonly #options: DeclarativeValidationOptions;
@@ -31,8 +31,8 @@ export class DeclarativeValidation {
   }
 
   /**
-   * Returns the errors that count.
-   * @param written the problems that the rules written by hand found in the same object
+   * Returns the errors to report.
+   * @param written problems of the same object by the hand-written rules
    */
   reconcile(
     schema: StructSchema,
@@ -54,7 +54,10 @@ export class DeclarativeValidation {
   }
 }
 
-/** @param declared the problems of the verdict */
+/**
+ * Returns the problems that only one side reports.
+ * @param declared the problems of the verdict
+ */
 function mismatches(verdict: Verdict, declared: ReadonlySet<string>, written: readonly FieldError[]): number {
   const known = new Set(written.map(problemOf));
   const onlyDeclared = verdict.errors.filter((error) => !known.has(problemOf(error)));
@@ -62,14 +65,14 @@ function mismatches(verdict: Verdict, declared: ReadonlySet<string>, written: re
   return onlyDeclared.length + onlyWritten.length;
 }
 
-/** Equal for the same problem. Texts may differ: clients are told the same in other words. */
+/** Returns a text that is equal for the same problem. Messages may differ in wording. */
 function problemOf({ reason, field }: FieldError): string {
   return `${reason} ${field}`;
 }
 
 /**
- * Whether the declared rules say all there is to say about this. An invalid value may break rules that are not declared,
- * so there only the very same problem counts.
+ * Reports whether the declared rules cover a problem completely. An invalid value may break undeclared rules, so there
+ * only the identical problem counts.
  */
 function isCovered(error: FieldError, { checked }: Verdict, declared: ReadonlySet<string>): boolean {
   return (error.reason === "FieldValueInvalid" ? declared : checked).has(problemOf(error));

@@ -5,14 +5,14 @@ import type { Field, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { formatProblems } from "./format.ts";
 import { type Marker, parseMarker } from "./marker.ts";
 
-/** Returns the problems of an object by the declared rules. */
+/** Problems of an object by the declared rules. */
 export interface Verdict {
   readonly errors: readonly FieldError[];
-  /** `<reason> <path>` of everything that was looked at, whether or not it was in order. */
+  /** `<reason> <path>` of every check that was made, whatever its result. */
   readonly checked: ReadonlySet<string>;
 }
 
-/** Checks that one value broke or kept. */
+/** Outcome of the checks of one object. */
 interface Run {
   readonly errors: FieldError[];
   readonly checked: Set<string>;
@@ -25,11 +25,11 @@ interface FieldRules {
 }
 interface StructRules {
   readonly fields: readonly FieldRules[];
-  /** Fields of which exactly one has to be there. */
+  /** Fields of which exactly one must be set. */
   readonly union: readonly string[];
 }
 
-/** A value, what is stored in its place, and where it is. */
+/** A value, the stored value in its place, and its path. */
 interface Place {
   readonly value: JsonValue | undefined;
   readonly old: JsonValue | undefined;
@@ -37,7 +37,7 @@ interface Place {
   readonly path: string;
 }
 
-/** The rules that types declare about their fields, as functions of the object. */
+/** Evaluates the rules that types declare about their fields. */
 export class DeclaredRules {
   readonly #enabled: (gate: string) => boolean;
   readonly #rules = new WeakMap<StructSchema, StructRules>();
@@ -47,7 +47,9 @@ export class DeclaredRules {
     this.#enabled = enabled;
   }
 
-  /** Undefined where the type declares nothing. What an update leaves as it was is not looked at again. */
+  /**
+   * Checks an object; undefined if its type declares nothing. Parts that an update leaves unchanged are not checked.
+   */
   judge(schema: StructSchema, object: JsonObject, old: JsonObject | undefined): Verdict | undefined {
     const { fields, union } = this.#rulesOf(schema);
     if (fields.length === 0 && union.length === 0) return undefined;
@@ -75,7 +77,7 @@ export class DeclaredRules {
     }
   }
 
-  /** True when the value is not worth a further look. */
+  /** Applies the rules of a value. Returns true if it needs no further checks. */
   #apply(
     markers: readonly Marker[],
     field: Field,
@@ -143,7 +145,10 @@ function isUnionMember({ kind }: Marker): boolean {
   return kind === "unionMember";
 }
 
-/** Whether anything below the schema has a rule. Types may be recursive, hence the structs already looked at. */
+/**
+ * Reports whether anything at or below the schema has a rule. Types may be recursive; `seen` holds the schemas already
+ * visited.
+ */
 function declaresAnything(schema: Schema, seen: Set<StructSchema>): boolean {
   switch (schema.kind) {
     case "scalar":
@@ -161,7 +166,7 @@ function declaresAnything(schema: Schema, seen: Set<StructSchema>): boolean {
   }
 }
 
-/** Where zero and absent are the same, zero is absent; an empty list always is. */
+/** Reports whether a value counts as absent: zero where zero and absent are the same, and any empty list. */
 function isAbsent({ pointer }: Field, value: JsonValue | undefined): boolean {
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;

@@ -3,7 +3,7 @@ import { dnsLabelProblems, dnsSubdomainProblems, pathSegmentProblems } from "../
 
 const poolNameBytesMax = 253;
 
-/** Returns the problem of a text, by name of its format. A format that is not here allows anything. */
+/** Functions that return the problems of a text, by name of its format. Other formats allow anything. */
 const formats: ReadonlyMap<string, (text: string) => readonly string[]> = new Map([
   ["k8s-label-key", labelKeyErrors],
   ["k8s-long-name", dnsSubdomainProblems],
@@ -18,7 +18,7 @@ export function formatProblems(format: string, text: string): readonly string[] 
   return formats.get(format)?.(text) ?? [];
 }
 
-/** DNS subdomains with slashes between them. */
+/** Returns the problems of a pool name: DNS subdomains separated by slashes. */
 function poolNameProblems(text: string): string[] {
   const problems = text.split("/").flatMap(dnsSubdomainProblems);
   return text.length > poolNameBytesMax ? [...problems, `must be no more than ${poolNameBytesMax} bytes`] : problems;

@@ -10,7 +10,7 @@ export type Marker =
   | { readonly kind: "subfield"; readonly name: string; readonly rule: Marker }
   | { readonly kind: "ifGate"; readonly gate: string; readonly enabled: boolean; readonly rule: Marker };
 
-/** Undefined for a marker that no rule follows from. */
+/** Parses a marker; undefined if it implies no rule. */
 export function parseMarker(text: string): Marker | undefined {
   const simple = simpleMarkers.get(text);
   if (simple !== undefined) return simple;

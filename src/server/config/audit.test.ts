@@ -25,10 +25,10 @@ describe("auditOptionsOf()", () => {
     [{ auditWebhookConfigFile: "/config" }, "--audit-webhook-config-file: without --audit-policy-file"],
     [{ ...log, auditLogFormat: ["json", "legacy"] }, "--audit-log-format: name one"],
     [{ ...log, auditLogMode: [] }, "--audit-log-mode: name one"],
-    [{ ...log, auditLogTruncateMaxBatchSize: 5 }, "--audit-log-truncate-max-batch-size: 5 is less than one event"],
+    [{ ...log, auditLogTruncateMaxBatchSize: 5 }, "--audit-log-truncate-max-batch-size: 5 is less than the"],
     [
       { ...webhook, auditWebhookTruncateMaxEventSize: 20 * kib * kib },
-      "--audit-webhook-truncate-max-batch-size: 10485760 is less than one event may have: 20971520",
+      "--audit-webhook-truncate-max-batch-size: 10485760 is less than the 20971520 bytes that --audit-webhook-truncate-max-event-size allows one event",
     ],
   ])("refuses %j", (options, text) => expect(() => auditOptionsOf(options)).toThrow(text));
 });

@@ -72,7 +72,7 @@ function truncationOptions(
   const batchBytesMax = given.batchBytesMax ?? flags[`${prefix}-max-batch-size`].default;
   if (batchBytesMax < eventBytesMax) {
     throw new StartupError(
-      `--${prefix}-max-batch-size: ${batchBytesMax} is less than one event may have: ${eventBytesMax} by --${prefix}-max-event-size`,
+      `--${prefix}-max-batch-size: ${batchBytesMax} is less than the ${eventBytesMax} bytes that --${prefix}-max-event-size allows one event: give at least that`,
     );
   }
   return given.enabled === true ? { eventBytesMax, batchBytesMax } : undefined;

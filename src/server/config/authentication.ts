@@ -74,11 +74,11 @@ function frontProxyOf(options: FlagOptions): AuthenticationOptions["frontProxy"]
   if (caFile === undefined) {
     const given = further.find(([, value]) => value !== undefined);
     if (given === undefined) return undefined;
-    throw new StartupError(`${given[0]}: of no use without --requestheader-client-ca-file: add it`);
+    throw new StartupError(`${given[0]}: has no effect without --requestheader-client-ca-file: add it`);
   }
   if (caFile === options.clientCaFile) {
     throw new StartupError(
-      "--requestheader-client-ca-file and --client-ca-file name the same file: every client could speak for every other one",
+      "--requestheader-client-ca-file and --client-ca-file name the same file: any client could impersonate any other: use separate authorities",
     );
   }
   if (usernameHeaders.length === 0) {

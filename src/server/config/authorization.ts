@@ -55,7 +55,9 @@ interface Pair {
 function checkPair({ mode, modes, flag, file, usesFile }: Pair): void {
   if (modes.includes(mode) && file === undefined) throw new StartupError(`--authorization-mode: ${mode} needs ${flag}`);
   if (!modes.includes(mode) && file !== undefined && !usesFile) {
-    throw new StartupError(`${flag}: of no use without ${mode} in --authorization-mode: add it or leave the file out`);
+    throw new StartupError(
+      `${flag}: has no effect without ${mode} in --authorization-mode: add it or leave the file out`,
+    );
   }
 }
 

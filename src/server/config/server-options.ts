@@ -21,6 +21,7 @@ import {
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import type { Flag } from "./flag.ts";
+import { flagTexts } from "./flag-texts.ts";
 import { readAdmissionConfiguration, type WebhookKubeconfigs } from "./admission-configuration.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 import { StartupError } from "../../process/startup-error.ts";
@@ -77,6 +78,8 @@ export interface ServerConfig {
   readonly maxRequestsInflight: number;
   readonly maxMutatingRequestsInflight: number;
   readonly verbosity: number;
+  /** The text of every flag by name, for `/flagz`. */
+  readonly flagTexts: ReadonlyMap<string, string>;
   readonly clock: Clock;
 }
 
@@ -156,6 +159,7 @@ export function resolveOptions(
     maxRequestsInflight: options.maxRequestsInflight ?? flags["max-requests-inflight"].default,
     maxMutatingRequestsInflight: options.maxMutatingRequestsInflight ?? flags["max-mutating-requests-inflight"].default,
     verbosity: options.verbosity ?? flags.v.default,
+    flagTexts: flagTexts(options),
     clock: options.clock ?? systemClock,
   };
 }

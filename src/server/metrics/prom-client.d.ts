@@ -2,6 +2,9 @@
  * The parts of prom-client in use. Its index loads much more, such as tracing and clusters, which costs 60 ms of every start
  * and 12 MB.
  */
+declare module "prom-client/lib/counter.js" {
+  export { Counter as default } from "prom-client";
+}
 declare module "prom-client/lib/gauge.js" {
   export { Gauge as default } from "prom-client";
 }

@@ -110,7 +110,7 @@ export async function readImage(
   write: (records: DatabaseOperation[]) => Promise<void>,
 ): Promise<ImageHeader> {
   const reader = new ImageReader(chunks);
-  if (!(await reader.read(magic.length)).equals(magic)) throw new ImageError("it is no image of a state");
+  if (!(await reader.read(magic.length)).equals(magic)) throw new ImageError("it is not a snapshot");
   const header = parseHeader(await reader.read(await reader.length(headerBytesMax, "header")));
   let records: DatabaseOperation[] = [];
   let bytes = 0;
@@ -152,7 +152,7 @@ async function checkEnd(reader: ImageReader, count: number, sum: number): Promis
   const expected = end.readUInt32BE(0) * 2 ** 32 + end.readUInt32BE(4);
   if (expected !== count) throw new ImageError(`it should hold ${expected} records and holds ${count}`);
   if (end.readUInt32BE(8) !== sum) throw new ImageError("its checksum does not match");
-  if (!(await reader.isAtEnd())) throw new ImageError("something follows its end");
+  if (!(await reader.isAtEnd())) throw new ImageError("data follows its end");
 }
 
 function parseHeader(bytes: Buffer): ImageHeader {

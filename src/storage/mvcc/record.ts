@@ -120,7 +120,7 @@ export function verifyRecord(databaseKey: string, value: Buffer): void {
 
 /** Returns the kind of a value whose checksum holds. */
 function verify(databaseKey: string, value: Buffer): number {
-  if (value.length < headerBytes) throw new DamagedRecordError(`${value.length} bytes are no record`);
+  if (value.length < headerBytes) throw new DamagedRecordError(`${value.length} bytes are too short for a record`);
   const expected = readUint32(value, 0);
   const actual = checksum(databaseKey, value);
   writeUint32(value, expected, 0);

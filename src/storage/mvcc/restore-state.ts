@@ -23,9 +23,8 @@ export async function restoreState(options: RestoreOptions): Promise<OpenedState
   try {
     const header = await readImage(chunks, (records) => writeDurably(database, records));
     if (header.clusterId !== clusterId)
-      throw new ImageError(`it is of cluster ${header.clusterId}, not of ${clusterId}`);
-    if (header.record.index !== index)
-      throw new ImageError(`it stands at index ${header.record.index}, not at ${index}`);
+      throw new ImageError(`it belongs to cluster ${header.clusterId}, not to ${clusterId}`);
+    if (header.record.index !== index) throw new ImageError(`it is at index ${header.record.index}, not ${index}`);
     await writeDurably(database, [identityOperation(directory), stateOperation(header.record)]);
     return await readState(directory, database);
   } catch (error) {

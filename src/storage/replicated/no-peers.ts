@@ -12,7 +12,7 @@ export function noPeers(): Transport {
       for (const message of messages) events?.dropped(message, "unknown");
     },
     async sendSnapshot() {
-      throw new Error("there is nobody to send a snapshot to");
+      throw new Error("there are no peers to send a snapshot to");
     },
     async close() {},
   };

@@ -183,7 +183,7 @@ export class ReplicaCluster implements Cluster {
     const { membership, progress } = node.status();
     if (!isVoter(membership, toMemberId(id))) return;
     const staying = membership.voters.filter((voter) => voter !== toMemberId(id));
-    if (staying.length === 0) throw new ClusterError("quorumAtRisk", "it is the only voter: nobody would be left");
+    if (staying.length === 0) throw new ClusterError("quorumAtRisk", "it is the only voter: none would be left");
     const active = new Set(progress.filter(({ active }) => active).map(({ member }) => member));
     const heard = staying.filter((voter) => voter === toMemberId(self) || active.has(voter));
     if (heard.length > staying.length / 2) return;

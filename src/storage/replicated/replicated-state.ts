@@ -143,7 +143,7 @@ export class ReplicatedState {
     // The checksums of objects that this replica cannot read are unknown.
     if (own === undefined || own === hash || this.#corrupt.size > 0) return;
     throw new DivergenceError(
-      `the state at revision ${revision} is not that of the other members: remove this member and let it join anew`,
+      `the state at revision ${revision} differs from that of the other members: remove this member and let it join again`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { Client } from "../client.ts";
 import { deploymentDocument, deploymentName } from "../deployments.ts";
 import { cpuSeconds, type Served, serve, temporaryDirectory } from "../process.ts";
 import type { Figure, Options } from "../report.ts";
-import { measureTrackedCreates } from "../tracked-creates.ts";
+import { measureTrackedCreates, type TrackedCreates } from "../tracked-creates.ts";
 
 const deployments = 100;
 const writers = 16;
@@ -13,10 +13,12 @@ const mergePatch = { "content-type": "application/merge-patch+json" };
 
 /**
  * W16: the cost of field ownership. Applies of a Deployment of 2 KiB with three managers are compared with PUTs of the
- * same Deployment as it was read. Creations with and without tracking run in this process, without HTTP.
+ * same Deployment as it was read. Creations with and without tracking are compared as clients see them, and in this
+ * process, without HTTP.
  */
 export async function applies({ seconds }: Options): Promise<Figure[]> {
   const { put, apply, bytes } = await measureWrites(seconds);
+  const served = await measureServedCreates(seconds);
   const { tracked, untracked } = await measureTrackedCreates(seconds);
   return [
     {
@@ -27,11 +29,45 @@ export async function applies({ seconds }: Options): Promise<Figure[]> {
     },
     {
       name: "CPU of a create with tracking",
+      value: served.tracked / served.untracked,
+      unit: "without",
+      note: `${served.tracked.toFixed(0)} us, without ${served.untracked.toFixed(0)} us`,
+    },
+    {
+      name: "the same without HTTP",
       value: tracked / untracked,
       unit: "without",
       note: `${tracked.toFixed(0)} us, without ${untracked.toFixed(0)} us`,
     },
   ];
+}
+
+/** Creations on two servers in turns; only one of them tracks fields. */
+async function measureServedCreates(seconds: number): Promise<TrackedCreates> {
+  await using directory = await temporaryDirectory();
+  const options = JSON.stringify({ inMemory: true });
+  await using tracking = await serve("server", directory.path, options);
+  await using plain = await serve("untracked", `${directory.path}/plain`, options);
+  using trackingClient = new Client(tracking);
+  using plainClient = new Client(plain);
+  const spent = { tracked: 0, untracked: 0 };
+  let written = 0;
+  const create = async (served: Served, client: Client) => {
+    const documents = Array.from({ length: deployments }, (_, at) => JSON.stringify(deploymentDocument(at)));
+    const cpu = await cpuOf(served, (at) => client.expect("POST", collection, documents[at]));
+    await client.expect("DELETE", collection);
+    return cpu;
+  };
+  const round = async () => {
+    spent.tracked += await create(tracking, trackingClient);
+    spent.untracked += await create(plain, plainClient);
+    written += deployments;
+  };
+  for (let number = 0; number < 2 * warmUpRounds; number++) await round();
+  [spent.tracked, spent.untracked, written] = [0, 0, 0];
+  const endMs = performance.now() + 2 * seconds * 1_000;
+  while (performance.now() < endMs) await round();
+  return { tracked: (1e6 * spent.tracked) / written, untracked: (1e6 * spent.untracked) / written };
 }
 
 async function measureWrites(seconds: number): Promise<{ put: number; apply: number; bytes: number }> {

@@ -8,7 +8,7 @@ const streams = {
   container: "The container; by default the only one.",
 };
 
-/** What runs a cluster, and who may have how much of it. */
+/** Kinds that run a cluster and share out its resources. */
 export const clusterDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.Binding": { "": "Puts a pod on a node.", target: "The node." },
   "core/v1.ComponentStatus": {

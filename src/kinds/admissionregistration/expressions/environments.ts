@@ -10,7 +10,7 @@ import { apiRelease } from "../../../api/release.ts";
 import { patchDeclarations } from "./patch-types.ts";
 import { namespaceType, requestType, requestTypes } from "./request-types.ts";
 
-/** What an expression of a policy or webhook may use besides the request and its objects. */
+/** Variables of a policy or webhook besides the request and its objects. */
 export interface ExpressionPlace {
   readonly hasParams?: boolean;
   readonly hasAuthorizer?: boolean;

@@ -1,8 +1,10 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type {
+  MutatingAdmissionPolicyBinding,
+  ParamRef,
+  ValidatingAdmissionPolicyBinding,
+} from "../../../api/types/admissionregistration-v1.ts";
 import { validateMatchResources, validateMutableOperations } from "./admission-policy.ts";
-import { isPresent, objectOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
@@ -11,25 +13,24 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 const actions = ["Audit", "Deny", "Warn"];
 const notFoundActions = ["Deny", "Allow"];
 
-export function validateMutatingBinding(binding: KubeObject): FieldError[] {
-  const { matchResources } = objectOf(binding["spec"]);
-  return [...validateCommon(binding), ...validateMutableOperations(matchResources, "spec.matchResources")];
+export function validateMutatingBinding({ spec = {} }: MutatingAdmissionPolicyBinding): FieldError[] {
+  return [...validateCommon(spec), ...validateMutableOperations(spec.matchResources, "spec.matchResources")];
 }
 
-/** What both sorts of bindings have: a policy, its parameters, and whom it is about. */
-function validateCommon(binding: KubeObject): FieldError[] {
-  const { policyName, paramRef, matchResources } = objectOf(binding["spec"]);
+type BindingSpec = NonNullable<MutatingAdmissionPolicyBinding["spec"]>;
+
+/** Checks the fields that both kinds of bindings have: the policy, its parameters and its resources. */
+function validateCommon({ policyName = "", paramRef, matchResources }: BindingSpec): FieldError[] {
   return [
-    ...(textOf(policyName) === "" ? [fieldError.required("spec.policyName")] : []),
+    ...(policyName === "" ? [fieldError.required("spec.policyName")] : []),
     ...validateText(policyName, dnsSubdomainProblems, "spec.policyName"),
-    ...(isPresent(paramRef) ? validateParamRef(objectOf(paramRef), "spec.paramRef") : []),
-    ...(isPresent(matchResources) ? validateMatchResources(objectOf(matchResources), "spec.matchResources") : []),
+    ...(paramRef === undefined ? [] : validateParamRef(paramRef, "spec.paramRef")),
+    ...(matchResources === undefined ? [] : validateMatchResources(matchResources, "spec.matchResources")),
   ];
 }
 
-export function validateValidatingBinding(binding: KubeObject): FieldError[] {
-  const { validationActions } = objectOf(binding["spec"]);
-  return [...validateCommon(binding), ...validateActions(textsOf(validationActions), "spec.validationActions")];
+export function validateValidatingBinding({ spec = {} }: ValidatingAdmissionPolicyBinding): FieldError[] {
+  return [...validateCommon(spec), ...validateActions(spec.validationActions ?? [], "spec.validationActions")];
 }
 
 function validateActions(given: readonly string[], field: string): FieldError[] {
@@ -50,19 +51,22 @@ function validateActions(given: readonly string[], field: string): FieldError[] 
     : errors;
 }
 
-function validateParamRef(ref: JsonObject, field: string): FieldError[] {
-  const { name, selector, parameterNotFoundAction: action } = ref;
+function validateParamRef(
+  { name = "", selector, parameterNotFoundAction: action = "" }: ParamRef,
+  field: string,
+): FieldError[] {
   const both = "name and selector are mutually exclusive";
-  const hasName = textOf(name) !== "";
+  const hasName = name !== "";
+  const hasSelector = selector !== undefined;
   const errors = validateText(name, pathSegmentProblems, `${field}.name`);
-  if (hasName && isPresent(selector)) errors.push(fieldError.forbidden(`${field}.name`, both));
+  if (hasName && hasSelector) errors.push(fieldError.forbidden(`${field}.name`, both));
   errors.push(...validateLabelSelector(selector, `${field}.selector`));
-  if (hasName && isPresent(selector)) errors.push(fieldError.forbidden(`${field}.selector`, both));
-  if (!hasName && !isPresent(selector)) {
+  if (hasName && hasSelector) errors.push(fieldError.forbidden(`${field}.selector`, both));
+  if (!hasName && !hasSelector) {
     errors.push(fieldError.required(field, "one of name or selector must be specified"));
   }
-  if (textOf(action) === "") return [...errors, fieldError.required(`${field}.parameterNotFoundAction`)];
-  return notFoundActions.includes(textOf(action))
+  if (action === "") return [...errors, fieldError.required(`${field}.parameterNotFoundAction`)];
+  return notFoundActions.includes(action)
     ? errors
     : [...errors, fieldError.notSupported(`${field}.parameterNotFoundAction`, action, notFoundActions)];
 }

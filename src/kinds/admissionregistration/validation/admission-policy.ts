@@ -1,11 +1,21 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { parseApiVersion } from "../../../api/gvk.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { equalJson } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type {
+  AuditAnnotation,
+  MatchResources,
+  Mutation,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicySpec,
+  ParamKind,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicySpec,
+  Validation,
+  Variable,
+} from "../../../api/types/admissionregistration-v1.ts";
 import { validateNamedRule } from "./admission-rule.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
-import { isPresent, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
@@ -28,129 +38,127 @@ const celReserved = new Set(
   ),
 );
 
-/** Checks the fields and compiles the expressions; those that `old` has may use what is new in this release. */
-export function validateValidatingPolicy(policy: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = objectOf(policy["spec"]);
-  const stored = objectOf(old?.["spec"]);
-  const annotations = objectsOf(spec["auditAnnotations"]);
-  const validations = objectsOf(stored["validations"]);
+type PolicySpec = ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec;
+
+/** Checks the fields and compiles the expressions. Expressions of `old` may use the additions of this release. */
+export function validateValidatingPolicy(
+  { metadata, spec = {} }: ValidatingAdmissionPolicy,
+  old?: ValidatingAdmissionPolicy,
+): FieldError[] {
+  const stored = old?.spec ?? {};
+  const annotations = spec.auditAnnotations ?? [];
+  const texts = [
+    ...(stored.validations ?? []).flatMap(({ expression, messageExpression }) => [expression, messageExpression]),
+    ...(stored.auditAnnotations ?? []).map(({ valueExpression }) => valueExpression),
+  ];
   const expressions = new PolicyExpressions({
-    hasParams: isPresent(spec["paramKind"]),
-    composes: objectsOf(spec["variables"]).length > 0,
-    stored: new Set([
-      ...textsAt(validations, "expression"),
-      ...textsAt(validations, "messageExpression"),
-      ...textsAt(objectsOf(stored["auditAnnotations"]), "valueExpression"),
-    ]),
+    hasParams: spec.paramKind !== undefined,
+    composes: (spec.variables ?? []).length > 0,
+    stored: textSet(texts),
   });
   return [
     ...validateCommon(spec, stored, expressions),
-    ...validateValidations(objectsOf(spec["validations"]), annotations.length === 0, expressions),
-    ...validateAuditAnnotations(annotations, policy.metadata.name ?? "", "spec.auditAnnotations", expressions),
+    ...validateValidations(spec.validations ?? [], annotations.length === 0, expressions),
+    ...validateAuditAnnotations(annotations, metadata.name ?? "", "spec.auditAnnotations", expressions),
   ].slice(0, fieldErrorsMax);
 }
 
-function textsAt(parts: readonly JsonObject[], name: string): string[] {
-  return parts.map((part) => textOf(part[name])).filter((text) => text !== "");
+function textSet(texts: readonly (string | undefined)[]): ReadonlySet<string> {
+  return new Set(texts.flatMap((text) => (text === undefined || text === "" ? [] : [text])));
 }
 
-/** What the controller has found out about the types of the expressions. */
-export function validateValidatingPolicyStatus(policy: KubeObject): FieldError[] {
-  const { typeChecking, conditions } = objectOf(policy["status"]);
+/** Checks the warnings of the controller that checks the types of the expressions. */
+export function validateValidatingPolicyStatus({ status = {} }: ValidatingAdmissionPolicy): FieldError[] {
+  const { typeChecking, conditions } = status;
   const field = "status.typeChecking.expressionWarnings";
-  const warnings = validateEach(
-    objectsOf(objectOf(typeChecking)["expressionWarnings"]),
-    ({ warning, fieldRef }, at) => [
-      ...(textOf(warning) === "" ? [fieldError.required(`${field}[${at}].warning`)] : []),
-      ...(textOf(fieldRef).trim() === "" ? [fieldError.required(`${field}[${at}].fieldRef`)] : []),
-    ],
-  );
+  const warnings = validateEach(typeChecking?.expressionWarnings ?? [], ({ warning = "", fieldRef = "" }, at) => [
+    ...(warning === "" ? [fieldError.required(`${field}[${at}].warning`)] : []),
+    ...(fieldRef.trim() === "" ? [fieldError.required(`${field}[${at}].fieldRef`)] : []),
+  ]);
   return [...warnings.slice(0, fieldErrorsMax), ...validateConditions(conditions, "status.conditions")];
 }
 
-/** The same for a policy that changes objects. */
-export function validateMutatingPolicy(policy: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = objectOf(policy["spec"]);
-  const stored = objectOf(old?.["spec"]);
-  const mutations = objectsOf(spec["mutations"]);
-  const configurations = objectsOf(stored["mutations"]).map((mutation) => objectOf(mutation["applyConfiguration"]));
+/** Does the same for a policy that changes objects. */
+export function validateMutatingPolicy(
+  { spec = {} }: MutatingAdmissionPolicy,
+  old?: MutatingAdmissionPolicy,
+): FieldError[] {
+  const stored = old?.spec ?? {};
+  const mutations = spec.mutations ?? [];
   const expressions = new PolicyExpressions({
-    hasParams: isPresent(spec["paramKind"]),
+    hasParams: spec.paramKind !== undefined,
     composes: true,
-    stored: new Set(textsAt(configurations, "expression")),
+    stored: textSet((stored.mutations ?? []).map(({ applyConfiguration }) => applyConfiguration?.expression)),
   });
   return [
     ...validateConstraints(spec),
-    ...validateMutableOperations(spec["matchConstraints"], "spec.matchConstraints"),
+    ...validateMutableOperations(spec.matchConstraints, "spec.matchConstraints"),
     ...validateComposition(spec, stored, expressions),
     ...(mutations.length === 0
       ? [fieldError.required("spec.mutations", "mutations must contain at least one item")]
       : []),
     ...validateEach(mutations, (mutation, at) => validateMutation(mutation, `spec.mutations[${at}]`, expressions)),
-    ...validateRequiredChoice(spec["reinvocationPolicy"], reinvocationPolicies, "spec.reinvocationPolicy"),
+    ...validateRequiredChoice(spec.reinvocationPolicy, reinvocationPolicies, "spec.reinvocationPolicy"),
   ].slice(0, fieldErrorsMax);
 }
 
-function validateCommon(spec: JsonObject, stored: JsonObject, expressions: PolicyExpressions): FieldError[] {
+function validateCommon(spec: PolicySpec, stored: PolicySpec, expressions: PolicyExpressions): FieldError[] {
   return [...validateConstraints(spec), ...validateComposition(spec, stored, expressions)];
 }
 
 /** Checks which requests a policy is for. */
-function validateConstraints(spec: JsonObject): FieldError[] {
-  const { paramKind, matchConstraints } = spec;
+function validateConstraints({ failurePolicy, paramKind, matchConstraints }: PolicySpec): FieldError[] {
   return [
-    ...validateRequiredChoice(spec["failurePolicy"], failurePolicies, "spec.failurePolicy"),
-    ...(isPresent(paramKind) ? validateParamKind(objectOf(paramKind), "spec.paramKind") : []),
-    ...(isPresent(matchConstraints)
-      ? [
-          ...validateMatchResources(objectOf(matchConstraints), "spec.matchConstraints"),
-          ...(objectsOf(objectOf(matchConstraints)["resourceRules"]).length === 0
+    ...validateRequiredChoice(failurePolicy, failurePolicies, "spec.failurePolicy"),
+    ...(paramKind === undefined ? [] : validateParamKind(paramKind, "spec.paramKind")),
+    ...(matchConstraints === undefined
+      ? [fieldError.required("spec.matchConstraints")]
+      : [
+          ...validateMatchResources(matchConstraints, "spec.matchConstraints"),
+          ...((matchConstraints.resourceRules ?? []).length === 0
             ? [fieldError.required("spec.matchConstraints.resourceRules")]
             : []),
-        ]
-      : [fieldError.required("spec.matchConstraints")]),
+        ]),
   ];
 }
 
 /** Checks the conditions and the variables, which later expressions use. */
-function validateComposition(spec: JsonObject, stored: JsonObject, expressions: PolicyExpressions): FieldError[] {
-  const { paramKind, matchConditions, variables } = spec;
-  const isUnchanged =
-    equalJson(matchConditions ?? null, stored["matchConditions"] ?? null) &&
-    equalJson(paramKind ?? null, stored["paramKind"] ?? null);
-  const options = { hasParams: isPresent(paramKind), stored: stored["matchConditions"] };
+function validateComposition(
+  { paramKind, matchConditions, variables = [] }: PolicySpec,
+  stored: PolicySpec,
+  expressions: PolicyExpressions,
+): FieldError[] {
+  const isUnchanged = equalJson(matchConditions, stored.matchConditions) && equalJson(paramKind, stored.paramKind);
+  const options = { hasParams: paramKind !== undefined, stored: stored.matchConditions };
   return [
-    ...(isUnchanged ? [] : validateMatchConditions(matchConditions, "spec.matchConditions", options)),
-    ...validateEach(objectsOf(variables), (variable, at) =>
-      validateVariable(variable, `spec.variables[${at}]`, expressions),
+    ...(isUnchanged ? [] : validateMatchConditions(matchConditions ?? [], "spec.matchConditions", options)),
+    ...validateEach(variables, (variable, at) => validateVariable(variable, `spec.variables[${at}]`, expressions)),
+  ];
+}
+
+export function validateMatchResources(resources: MatchResources, field: string): FieldError[] {
+  return [
+    ...validateRequiredChoice(resources.matchPolicy, matchPolicies, `${field}.matchPolicy`),
+    ...(["namespaceSelector", "objectSelector"] as const).flatMap((name) =>
+      resources[name] === undefined
+        ? [fieldError.required(`${field}.${name}`)]
+        : validateLabelSelector(resources[name], `${field}.${name}`),
+    ),
+    ...(["resourceRules", "excludeResourceRules"] as const).flatMap((name) =>
+      validateEach(resources[name] ?? [], (rule, at) => validateNamedRule(rule, `${field}.${name}[${at}]`)),
     ),
   ];
 }
 
-export function validateMatchResources(resources: JsonObject, field: string): FieldError[] {
-  return [
-    ...validateRequiredChoice(resources["matchPolicy"], matchPolicies, `${field}.matchPolicy`),
-    ...["namespaceSelector", "objectSelector"].flatMap((name) =>
-      isPresent(resources[name])
-        ? validateLabelSelector(resources[name], `${field}.${name}`)
-        : [fieldError.required(`${field}.${name}`)],
-    ),
-    ...["resourceRules", "excludeResourceRules"].flatMap((name) =>
-      validateEach(objectsOf(resources[name]), (rule, at) => validateNamedRule(rule, `${field}.${name}[${at}]`)),
-    ),
-  ];
-}
-
-/** An object that is deleted cannot be changed any more. */
-export function validateMutableOperations(resources: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(objectOf(resources)["resourceRules"])
-    .flatMap((rule) => textsOf(rule["operations"]))
+/** Rejects DELETE: an object that is deleted cannot be changed any more. */
+export function validateMutableOperations(resources: MatchResources | undefined, field: string): FieldError[] {
+  return (resources?.resourceRules ?? [])
+    .flatMap(({ operations = [] }) => operations)
     .filter((operation) => !mutableOperations.includes(operation))
     .map((operation) => fieldError.notSupported(`${field}.resourceRules.operations`, operation, mutableOperations));
 }
 
-function validateParamKind(kind: JsonObject, field: string): FieldError[] {
-  const [apiVersion, name] = [textOf(kind["apiVersion"]), textOf(kind["kind"])];
+function validateParamKind({ apiVersion = "", kind: name = "" }: ParamKind, field: string): FieldError[] {
   const problems = dnsLabel1035Problems(name.toLowerCase());
   return [
     ...(apiVersion === ""
@@ -180,9 +188,11 @@ function validateApiVersion(text: string, field: string): FieldError[] {
   return problems.length > 0 ? [...errors, fieldError.invalid(field, version, problems.join(","))] : errors;
 }
 
-function validateVariable(variable: JsonObject, field: string, expressions: PolicyExpressions): FieldError[] {
-  const name = textOf(variable["name"]);
-  const text = textOf(variable["expression"]);
+function validateVariable(
+  { name = "", expression: text = "" }: Variable,
+  field: string,
+  expressions: PolicyExpressions,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (name.trim() === "") errors.push(fieldError.required(`${field}.name`, "name is not specified"));
   else if (!isCelIdentifier(name)) {
@@ -196,12 +206,12 @@ function isCelIdentifier(name: string): boolean {
   return /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !celReserved.has(name);
 }
 
-function requireExpression(value: JsonValue | undefined, field: string, what = "expression"): FieldError[] {
-  return textOf(value).trim() === "" ? [fieldError.required(field, `${what} is not specified`)] : [];
+function requireExpression(text: string, field: string, what = "expression"): FieldError[] {
+  return text.trim() === "" ? [fieldError.required(field, `${what} is not specified`)] : [];
 }
 
 function validateValidations(
-  validations: readonly JsonObject[],
+  validations: readonly Validation[],
   isOnlyPart: boolean,
   expressions: PolicyExpressions,
 ): FieldError[] {
@@ -214,11 +224,11 @@ function validateValidations(
   );
 }
 
-function validateValidation(validation: JsonObject, field: string, expressions: PolicyExpressions): FieldError[] {
-  const { reason } = validation;
-  const message = textOf(validation["message"]);
-  const messageExpression = textOf(validation["messageExpression"]);
-  const expression = textOf(validation["expression"]);
+function validateValidation(
+  { expression = "", message = "", messageExpression = "", reason }: Validation,
+  field: string,
+  expressions: PolicyExpressions,
+): FieldError[] {
   const errors =
     expression.trim() === ""
       ? requireExpression(expression, `${field}.expression`)
@@ -234,15 +244,15 @@ function validateValidation(validation: JsonObject, field: string, expressions: 
   } else if (/[\n\r]/.test(message.trim())) {
     errors.push(fieldError.invalid(`${field}.message`, message, "must not contain line breaks"));
   }
-  if (isPresent(reason) && !reasons.includes(textOf(reason))) {
+  if (reason !== undefined && !reasons.includes(reason)) {
     errors.push(fieldError.notSupported(`${field}.reason`, reason, reasons));
   }
   return errors;
 }
 
-/** The key is completed by the name of the policy. */
+/** A key is prefixed with the name of the policy. */
 function validateAuditAnnotations(
-  annotations: readonly JsonObject[],
+  annotations: readonly AuditAnnotation[],
   policy: string,
   field: string,
   expressions: PolicyExpressions,
@@ -253,14 +263,13 @@ function validateAuditAnnotations(
     errors.push(fieldError.invalid(field, [...annotations], text));
   }
   const seen = new Set<string>();
-  for (const [at, annotation] of annotations.entries()) {
-    const key = textOf(annotation["key"]);
+  for (const [at, { key = "", valueExpression = "" }] of annotations.entries()) {
     const full = `${policy}/${key}`;
     const problems = policy === "" ? ["requires metadata.name be non-empty"] : labelKeyErrors(full);
     const value = policy === "" ? key : full;
     errors.push(...problems.map((problem) => fieldError.invalid(`${field}[${at}].key`, value, problem)));
     const path = `${field}[${at}].valueExpression`;
-    errors.push(...validateValueExpression(textOf(annotation["valueExpression"]), path, expressions));
+    errors.push(...validateValueExpression(valueExpression, path, expressions));
     if (seen.has(key)) errors.push(fieldError.duplicate(`${field}[${at}].key`, key));
     seen.add(key);
   }
@@ -276,21 +285,21 @@ function validateValueExpression(value: string, field: string, expressions: Poli
   return expressions.check("auditAnnotation", text, field, value);
 }
 
-/** The block that belongs to the type of the patch, and not the other. */
-function validateMutation(mutation: JsonObject, field: string, expressions: PolicyExpressions): FieldError[] {
-  const type = textOf(mutation["patchType"]);
+/** Requires the block of the patch type and forbids the other. */
+function validateMutation(mutation: Mutation, field: string, expressions: PolicyExpressions): FieldError[] {
+  const { patchType: type } = mutation;
   const errors = validateRequiredChoice(type, patchTypes, `${field}.patchType`);
   if (errors.length > 0) return errors;
   const [own, other] =
     type === "JSONPatch"
       ? (["jsonPatch", "applyConfiguration"] as const)
       : (["applyConfiguration", "jsonPatch"] as const);
-  const text = textOf(objectOf(mutation[own])["expression"]).trim();
-  if (!isPresent(mutation[own])) {
+  const text = (mutation[own]?.expression ?? "").trim();
+  if (mutation[own] === undefined) {
     errors.push(fieldError.required(`${field}.${own}`, `must be specified when patchType is ${type}`));
   } else if (text === "") errors.push(fieldError.required(`${field}.${own}.expression`));
   else errors.push(...expressions.check(own, text, `${field}.${own}.expression`));
-  if (isPresent(mutation[other])) {
+  if (mutation[other] !== undefined) {
     const why = `must not be specified when patchType is ${type}`;
     errors.push(fieldError.invalid(`${field}.${other}`, `{${other}}`, why));
   }

@@ -1,40 +1,40 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
+import type { NamedRuleWithOperations, RuleWithOperations } from "../../../api/types/admissionregistration-v1.ts";
 import { pathSegmentProblems } from "../../../api/validation/names.ts";
-import { isPresent, textOf, textsOf } from "../../../api/json-reading.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const scopes = ["*", "Cluster", "Namespaced"];
 const all = "*";
 
-/** Which requests a webhook or policy is asked about. */
-export function validateAdmissionRule(rule: JsonObject, field: string): FieldError[] {
-  const { scope } = rule;
-  const list = (name: string) => textsOf(rule[name]);
+/** Checks which requests a webhook or policy is asked about. */
+export function validateAdmissionRule(
+  { operations: asked = [], apiGroups = [], apiVersions = [], resources = [], scope }: RuleWithOperations,
+  field: string,
+): FieldError[] {
   return [
-    ...validateList(list("operations"), "operations", `${field}.operations`),
-    ...validateEach(list("operations"), (operation, at) =>
+    ...validateList(asked, "operations", `${field}.operations`),
+    ...validateEach(asked, (operation, at) =>
       operations.includes(operation)
         ? []
         : [fieldError.notSupported(`${field}.operations[${at}]`, operation, operations)],
     ),
-    ...validateList(list("apiGroups"), "API groups", `${field}.apiGroups`),
-    ...validateList(list("apiVersions"), "API versions", `${field}.apiVersions`),
-    ...validateEach(list("apiVersions"), (version, at) =>
+    ...validateList(apiGroups, "API groups", `${field}.apiGroups`),
+    ...validateList(apiVersions, "API versions", `${field}.apiVersions`),
+    ...validateEach(apiVersions, (version, at) =>
       version === "" ? [fieldError.required(`${field}.apiVersions[${at}]`)] : [],
     ),
-    ...validateResources(list("resources"), `${field}.resources`),
-    ...(isPresent(scope) && !scopes.includes(textOf(scope))
-      ? [fieldError.notSupported(`${field}.scope`, scope, scopes)]
-      : []),
+    ...validateResources(resources, `${field}.resources`),
+    ...(scope === undefined || scopes.includes(scope)
+      ? []
+      : [fieldError.notSupported(`${field}.scope`, scope, scopes)]),
   ];
 }
 
-/** A rule that can be narrowed to names. */
-export function validateNamedRule(rule: JsonObject, field: string): FieldError[] {
+/** Checks a rule that can be narrowed to names. */
+export function validateNamedRule(rule: NamedRuleWithOperations, field: string): FieldError[] {
   const seen = new Set<string>();
-  const names = validateEach(textsOf(rule["resourceNames"]), (name, at) => {
+  const names = validateEach(rule.resourceNames ?? [], (name, at) => {
     const path = `${field}.resourceNames[${at}]`;
     const errors = pathSegmentProblems(name).map((problem) => fieldError.invalid(path, name, problem));
     if (seen.has(name)) errors.push(fieldError.duplicate(path, name));
@@ -50,7 +50,7 @@ function validateList(values: readonly string[], what: string, field: string): F
   return [fieldError.invalid(field, [...values], `if '*' is present, must not specify other ${what}`)];
 }
 
-/** `pods`, `pods/status`, and patterns of both; no pattern beside what it covers already. */
+/** Checks names such as `pods` and `pods/status`, and patterns. A pattern cannot stand beside a name that it covers. */
 function validateResources(resources: readonly string[], field: string): FieldError[] {
   const errors = resources.length === 0 ? [fieldError.required(field)] : [];
   const ofResource = new Set<string>();

@@ -1,7 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import { objectsOf, textOf } from "../../../api/json-reading.ts";
+import type { MatchCondition } from "../../../api/types/admissionregistration-v1.ts";
 import { celTypes, compileTyped } from "../../../cel/index.ts";
 import { expressionEnvironment } from "../expressions/environments.ts";
 import { problemsOf } from "./policy-expressions.ts";
@@ -12,23 +11,21 @@ export interface MatchConditionOptions {
   /** The policy has parameters. */
   readonly hasParams?: boolean;
   /** The conditions of the object that is replaced. */
-  readonly stored?: JsonValue | undefined;
+  readonly stored?: readonly MatchCondition[] | undefined;
 }
 
-/** Checks the expressions that all have to hold before a webhook or policy is asked. */
+/** Checks the expressions that must all be true before a webhook or policy is asked. */
 export function validateMatchConditions(
-  value: JsonValue | undefined,
+  conditions: readonly MatchCondition[],
   field: string,
-  { hasParams = false, stored }: MatchConditionOptions = {},
+  { hasParams = false, stored = [] }: MatchConditionOptions = {},
 ): FieldError[] {
-  const conditions = objectsOf(value);
   const errors = conditions.length > conditionsMax ? [fieldError.tooMany(field, conditions.length, conditionsMax)] : [];
-  const known = expressionsOf(stored);
+  const known = new Set(stored.map(({ expression }) => expression));
   const seen = new Set<string>();
-  for (const [at, condition] of conditions.entries()) {
+  for (const [at, { name = "", expression = "" }] of conditions.entries()) {
     const path = `${field}[${at}]`;
-    const name = textOf(condition["name"]);
-    const text = textOf(condition["expression"]).trim();
+    const text = expression.trim();
     if (text === "") errors.push(fieldError.required(`${path}.expression`));
     // More conditions than there may be are not worth compiling.
     else if (at < conditionsMax) {
@@ -46,8 +43,4 @@ export function validateMatchConditions(
     seen.add(name);
   }
   return errors;
-}
-
-function expressionsOf(conditions: JsonValue | undefined): Set<string> {
-  return new Set(objectsOf(conditions).map(({ expression }) => textOf(expression)));
 }

@@ -10,7 +10,7 @@ import type {
   SelectableField,
 } from "../../../api/types/apiextensions-v1.ts";
 
-/** What a definition says about one version, or about all of them. */
+/** Fields that a definition has for one version or for all of them. */
 export interface VersionParts {
   /** Undefined where `schema` is absent. */
   readonly schema: { readonly openAPIV3Schema: OpenApiSchema | undefined } | undefined;

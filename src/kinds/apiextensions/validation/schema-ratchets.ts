@@ -13,7 +13,7 @@ export interface SchemaRatchets {
   readonly requiresListKeys: boolean;
 }
 
-/** What a new definition has to follow: everything. */
+/** A new definition follows every rule. */
 export const allRequired: SchemaRatchets = {
   requiresSchemas: true,
   requiresKnownTypes: true,

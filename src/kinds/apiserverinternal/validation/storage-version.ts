@@ -1,10 +1,12 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { isPresent, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import type {
+  ServerStorageVersion,
+  StorageVersion,
+  StorageVersionStatus,
+} from "../../../api/types/apiserverinternal-v1alpha1.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 
-/** `<group>.<resource>`, as in `apps.deployments`. */
+/** Checks a name of the form `<group>.<resource>`, as in `apps.deployments`. */
 export function storageVersionNameProblems(name: string): string[] {
   const dot = name.lastIndexOf(".");
   if (dot < 0) return ["name must be in the form of <group>.<resource>"];
@@ -14,30 +16,33 @@ export function storageVersionNameProblems(name: string): string[] {
   ];
 }
 
-/** What each server writes it can also read, and what all of them write is said once. */
-export function validateStorageVersionStatus(version: KubeObject): FieldError[] {
-  const status = objectOf(version["status"]);
-  const servers = objectsOf(status["storageVersions"]);
+/** A server can read the version that it writes, and the common version is the one that all servers write. */
+export function validateStorageVersionStatus({ status = {} }: StorageVersion): FieldError[] {
+  const servers = status.storageVersions ?? [];
   return [
     ...servers.flatMap((server, at) => validateServer(server, `status.storageVersions[${at}]`)),
-    ...validateCommon(status, servers),
+    ...validateCommon(status.commonEncodingVersion, servers),
   ];
 }
 
-function validateServer(server: JsonObject, field: string): FieldError[] {
-  const encoding = textOf(server["encodingVersion"]);
-  if (textsOf(server["decodableVersions"]).includes(encoding)) return [];
-  const text = `decodableVersions must include encodingVersion ${encoding}`;
-  return [fieldError.invalid(`${field}.decodableVersions`, server["decodableVersions"], text)];
+function validateServer(
+  { encodingVersion = "", decodableVersions }: ServerStorageVersion,
+  field: string,
+): FieldError[] {
+  if (decodableVersions?.includes(encodingVersion)) return [];
+  const text = `decodableVersions must include encodingVersion ${encodingVersion}`;
+  return [fieldError.invalid(`${field}.decodableVersions`, decodableVersions, text)];
 }
 
-function validateCommon(status: JsonObject, servers: readonly JsonObject[]): FieldError[] {
+function validateCommon(
+  common: StorageVersionStatus["commonEncodingVersion"],
+  servers: readonly ServerStorageVersion[],
+): FieldError[] {
   const field = "status.commonEncodingVersion";
-  const common = status["commonEncodingVersion"];
-  const versions = new Set(servers.map((server) => textOf(server["encodingVersion"])));
+  const versions = new Set(servers.map(({ encodingVersion = "" }) => encodingVersion));
   const [agreed] = versions.size === 1 ? versions : [];
   if (agreed === undefined) {
-    if (!isPresent(common)) return [];
+    if (common === undefined) return [];
     return [
       fieldError.invalid(
         field,
@@ -46,7 +51,7 @@ function validateCommon(status: JsonObject, servers: readonly JsonObject[]): Fie
       ),
     ];
   }
-  if (!isPresent(common)) {
+  if (common === undefined) {
     return [fieldError.invalid(field, null, `the common encoding version is ${agreed}`)];
   }
   return common === agreed

@@ -30,7 +30,7 @@ export function defaultAutoscaler(autoscaler: JsonObject): void {
   fillIn(childOf(behavior, "scaleDown"), scaleDown);
 }
 
-/** What autoscaling/v1 has as well. */
+/** Sets the defaults that autoscaling/v1 has too. */
 export function defaultReplicas(autoscaler: JsonObject): void {
   fillIn(childOf(autoscaler, "spec"), { minReplicas: 1 });
 }

@@ -3,7 +3,7 @@ import { childOf, fillIn, fillInText, labelAsTemplate, templateLabels } from "..
 
 const int32Max = 2_147_483_647;
 
-/** Of jobs, not of the templates that a CronJob makes them from. */
+/** Sets the defaults of jobs. Templates of CronJobs do not have them. */
 export function defaultJob(job: JsonObject): void {
   const spec = childOf(job, "spec");
   const isSet = (name: string) => spec[name] !== undefined && spec[name] !== null;

@@ -219,7 +219,7 @@ function validateCompletions(spec: JobSpec, stored: JobSpec): FieldError[] {
   return [fieldError.invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
 }
 
-/** Of a job that waits for its first pod, or for the end of its last one, the pods may still change. */
+/** Rejects a changed template, except for a job that waits for its first pod or for the end of its last one. */
 function validateTemplateUpdate(template: PodTemplateSpec, stored: JobSpec, status: JobStatus): FieldError[] {
   const isIdle = stored.suspend === true && hasNoPods(status);
   const old = isIdle ? withSchedulingOf(template, stored.template) : stored.template;

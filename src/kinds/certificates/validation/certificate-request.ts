@@ -17,7 +17,7 @@ const hashes: ReadonlyMap<string, string | null> = new Map([
   ["2b6570", null],
 ]);
 
-/** What a PKCS #10 request says about itself. */
+/** The contents of a PKCS #10 request. */
 export interface CertificateRequest {
   readonly key: KeyObject;
   /** Undefined when the key itself has signed the request. */
@@ -32,7 +32,7 @@ export function certificateRequestProblem(pem: string): string | undefined {
   return request === undefined ? "asn1: structure error: malformed certificate request" : request.signatureProblem;
 }
 
-/** Undefined when the DER is no PKCS #10 request with a key that we can read. */
+/** Returns undefined unless the DER is a PKCS #10 request with a readable key. */
 export function parseCertificateRequest(der: Buffer): CertificateRequest | undefined {
   const [request] = derElements(der);
   const [info, algorithm, signature] = derElements(request?.content);

@@ -148,7 +148,7 @@ describe("certificatesigningrequests/status", () => {
     [
       { certificate: encoded(`${authority.certificate}${pem("CERTIFICATE").replace("-----END", "x-----END")}`) },
       {},
-      // What is no block is text around the blocks.
+      // Everything outside the blocks is plain text.
       [],
     ],
   ];

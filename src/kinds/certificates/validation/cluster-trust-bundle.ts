@@ -1,9 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type { ClusterTrustBundle } from "../../../api/types/certificates-v1beta1.ts";
 import { type PemBlock, pemBlocks } from "../../../access/certificates/pem.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { objectOf, textOf } from "../../../api/json-reading.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
 import { validateSignerName } from "./signer-name.ts";
@@ -11,26 +10,24 @@ import { validateSignerName } from "./signer-name.ts";
 const bundleBytesMax = 1024 * 1024;
 const omitted = "<value omitted>";
 
-/** The rest of the name's rule needs the signer, which is in the spec. */
+/** The other rules of a name depend on the signer in the spec. */
 export const trustBundleNameProblems = pathSegmentProblems;
 
-export function validateTrustBundle(bundle: KubeObject, old?: KubeObject): FieldError[] {
-  const { signerName, trustBundle } = objectOf(bundle["spec"]);
-  const signer = textOf(signerName);
-  const isSame = old !== undefined && objectOf(old["spec"])["trustBundle"] === trustBundle;
+export function validateTrustBundle({ metadata, spec }: ClusterTrustBundle, old?: ClusterTrustBundle): FieldError[] {
+  const { signerName: signer = "", trustBundle } = spec;
+  const isSame = old !== undefined && old.spec.trustBundle === trustBundle;
   return [
-    ...validateName(bundle.metadata.name ?? "", signer),
+    ...validateName(metadata.name ?? "", signer),
     ...(signer === "" ? [] : validateSignerName(signer, "spec.signerName")),
-    ...(isSame ? [] : validateAnchors(textOf(trustBundle), "spec.trustBundle")),
+    ...(isSame ? [] : validateAnchors(trustBundle, "spec.trustBundle")),
   ];
 }
 
-export function validateTrustBundleUpdate(bundle: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [objectOf(bundle["spec"]), objectOf(old["spec"])];
-  return validateImmutable(textOf(fresh["signerName"]), textOf(stored["signerName"]), "spec.signerName");
+export function validateTrustBundleUpdate(bundle: ClusterTrustBundle, old: ClusterTrustBundle): FieldError[] {
+  return validateImmutable(bundle.spec.signerName ?? "", old.spec.signerName ?? "", "spec.signerName");
 }
 
-/** A bundle of a signer is named after it, so that who may write for the signer can be told by the name. */
+/** Checks that a bundle is named after its signer. Permission to write for a signer then follows from the name. */
 function validateName(name: string, signer: string): FieldError[] {
   const refuse = (problem: string) => [fieldError.invalid("metadata.name", name, problem)];
   const prefix = signer === "" ? "" : `${signer.replaceAll("/", ":")}:`;

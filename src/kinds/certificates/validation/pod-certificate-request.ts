@@ -1,10 +1,9 @@
 import { createPublicKey, type KeyObject, constants, verify } from "node:crypto";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import { equalJson } from "../../../api/json.ts";
+import type { PodCertificateRequest, PodCertificateRequestSpec } from "../../../api/types/certificates-v1beta1.ts";
 import { parseCertificateRequest } from "./certificate-request.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { isPresent, numberOf, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { validateAnnotations } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { isProjectSigner, validateSignerName } from "./signer-name.ts";
@@ -17,19 +16,19 @@ const secondsMax = 91 * 86_400;
 const projectSecondsMax = 86_400;
 const curves = ["prime256v1", "secp384r1", "secp521r1"];
 const modulusBits = [3072, 4096];
+const keyMaterial = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"] as const;
 const knownTypes = ["Issued", "Denied", "Failed"];
 const omittedValue = "<value omitted>";
 
-export function validatePodCertificateRequest(request: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = objectOf(request["spec"]);
-  if (old !== undefined && equalJson(spec, objectOf(old["spec"]))) return [];
+export function validatePodCertificateRequest(
+  { spec }: PodCertificateRequest,
+  old?: PodCertificateRequest,
+): FieldError[] {
+  if (old !== undefined && equalJson(spec, old.spec)) return [];
   return [
-    ...validateSignerName(textOf(spec["signerName"]), "spec.signerName"),
-    ...validateAnnotations(
-      objectOf(spec["unverifiedUserAnnotations"]) as Record<string, string>,
-      "spec.unverifiedUserAnnotations",
-    ),
-    ...["pod", "serviceAccount", "node"].flatMap((owner) => [
+    ...validateSignerName(spec.signerName ?? "", "spec.signerName"),
+    ...validateAnnotations(spec.unverifiedUserAnnotations ?? {}, "spec.unverifiedUserAnnotations"),
+    ...(["pod", "serviceAccount", "node"] as const).flatMap((owner) => [
       ...validateOwnerName(spec, `${owner}Name`),
       ...validateOwnerUid(spec, `${owner}UID`),
     ]),
@@ -37,65 +36,69 @@ export function validatePodCertificateRequest(request: KubeObject, old?: KubeObj
   ];
 }
 
-export function validatePodCertificateRequestUpdate(request: KubeObject, old: KubeObject): FieldError[] {
-  return validateImmutable(objectOf(request["spec"]), objectOf(old["spec"]), "spec");
+export function validatePodCertificateRequestUpdate(
+  request: PodCertificateRequest,
+  old: PodCertificateRequest,
+): FieldError[] {
+  return validateImmutable(request.spec, old.spec, "spec");
 }
 
-/** One outcome at most, which nothing follows. */
-export function validatePodCertificateRequestStatus(request: KubeObject, old?: KubeObject): FieldError[] {
-  const [fresh, stored] = [conditionsOf(request), old === undefined ? [] : conditionsOf(old)];
+/** A request has at most one outcome. Its status never changes after that. */
+export function validatePodCertificateRequestStatus(
+  { status: fresh = {} }: PodCertificateRequest,
+  old?: PodCertificateRequest,
+): FieldError[] {
+  const stored = old?.status ?? {};
   const field = "status.conditions";
   let known = 0;
-  const errors = fresh.flatMap(({ type, status }, at) => {
-    if (!knownTypes.includes(textOf(type))) {
-      return [fieldError.notSupported(`${field}.[${at}].type`, textOf(type), knownTypes)];
+  const errors = (fresh.conditions ?? []).flatMap(({ type = "", status = "" }, at) => {
+    if (!knownTypes.includes(type)) {
+      return [fieldError.notSupported(`${field}.[${at}].type`, type, knownTypes)];
     }
     known++;
     const text = 'There may be at most one condition with type "Issued", "Denied", or "Failed"';
     return [
       ...(known > 1 ? [fieldError.invalid(`${field}.[${at}].type`, type, text)] : []),
-      ...(status === "True" ? [] : [fieldError.notSupported(`${field}.[${at}].status`, textOf(status), ["True"])]),
+      ...(status === "True" ? [] : [fieldError.notSupported(`${field}.[${at}].status`, status, ["True"])]),
     ];
   });
-  if (errors.length > 0 || stored.length === 0 || old === undefined) return errors;
-  if (equalJson(objectOf(request["status"]), objectOf(old["status"]))) return [];
+  if (errors.length > 0 || (stored.conditions ?? []).length === 0) return errors;
+  if (equalJson(fresh, stored)) return [];
   const text = "immutable after PodCertificateRequest is issued, denied, or failed";
-  return [fieldError.invalid("status", objectOf(request["status"]), text)];
+  return [fieldError.invalid("status", fresh, text)];
 }
 
-function conditionsOf(request: KubeObject): JsonObject[] {
-  return objectsOf(objectOf(request["status"])["conditions"]);
-}
+type Owner = "pod" | "serviceAccount" | "node";
 
-function validateOwnerName(spec: JsonObject, name: string): FieldError[] {
-  const value = textOf(spec[name]);
+function validateOwnerName(spec: PodCertificateRequestSpec, name: `${Owner}Name`): FieldError[] {
+  const value = spec[name] ?? "";
   return dnsSubdomainProblems(value).map((problem) => fieldError.invalid(`spec.${name}`, value, problem));
 }
 
-function validateOwnerUid(spec: JsonObject, name: string): FieldError[] {
-  const value = textOf(spec[name]);
+function validateOwnerUid(spec: PodCertificateRequestSpec, name: `${Owner}UID`): FieldError[] {
+  const value = spec[name] ?? "";
   if (value === "") return [fieldError.invalid(`spec.${name}`, value, "must not be empty")];
   return Buffer.byteLength(value) > uidBytesMax ? [fieldError.tooLong(`spec.${name}`, uidBytesMax)] : [];
 }
 
-function validateExpiration(spec: JsonObject): FieldError[] {
+function validateExpiration(spec: PodCertificateRequestSpec): FieldError[] {
   const field = "spec.maxExpirationSeconds";
-  const seconds = spec["maxExpirationSeconds"];
-  if (!isPresent(seconds)) return [fieldError.required(field, "must be set")];
-  const max = isProjectSigner(textOf(spec["signerName"])) ? projectSecondsMax : secondsMax;
-  const isWithin = numberOf(seconds) >= secondsMin && numberOf(seconds) <= max;
+  const seconds = spec.maxExpirationSeconds;
+  if (seconds === undefined) return [fieldError.required(field, "must be set")];
+  const max = isProjectSigner(spec.signerName) ? projectSecondsMax : secondsMax;
+  const isWithin = seconds >= secondsMin && seconds <= max;
   const errors = isWithin ? [] : [fieldError.invalid(field, seconds, `must be in the range [${secondsMin}, ${max}]`)];
   return [...errors, ...validateKey(spec)];
 }
 
-/** The node agent shows that it has the key: by a request signed with it, or in older versions a signed uid. */
-function validateKey(spec: JsonObject): FieldError[] {
-  const given = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"].filter((name) => textOf(spec[name]) !== "");
+/** The node agent proves that it has the key with a request signed by it or, in older versions, with a signed uid. */
+function validateKey(spec: PodCertificateRequestSpec): FieldError[] {
+  const given = keyMaterial.filter((name) => (spec[name] ?? "") !== "");
   const tooLong = given.filter((name) => bytesOf(spec[name]).byteLength > keyMaterialBytesMax);
   if (tooLong.length > 0) return tooLong.map((name) => fieldError.tooLong(`spec.${name}`, keyMaterialBytesMax));
   switch (given.join()) {
     case "stubPKCS10Request":
-      return validateStubRequest(spec["stubPKCS10Request"], "spec.stubPKCS10Request");
+      return validateStubRequest(spec.stubPKCS10Request ?? "", "spec.stubPKCS10Request");
     case "pkixPublicKey,proofOfPossession":
       return validateProvenKey(spec);
     default: {
@@ -105,29 +108,29 @@ function validateKey(spec: JsonObject): FieldError[] {
   }
 }
 
-function validateStubRequest(value: JsonValue | undefined, field: string): FieldError[] {
+function validateStubRequest(value: string, field: string): FieldError[] {
   const request = parseCertificateRequest(bytesOf(value));
   if (request === undefined) return [fieldError.invalid(field, omittedValue, "must be a valid PKCS#10 CSR")];
-  const unfit = validateKeyType(request.key, textOf(value), field);
+  const unfit = validateKeyType(request.key, value, field);
   if (unfit.length > 0 || request.signatureProblem === undefined) return unfit;
   return [fieldError.invalid(field, omittedValue, "must have a valid signature")];
 }
 
-function validateProvenKey(spec: JsonObject): FieldError[] {
+function validateProvenKey({ podUID, pkixPublicKey, proofOfPossession }: PodCertificateRequestSpec): FieldError[] {
   const field = "spec.pkixPublicKey";
-  const key = publicKeyOf(bytesOf(spec["pkixPublicKey"]));
+  const key = publicKeyOf(bytesOf(pkixPublicKey));
   if (key === undefined) {
-    return [fieldError.invalid(field, spec["pkixPublicKey"], "must be a valid PKIX-serialized public key")];
+    return [fieldError.invalid(field, pkixPublicKey, "must be a valid PKIX-serialized public key")];
   }
-  const unfit = validateKeyType(key, textOf(spec["pkixPublicKey"]), field);
+  const unfit = validateKeyType(key, pkixPublicKey ?? "", field);
   if (unfit.length > 0) return unfit;
-  const isProven = isSignedBy(key, Buffer.from(textOf(spec["podUID"])), bytesOf(spec["proofOfPossession"]));
+  const isProven = isSignedBy(key, Buffer.from(podUID ?? ""), bytesOf(proofOfPossession));
   if (isProven) return [];
   return [fieldError.invalid("spec.proofOfPossession", omittedValue, "could not verify proof-of-possession signature")];
 }
 
-function bytesOf(value: JsonValue | undefined): Buffer {
-  return Buffer.from(textOf(value), "base64");
+function bytesOf(value: string | null): Buffer {
+  return Buffer.from(value ?? "", "base64");
 }
 
 function publicKeyOf(der: Buffer): KeyObject | undefined {

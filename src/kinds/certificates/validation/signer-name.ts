@@ -24,7 +24,7 @@ export function validateSignerName(name: string, field: string): FieldError[] {
   ];
 }
 
-/** Whether the name is reserved for signers of the project itself. */
+/** Reports a name that is reserved for signers of the project itself. */
 export function isProjectSigner(name: string): boolean {
   const [domain = ""] = name.split("/");
   return domain === "kubernetes.io" || domain.endsWith(".kubernetes.io");

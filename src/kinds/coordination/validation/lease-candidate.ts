@@ -1,15 +1,12 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type { LeaseCandidate } from "../../../api/types/coordination-v1alpha2.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { objectOf, textOf } from "../../../api/json-reading.ts";
 import { validateLeaseStrategy } from "./lease.ts";
 
-export function validateLeaseCandidate(candidate: KubeObject): FieldError[] {
-  const spec = objectOf(candidate["spec"]);
-  const [emulated, binary] = [textOf(spec["emulationVersion"]), textOf(spec["binaryVersion"])];
-  const strategy = textOf(spec["strategy"]);
+export function validateLeaseCandidate({ spec }: LeaseCandidate): FieldError[] {
+  const { leaseName = "", emulationVersion: emulated = "", binaryVersion: binary = "", strategy = "" } = spec ?? {};
   return [
-    ...(textOf(spec["leaseName"]) === "" ? [fieldError.required("spec.leaseName")] : []),
+    ...(leaseName === "" ? [fieldError.required("spec.leaseName")] : []),
     ...validateVersions(emulated, binary),
     ...(strategy === "" ? [fieldError.required("spec.strategy")] : []),
     ...(strategy === "OldestEmulationVersion" && (parseVersion(emulated)?.every((number) => number === 0n) ?? true)
@@ -19,12 +16,11 @@ export function validateLeaseCandidate(candidate: KubeObject): FieldError[] {
   ];
 }
 
-export function validateLeaseCandidateUpdate(candidate: KubeObject, old: KubeObject): FieldError[] {
-  const leaseOf = (object: KubeObject) => objectOf(object["spec"])["leaseName"];
-  return validateImmutable(leaseOf(candidate), leaseOf(old), "spec.leaseName");
+export function validateLeaseCandidateUpdate(candidate: LeaseCandidate, old: LeaseCandidate): FieldError[] {
+  return validateImmutable(candidate.spec?.leaseName, old.spec?.leaseName, "spec.leaseName");
 }
 
-/** A program emulates no later version than its own. */
+/** A program cannot emulate a later version than its own. */
 function validateVersions(emulated: string, binary: string): FieldError[] {
   const errors: FieldError[] = [];
   const [older, newer] = [parseVersion(emulated), parseVersion(binary)];
@@ -41,7 +37,7 @@ function validateVersions(emulated: string, binary: string): FieldError[] {
 
 const zero: readonly bigint[] = [0n, 0n, 0n];
 
-/** Major, minor and patch of a semantic version; a pre-release or build suffix is checked and not compared. */
+/** Returns major, minor and patch of a semantic version. A pre-release or build suffix is checked but not compared. */
 function parseVersion(text: string): readonly bigint[] | undefined {
   const match = /^(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})([-+].*)?$/.exec(text);
   if (match === null) return undefined;

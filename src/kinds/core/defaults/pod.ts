@@ -5,7 +5,7 @@ import { type Amounts, addAmounts, amountsOf, raiseAmounts, roundResourceList } 
 
 const containerLists = ["containers", "initContainers"] as const;
 
-/** What holds for pods but not for pod templates. */
+/** Sets the defaults of pods that pod templates do not have. */
 export function defaultPod(pod: JsonObject): void {
   const spec = pod["spec"];
   if (!isJsonObject(spec)) return;
@@ -19,7 +19,7 @@ export function defaultPod(pod: JsonObject): void {
   if (isJsonObject(spec["resources"])) defaultPodResources(spec, spec["resources"]);
 }
 
-/** What holds for every pod spec, also inside templates. Plain values come from the generated data. */
+/** Sets the defaults of every pod spec, also inside templates. Plain values come from the generated data. */
 export function defaultPodSpec(spec: JsonObject): void {
   mirrorServiceAccount(spec);
   const grace = spec["terminationGracePeriodSeconds"];
@@ -63,8 +63,8 @@ function defaultPodResources(spec: JsonObject, resources: JsonObject): void {
 }
 
 /**
- * What the containers need together: init containers run one after the other before the others, next to those of them
- * that keep running.
+ * Returns the amounts that the containers need together. Init containers run one after the other before the others,
+ * next to those of them that keep running.
  */
 export function podTotalOf(spec: JsonObject, field: "limits" | "requests"): Amounts {
   const total: Amounts = new Map();

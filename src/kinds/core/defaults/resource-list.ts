@@ -22,7 +22,7 @@ export function roundQuota(quota: JsonObject): void {
   roundResourceList(quota["used"]);
 }
 
-/** What a sandbox takes for itself. */
+/** Rounds the amounts that a sandbox takes for itself. */
 export function roundOverhead(overhead: JsonObject): void {
   roundResourceList(overhead["podFixed"]);
 }

@@ -1,13 +1,13 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonValue } from "../../../api/json.ts";
-import { textsOf } from "../../../api/json-reading.ts";
 
 const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const exclusiveMode = "ReadWriteOncePod";
 
-/** How volumes may be mounted, as volumes offer and claims ask for. @param requiredText what an empty list is told */
-export function validateAccessModes(value: JsonValue | undefined, requiredText: string, field: string): FieldError[] {
-  const modes = textsOf(value);
+/**
+ * Validates how a volume may be mounted, as volumes offer and claims ask for it.
+ * @param requiredText detail of the error for an empty list
+ */
+export function validateAccessModes(modes: readonly string[], requiredText: string, field: string): FieldError[] {
   if (modes.length === 0) return [fieldError.required(field, requiredText)];
   const known = modes.filter((mode) => accessModes.includes(mode));
   const errors = modes

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import { isPresent, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import type { Affinity, NodeAffinity, PodAffinity, PodAffinityTerm } from "../../../api/types/core-v1.ts";
+import type { LabelSelector } from "../../../api/types/meta-v1.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
 import { validateNodeSelector, validateNodeSelectorTerm } from "./node-selector.ts";
@@ -11,51 +11,49 @@ const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 const weightMax = 100;
 
-/** Where a pod has to run, and where it had better run. */
-export function validateAffinity(value: JsonValue | undefined, field: string): FieldError[] {
-  const affinity = objectOf(value);
+/** Validates where a pod has to run, and where it should run if possible. */
+export function validateAffinity(affinity: Affinity, field: string): FieldError[] {
+  const { nodeAffinity = {}, podAffinity = {}, podAntiAffinity = {} } = affinity;
   return [
-    ...validateNodeAffinity(objectOf(affinity["nodeAffinity"]), `${field}.nodeAffinity`),
-    ...["podAffinity", "podAntiAffinity"].flatMap((name) =>
-      validatePodAffinity(objectOf(affinity[name]), `${field}.${name}`),
-    ),
+    ...validateNodeAffinity(nodeAffinity, `${field}.nodeAffinity`),
+    ...validatePodAffinity(podAffinity, `${field}.podAffinity`),
+    ...validatePodAffinity(podAntiAffinity, `${field}.podAntiAffinity`),
   ];
 }
 
-function validateNodeAffinity(affinity: JsonObject, field: string): FieldError[] {
-  const selector = affinity[required];
+function validateNodeAffinity(affinity: NodeAffinity, field: string): FieldError[] {
+  const { [required]: selector, [preferred]: terms = [] } = affinity;
   return [
-    ...(isPresent(selector) ? validateNodeSelector(objectOf(selector), `${field}.${required}`) : []),
-    ...validateEach(objectsOf(affinity[preferred]), (term, at) => [
-      ...validateWeight(term, `${field}.${preferred}[${at}]`),
-      ...validateNodeSelectorTerm(objectOf(term["preference"]), `${field}.${preferred}[${at}].preference`, {
-        anyValue: true,
-      }),
+    ...(selector === undefined ? [] : validateNodeSelector(selector, `${field}.${required}`)),
+    ...validateEach(terms, ({ weight, preference }, at) => [
+      ...validateWeight(weight, `${field}.${preferred}[${at}].weight`),
+      ...validateNodeSelectorTerm(preference, `${field}.${preferred}[${at}].preference`, { anyValue: true }),
     ]),
   ];
 }
 
-function validatePodAffinity(affinity: JsonObject, field: string): FieldError[] {
+function validatePodAffinity(affinity: PodAffinity, field: string): FieldError[] {
+  const { [required]: terms = [], [preferred]: weightedTerms = [] } = affinity;
   return [
-    ...validateEach(objectsOf(affinity[required]), (term, at) => validateTerm(term, `${field}.${required}[${at}]`)),
-    ...validateEach(objectsOf(affinity[preferred]), (weighted, at) => [
-      ...validateWeight(weighted, `${field}.${preferred}[${at}]`),
-      ...validateTerm(objectOf(weighted["podAffinityTerm"]), `${field}.${preferred}[${at}].podAffinityTerm`),
+    ...validateEach(terms, (term, at) => validateTerm(term, `${field}.${required}[${at}]`)),
+    ...validateEach(weightedTerms, ({ weight, podAffinityTerm }, at) => [
+      ...validateWeight(weight, `${field}.${preferred}[${at}].weight`),
+      ...validateTerm(podAffinityTerm, `${field}.${preferred}[${at}].podAffinityTerm`),
     ]),
   ];
 }
 
-function validateWeight(term: JsonObject, field: string): FieldError[] {
-  const weight = numberOf(term["weight"]);
+function validateWeight(weight: number, field: string): FieldError[] {
   if (weight > 0 && weight <= weightMax) return [];
-  return [fieldError.invalid(`${field}.weight`, weight, `must be in the range 1-${weightMax}`)];
+  return [fieldError.invalid(field, weight, `must be in the range 1-${weightMax}`)];
 }
 
-function validateTerm(term: JsonObject, field: string): FieldError[] {
-  const topologyKey = textOf(term["topologyKey"]);
+function validateTerm(term: PodAffinityTerm, field: string): FieldError[] {
+  const { labelSelector, namespaceSelector, namespaces = [], topologyKey } = term;
   return [
-    ...["labelSelector", "namespaceSelector"].flatMap((name) => validateLabelSelector(term[name], `${field}.${name}`)),
-    ...validateEach(textsOf(term["namespaces"]), (name) =>
+    ...validateLabelSelector(labelSelector, `${field}.labelSelector`),
+    ...validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`),
+    ...validateEach(namespaces, (name) =>
       dnsLabelProblems(name).map((problem) => fieldError.invalid(`${field}.namespace`, name, problem)),
     ),
     ...validateLabelKeys(term, field),
@@ -64,32 +62,24 @@ function validateTerm(term: JsonObject, field: string): FieldError[] {
   ];
 }
 
-/** Keys whose values are taken from the pod's own labels. */
-function validateLabelKeys(term: JsonObject, field: string): FieldError[] {
-  const selector = term["labelSelector"];
-  const [matching, mismatching] = [textsOf(term["matchLabelKeys"]), textsOf(term["mismatchLabelKeys"])];
+/** Validates the keys whose values are taken from the pod's own labels. */
+function validateLabelKeys(term: PodAffinityTerm, field: string): FieldError[] {
+  const { labelSelector: selector, matchLabelKeys: matching = [], mismatchLabelKeys: mismatching = [] } = term;
   const excluded = new Set(mismatching);
+  const text = "exists in both matchLabelKeys and mismatchLabelKeys";
   return [
     ...validateKeys(matching, selector, `${field}.matchLabelKeys`),
     ...validateKeys(mismatching, selector, `${field}.mismatchLabelKeys`),
-    ...validateKeysAgainstSelector(matching, objectOf(selector), field),
+    ...validateKeysAgainstSelector(matching, selector ?? {}, field),
     ...validateEach(matching, (key, at) =>
-      excluded.has(key)
-        ? [
-            fieldError.invalid(
-              `${field}.matchLabelKeys[${at}]`,
-              key,
-              "exists in both matchLabelKeys and mismatchLabelKeys",
-            ),
-          ]
-        : [],
+      excluded.has(key) ? [fieldError.invalid(`${field}.matchLabelKeys[${at}]`, key, text)] : [],
     ),
   ];
 }
 
-function validateKeys(keys: readonly string[], selector: JsonValue | undefined, field: string): FieldError[] {
+function validateKeys(keys: readonly string[], selector: LabelSelector | undefined, field: string): FieldError[] {
   if (keys.length === 0) return [];
-  if (!isPresent(selector)) {
+  if (selector === undefined) {
     return [fieldError.forbidden(field, "must not be specified when labelSelector is not set")];
   }
   return validateEach(keys, (key, at) =>
@@ -97,12 +87,15 @@ function validateKeys(keys: readonly string[], selector: JsonValue | undefined, 
   );
 }
 
-/** The server has added an expression for each key by now: a second one of that key came from the client. */
-function validateKeysAgainstSelector(keys: readonly string[], selector: JsonObject, field: string): FieldError[] {
+/** Rejects a second expression of a key, which came from the client: the server has added one for each key by now. */
+function validateKeysAgainstSelector(
+  keys: readonly string[],
+  { matchLabels = {}, matchExpressions = [] }: LabelSelector,
+  field: string,
+): FieldError[] {
   const positions = new Map(keys.map((key, at) => [key, at]));
-  const seen = new Set(Object.keys(objectOf(selector["matchLabels"])));
-  return validateEach(objectsOf(selector["matchExpressions"]), (expression) => {
-    const key = textOf(expression["key"]);
+  const seen = new Set(Object.keys(matchLabels));
+  return validateEach(matchExpressions, ({ key }) => {
     const at = positions.get(key);
     const repeated = at !== undefined && seen.has(key);
     seen.add(key);

@@ -19,7 +19,7 @@ const probeKinds: readonly ProbeKind[] = ["livenessProbe", "readinessProbe", "st
 const resizableResources = ["cpu", "memory"];
 const resizePolicies = ["NotRequired", "RestartContainer"];
 
-/** What containers are judged by besides their own fields. */
+/** Facts of the pod that the rules of its containers need. */
 export interface ContainerContext {
   readonly volumes: VolumesByName;
   /** Names of the pod's resource claims. */

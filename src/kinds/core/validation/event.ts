@@ -1,19 +1,20 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { GroupVersion } from "../../../api/gvk.ts";
-import { equalJson, type JsonValue } from "../../../api/json.ts";
+import { equalJson } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type { Event } from "../../../api/types/core-v1.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { objectOf } from "../../../api/json-reading.ts";
+import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { validateMetaChange, validateObjectMeta } from "../../../api/validation/object-meta.ts";
 
 const shortTextBytesMax = 128;
 const noteBytesMax = 1024;
 const coreVersion: GroupVersion = { group: "", version: "v1" };
-/** Where events may be that are about objects without a namespace. */
+/** Namespaces of events about objects that have none. */
 const clusterNamespaces = ["", "default"];
 const newClusterNamespaces = ["default", "kube-system"];
-/** What an update through events.k8s.io may not change, and the name that errors have for it. */
-const fixedFields: readonly (readonly [field: string, shown: string])[] = [
+/** Fields that an update through events.k8s.io may not change, and their names in errors. Upstream checks one twice. */
+const fixedFields = [
   ["involvedObject", "involvedObject"],
   ["reason", "reason"],
   ["message", "message"],
@@ -21,36 +22,32 @@ const fixedFields: readonly (readonly [field: string, shown: string])[] = [
   ["firstTimestamp", "firstTimestamp"],
   ["lastTimestamp", "lastTimestamp"],
   ["count", "count"],
+  ["reason", "reason"],
   ["type", "type"],
   ["eventTime", "eventTime"],
   ["action", "action"],
   ["related", "related"],
   ["reportingComponent", "reportingController"],
   ["reportingInstance", "reportingInstance"],
-];
+] as const satisfies readonly (readonly [field: keyof Event, shown: string])[];
+const metaRules = { namespaced: true, validateName: dnsSubdomainProblems, qualifiesFinalizers: true };
 
-/** Events have the form of the core group. Those written through events.k8s.io have to keep more rules. */
-export function validateEvent(event: KubeObject, old?: KubeObject, version: GroupVersion = coreVersion): FieldError[] {
+/** Validates an event in the form of the core group. Events written through events.k8s.io have to keep more rules. */
+export function validateEvent(event: Event, old?: Event, version: GroupVersion = coreVersion): FieldError[] {
   const strict = old === undefined && !isCore(version);
   return [
     ...validateNamespace(event),
-    ...(isSet(event["eventTime"]) ? validateReporter(event, isCore(version)) : []),
-    ...(strict ? [...validateSeries(event), ...validateModernEvent(event)] : []),
+    ...(isSet(event.eventTime) ? validateReporter(event, isCore(version)) : []),
+    ...(strict ? validateModernEvent(event) : []),
   ];
 }
 
-export function validateEventUpdate(
-  event: KubeObject,
-  old: KubeObject,
-  version: GroupVersion = coreVersion,
-): FieldError[] {
+export function validateEventUpdate(event: Event, old: Event, version: GroupVersion = coreVersion): FieldError[] {
   if (isCore(version)) return [];
-  const [series, before] = [event, old].map((object) => object["series"] as JsonValue | undefined);
   return [
-    ...(equalJson(series, before) ? [] : validateSeries(event)),
-    ...fixedFields.flatMap(([field, shown]) =>
-      validateImmutable(event[field] as JsonValue | undefined, old[field] as JsonValue | undefined, shown),
-    ),
+    ...validateMetaChange(event.metadata, old.metadata),
+    ...(equalJson(event.series, old.series) ? [] : validateSeries(event)),
+    ...fixedFields.flatMap(([field, shown]) => validateImmutable(event[field], old[field], shown)),
   ];
 }
 
@@ -58,32 +55,30 @@ function isCore({ group }: GroupVersion): boolean {
   return group === "";
 }
 
-/** The event lives with the object it is about; events of cluster-scoped objects live in `default`. */
-function validateNamespace(event: KubeObject): FieldError[] {
-  const about = String(objectOf(event["involvedObject"])["namespace"] ?? "");
-  const namespace = event.metadata.namespace ?? "";
-  const isNew = isSet(event["eventTime"]);
+/** An event lives with the object that it is about. Events about cluster-scoped objects live in `default`. */
+function validateNamespace({ involvedObject, eventTime, metadata }: Event): FieldError[] {
+  const { namespace: about = "" } = involvedObject ?? {};
+  const { namespace = "" } = metadata;
+  const isNew = isSet(eventTime);
   const cluster = isNew ? newClusterNamespaces : clusterNamespaces;
   const matches = about === "" ? cluster.includes(namespace) : isNew || about === namespace;
   return matches ? [] : [fieldError.invalid("involvedObject.namespace", about, "does not match event.namespace")];
 }
 
 /** The two versions of events have different names for the controller. */
-function validateReporter(event: KubeObject, inCore: boolean): FieldError[] {
-  const controller = String(event["reportingComponent"] ?? "");
+function validateReporter(event: Event, inCore: boolean): FieldError[] {
+  const { reportingComponent: controller = "", message = "" } = event;
   const field = inCore ? "reportingComponent" : "reportingController";
   const errors = controller === "" ? [fieldError.required(field)] : [];
   for (const problem of labelKeyErrors(controller)) {
     errors.push(fieldError.invalid(field, controller, problem));
   }
-  for (const name of ["reportingInstance", "action", "reason"]) {
-    const text = String(event[name] ?? "");
+  for (const name of ["reportingInstance", "action", "reason"] as const) {
+    const text = event[name] ?? "";
     if (text === "") errors.push(fieldError.required(name));
     if (Buffer.byteLength(text) > shortTextBytesMax) errors.push(tooManyCharacters(name, shortTextBytesMax));
   }
-  if (Buffer.byteLength(String(event["message"] ?? "")) > noteBytesMax) {
-    errors.push(tooManyCharacters("message", noteBytesMax));
-  }
+  if (Buffer.byteLength(message) > noteBytesMax) errors.push(tooManyCharacters("message", noteBytesMax));
   return errors;
 }
 
@@ -91,16 +86,18 @@ function tooManyCharacters(field: string, max: number): FieldError {
   return fieldError.invalid(field, "", `can have at most ${max} characters`);
 }
 
-function validateModernEvent(event: KubeObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const type = String(event["type"] ?? "");
-  if (!isSet(event["eventTime"])) errors.push(fieldError.required("eventTime"));
+/** Checks the rules that hold only for events created through events.k8s.io, those of metadata among them. */
+function validateModernEvent(event: Event): FieldError[] {
+  const errors = [...validateObjectMeta(event.metadata, metaRules), ...validateSeries(event)];
+  const { eventTime, type = "", count = 0, source = {} } = event;
+  if (!isSet(eventTime)) errors.push(fieldError.required("eventTime"));
   if (type !== "Normal" && type !== "Warning") {
     errors.push(fieldError.invalid("type", "", `has invalid value: ${type}`));
   }
-  for (const field of ["firstTimestamp", "lastTimestamp"]) if (isSet(event[field])) errors.push(needsUnset(field));
-  if ((event["count"] ?? 0) !== 0) errors.push(needsUnset("count"));
-  if (Object.values(objectOf(event["source"])).some((part) => part !== "")) errors.push(needsUnset("source"));
+  if (isSet(event.firstTimestamp)) errors.push(needsUnset("firstTimestamp"));
+  if (isSet(event.lastTimestamp)) errors.push(needsUnset("lastTimestamp"));
+  if (count !== 0) errors.push(needsUnset("count"));
+  if (isSet(source.component) || isSet(source.host)) errors.push(needsUnset("source"));
   return errors;
 }
 
@@ -108,17 +105,15 @@ function needsUnset(field: string): FieldError {
   return fieldError.invalid(field, "", "needs to be unset");
 }
 
-function validateSeries(event: KubeObject): FieldError[] {
-  if (!isSet(event["series"])) return [];
-  const { count, lastObservedTime } = objectOf(event["series"]);
+function validateSeries({ series }: Event): FieldError[] {
+  if (series === undefined) return [];
+  const { count = 0, lastObservedTime } = series;
   const errors: FieldError[] = [];
-  if (typeof count !== "number" || count < 2) {
-    errors.push(fieldError.invalid("series.count", "", "should be at least 2"));
-  }
+  if (count < 2) errors.push(fieldError.invalid("series.count", "", "should be at least 2"));
   if (!isSet(lastObservedTime)) errors.push(fieldError.required("series.lastObservedTime"));
   return errors;
 }
 
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== "";
+function isSet(text: string | null | undefined): boolean {
+  return text !== undefined && text !== null && text !== "";
 }

@@ -1,8 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import type { ObjectFieldSelector, ResourceFieldSelector } from "../../../api/types/core-v1.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { canonicalQuantity } from "../../../api/quantity.ts";
-import { textOf } from "../../../api/json-reading.ts";
 
 /** Fields of its pod that a container may have in an environment variable. */
 export const environmentFieldPaths: readonly string[] = [
@@ -33,7 +32,7 @@ const knownPaths: ReadonlySet<string> = new Set([
   "status.phase",
 ]);
 
-/** What clients of the first releases call `spec.nodeName`. */
+/** The name that clients of the first releases use for `spec.nodeName`. */
 const oldNodePath = "spec.host";
 
 const resourcePaths: readonly string[] = [
@@ -47,16 +46,16 @@ const resourcePaths: readonly string[] = [
 const hugePagesPrefixes = ["limits.hugepages-", "requests.hugepages-"];
 const wholeDivisors = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
 
-/** A reference to a field of the pod, such as `metadata.labels['app']`. */
+/** Validates a reference to a field of the pod, such as `metadata.labels['app']`. */
 export function validateFieldReference(
-  { apiVersion, fieldPath }: JsonObject,
+  { apiVersion = "", fieldPath }: ObjectFieldSelector,
   allowed: readonly string[],
   field: string,
 ): FieldError[] {
-  const path = textOf(fieldPath) === oldNodePath ? "spec.nodeName" : textOf(fieldPath);
-  if (textOf(apiVersion) === "") return [fieldError.required(`${field}.apiVersion`)];
+  const path = fieldPath === oldNodePath ? "spec.nodeName" : fieldPath;
+  if (apiVersion === "") return [fieldError.required(`${field}.apiVersion`)];
   if (path === "") return [fieldError.required(`${field}.fieldPath`)];
-  if (textOf(apiVersion) !== "v1") return [unconverted(path, `unsupported pod version: ${textOf(apiVersion)}`, field)];
+  if (apiVersion !== "v1") return [unconverted(path, `unsupported pod version: ${apiVersion}`, field)];
   const { base, subscript } = splitSubscript(path);
   if (subscript === undefined) {
     if (allowed.includes(path)) return [];
@@ -68,15 +67,14 @@ export function validateFieldReference(
   return [unconverted(path, `field label does not support subscript: ${path}`, field)];
 }
 
-/** A reference to what a container requests or is limited to, such as `limits.cpu`. */
+/** Validates a reference to an amount that a container requests or is limited to, such as `limits.cpu`. */
 export function validateResourceReference(
-  { containerName, resource, divisor }: JsonObject,
+  { containerName = "", resource: path, divisor }: ResourceFieldSelector,
   field: string,
   namesContainer: boolean,
 ): FieldError[] {
-  const path = textOf(resource);
   const errors: FieldError[] = [];
-  if (namesContainer && textOf(containerName) === "") errors.push(fieldError.required(`${field}.containerName`));
+  if (namesContainer && containerName === "") errors.push(fieldError.required(`${field}.containerName`));
   else if (path === "") errors.push(fieldError.required(`${field}.resource`));
   else if (!resourcePaths.includes(path) && !hugePagesPrefixes.some((prefix) => path.startsWith(prefix))) {
     errors.push(fieldError.notSupported(`${field}.resource`, path, resourcePaths));
@@ -99,7 +97,7 @@ function unconverted(path: string, why: string, field: string): FieldError {
   return fieldError.invalid(`${field}.fieldPath`, path, `error converting fieldPath: ${why}`);
 }
 
-function validateDivisor(path: string, divisor: JsonValue | undefined, field: string): FieldError[] {
+function validateDivisor(path: string, divisor: string | undefined, field: string): FieldError[] {
   const text = divisorText(divisor);
   if (text === "0") return [];
   const resource = path.slice(path.indexOf(".") + 1);
@@ -116,9 +114,9 @@ function validateDivisor(path: string, divisor: JsonValue | undefined, field: st
   return resource.startsWith("hugepages-") ? [invalid(wholeDivisors, "hugepages")] : [];
 }
 
-function divisorText(divisor: JsonValue | undefined): string {
+function divisorText(divisor: string | undefined): string {
   try {
-    return divisor === undefined || divisor === null ? "0" : canonicalQuantity(String(divisor));
+    return divisor === undefined ? "0" : canonicalQuantity(divisor);
   } catch {
     return "0";
   }

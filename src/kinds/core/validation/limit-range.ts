@@ -1,9 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type { LimitRange, LimitRangeItem, ResourceList } from "../../../api/types/core-v1.ts";
 import { compareQuantities, parseQuantity, type Quantity } from "../../../api/quantity.ts";
-import { objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import {
   isOvercommitAllowed,
@@ -15,11 +13,16 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 const limitTypes = ["Pod", "Container", "PersistentVolumeClaim"];
 const one = parseQuantity("1");
 
-export function validateLimitRange(range: KubeObject): FieldError[] {
+/** The amounts that an item may name, by resource. */
+type AmountList = Exclude<keyof LimitRangeItem, "type">;
+const boundLists: readonly AmountList[] = ["max", "min", "default", "defaultRequest"];
+const forbiddenForPods: readonly AmountList[] = ["default", "defaultRequest"];
+
+export function validateLimitRange({ spec }: LimitRange): FieldError[] {
   const types = new Set<string>();
-  return validateEach(objectsOf(objectOf(range["spec"])["limits"]), (limit, at) => {
+  return validateEach(spec?.limits ?? [], (limit, at) => {
     const field = `spec.limits[${at}]`;
-    const type = textOf(limit["type"]);
+    const { type } = limit;
     const errors = validateType(type, `${field}.type`);
     if (types.has(type)) errors.push(fieldError.duplicate(`${field}.type`, type));
     types.add(type);
@@ -33,10 +36,10 @@ function validateType(type: string, field: string): FieldError[] {
   return [fieldError.invalid(field, type, "must be a standard limit type or fully qualified")];
 }
 
-function validateLimit(limit: JsonObject, type: string, field: string): FieldError[] {
-  const forbidden = type === "Pod" ? ["default", "defaultRequest"] : [];
-  const ofNames = (list: string) => {
-    const amounts = objectOf(limit[list]);
+function validateLimit(limit: LimitRangeItem, type: string, field: string): FieldError[] {
+  const forbidden = type === "Pod" ? forbiddenForPods : [];
+  const ofNames = (list: AmountList) => {
+    const amounts = limit[list] ?? {};
     const validateName = type === "Pod" || type === "Container" ? validateContainerResourceName : validateResourceName;
     if (forbidden.includes(list)) {
       if (Object.keys(amounts).length === 0) return [];
@@ -45,33 +48,37 @@ function validateLimit(limit: JsonObject, type: string, field: string): FieldErr
     return validateEach(Object.keys(amounts), (name) => validateName(name, `${field}.${list}[${name}]`));
   };
   return [
-    ...["max", "min", "default", "defaultRequest"].flatMap(ofNames),
+    ...boundLists.flatMap(ofNames),
     ...validateClaimLimit(limit, type, field),
     ...ofNames("maxLimitRequestRatio"),
     ...namesOf(limit, forbidden).flatMap((name) => validateAmounts(limit, name, forbidden, field)),
   ];
 }
 
-function validateClaimLimit(limit: JsonObject, type: string, field: string): FieldError[] {
-  const limited = ["min", "max"].some((list) => Object.hasOwn(objectOf(limit[list]), "storage"));
+function validateClaimLimit({ min = {}, max = {} }: LimitRangeItem, type: string, field: string): FieldError[] {
+  const limited = Object.hasOwn(min, "storage") || Object.hasOwn(max, "storage");
   if (type !== "PersistentVolumeClaim" || limited) return [];
   const text = "either minimum or maximum storage value is required, but neither was provided";
   return [fieldError.required(`${field}.limits`, text)];
 }
 
-function namesOf(limit: JsonObject, forbidden: readonly string[]): string[] {
-  const lists = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
-  const used = lists.filter((list) => !forbidden.includes(list));
-  return [...new Set(used.flatMap((list) => Object.keys(objectOf(limit[list]))))];
+function namesOf(limit: LimitRangeItem, forbidden: readonly AmountList[]): string[] {
+  const used = [...boundLists, "maxLimitRequestRatio" as const].filter((list) => !forbidden.includes(list));
+  return [...new Set(used.flatMap((list) => Object.keys(limit[list] ?? {})))];
 }
 
-/** min ≤ defaultRequest ≤ default ≤ max, of one resource. */
-function validateAmounts(limit: JsonObject, name: string, forbidden: readonly string[], field: string): FieldError[] {
-  const amountOf = (list: string) => {
-    const amounts = objectOf(limit[list]);
+/** Checks that min ≤ defaultRequest ≤ default ≤ max for one resource. */
+function validateAmounts(
+  limit: LimitRangeItem,
+  name: string,
+  forbidden: readonly AmountList[],
+  field: string,
+): FieldError[] {
+  const amountOf = (list: AmountList) => {
+    const amounts: ResourceList = limit[list] ?? {};
     return forbidden.includes(list) || !Object.hasOwn(amounts, name) ? undefined : parsedQuantity(amounts[name]);
   };
-  const textOfAmount = (list: string) => String(objectOf(limit[list])[name]);
+  const textOfAmount = (list: AmountList) => limit[list]?.[name] ?? "";
   const errors: FieldError[] = [];
   for (const { low, high, at, shown, text } of orders) {
     const [a, b] = [amountOf(low), amountOf(high)];
@@ -93,11 +100,11 @@ function validateAmounts(limit: JsonObject, name: string, forbidden: readonly st
 }
 
 interface Order {
-  readonly low: string;
-  readonly high: string;
-  /** Where the error is, and the amount that it shows. */
-  readonly at: string;
-  readonly shown: string;
+  readonly low: AmountList;
+  readonly high: AmountList;
+  /** The list that the error names, and the one whose amount it shows. */
+  readonly at: AmountList;
+  readonly shown: AmountList;
   readonly text: (low: string, high: string) => string;
 }
 
@@ -146,7 +153,7 @@ const orders: readonly Order[] = [
   },
 ];
 
-/** How many times the limit may be the request: no more than the bounds of both allow. */
+/** Checks how many times the request a limit may be: at most as often as the bounds of both allow. */
 function validateRatio(
   ratio: Quantity,
   { min, max, text }: { min: Quantity | undefined; max: Quantity | undefined; text: string },

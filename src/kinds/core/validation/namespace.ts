@@ -9,7 +9,7 @@ export function validateNamespace(namespace: KubeObject): FieldError[] {
   return validateEach(finalizersOf(namespace), (finalizer) => validateFinalizer(finalizer, "spec.finalizers"));
 }
 
-/** Of `namespaces/finalize`. */
+/** Validates a write to `namespaces/finalize`. */
 export function validateNamespaceFinalizers(namespace: KubeObject): FieldError[] {
   return validateEach(finalizersOf(namespace), (finalizer, at) =>
     validateFinalizer(finalizer, `spec.finalizers[${at}]`),

@@ -1,15 +1,14 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from "../../../api/types/core-v1.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const notOperatorText = "not a valid selector operator";
 
-/** `{nodeSelectorTerms}`: a node is selected by any of the terms. */
-export function validateNodeSelector(selector: JsonValue | undefined, field: string): FieldError[] {
-  const terms = objectsOf(objectOf(selector)["nodeSelectorTerms"]);
+/** Validates a node selector. Any of its terms selects a node. */
+export function validateNodeSelector({ nodeSelectorTerms }: NodeSelector, field: string): FieldError[] {
+  const terms = nodeSelectorTerms ?? [];
   if (terms.length === 0) {
     return [fieldError.required(`${field}.nodeSelectorTerms`, "must have at least one node selector term")];
   }
@@ -17,29 +16,31 @@ export function validateNodeSelector(selector: JsonValue | undefined, field: str
 }
 
 /**
- * `{matchExpressions, matchFields}`: all of them have to hold.
+ * Validates a term, all requirements of which have to hold.
  * @param options.anyValue the values need not be those of labels
  */
 export function validateNodeSelectorTerm(
-  term: JsonObject,
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   field: string,
   { anyValue = false }: { readonly anyValue?: boolean } = {},
 ): FieldError[] {
   return [
-    ...validateEach(objectsOf(term["matchExpressions"]), (requirement, at) =>
+    ...validateEach(matchExpressions, (requirement, at) =>
       validateLabelRequirement(requirement, anyValue, `${field}.matchExpressions[${at}]`),
     ),
-    ...validateEach(objectsOf(term["matchFields"]), (requirement, at) =>
+    ...validateEach(matchFields, (requirement, at) =>
       validateFieldRequirement(requirement, `${field}.matchFields[${at}]`),
     ),
   ];
 }
 
-function validateLabelRequirement(requirement: JsonObject, anyValue: boolean, field: string): FieldError[] {
-  const key = textOf(requirement["key"]);
-  const values = textsOf(requirement["values"]);
+function validateLabelRequirement(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  anyValue: boolean,
+  field: string,
+): FieldError[] {
   return [
-    ...validateValueCount(requirement["operator"], values.length, field),
+    ...validateValueCount(operator, values.length, field),
     ...labelKeyErrors(key).map((problem) => fieldError.invalid(`${field}.key`, key, problem)),
     ...validateEach(anyValue ? [] : values, (value, at) =>
       labelValueErrors(value).map((problem) => fieldError.invalid(`${field}.values[${at}]`, value, problem)),
@@ -47,7 +48,7 @@ function validateLabelRequirement(requirement: JsonObject, anyValue: boolean, fi
   ];
 }
 
-function validateValueCount(operator: JsonValue | undefined, count: number, field: string): FieldError[] {
+function validateValueCount(operator: string, count: number, field: string): FieldError[] {
   const path = `${field}.values`;
   switch (operator) {
     case "In":
@@ -62,23 +63,24 @@ function validateValueCount(operator: JsonValue | undefined, count: number, fiel
       if (count === 1) return [];
       return [fieldError.required(path, "must be specified single value when `operator` is 'Lt' or 'Gt'")];
     default:
-      return [fieldError.invalid(`${field}.operator`, textOf(operator), notOperatorText)];
+      return [fieldError.invalid(`${field}.operator`, operator, notOperatorText)];
   }
 }
 
-/** Nodes are selected by one field: their name. */
-function validateFieldRequirement(requirement: JsonObject, field: string): FieldError[] {
-  const { key, operator } = requirement;
-  const values = textsOf(requirement["values"]);
+/** Validates a requirement for the one field that selects nodes: their name. */
+function validateFieldRequirement(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  field: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (operator !== "In" && operator !== "NotIn") {
-    errors.push(fieldError.invalid(`${field}.operator`, textOf(operator), notOperatorText));
+    errors.push(fieldError.invalid(`${field}.operator`, operator, notOperatorText));
   } else if (values.length !== 1) {
     const text = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
     errors.push(fieldError.required(`${field}.values`, text));
   }
   if (key !== "metadata.name") {
-    return [...errors, fieldError.invalid(`${field}.key`, textOf(key), "not a valid field selector key")];
+    return [...errors, fieldError.invalid(`${field}.key`, key, "not a valid field selector key")];
   }
   const names = validateEach(values, (value, at) =>
     dnsSubdomainProblems(value).map((problem) => fieldError.invalid(`${field}.values[${at}]`, value, problem)),

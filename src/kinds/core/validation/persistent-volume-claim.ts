@@ -1,14 +1,19 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import { equalJson } from "../../../api/json.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  TypedObjectReference,
+  VolumeResourceRequirements,
+} from "../../../api/types/core-v1.ts";
+import type { Quantity } from "../../../api/types/resource.ts";
 import { validateAccessModes } from "./access-modes.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
-import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
-import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import {
   parsedQuantity,
   validateQuantityNotNegative,
@@ -25,26 +30,27 @@ const resizeStatuses = [
   "NodeResizeInfeasible",
 ].toSorted();
 
-export function validateClaim(claim: KubeObject): FieldError[] {
-  return validateClaimSpec(objectOf(claim["spec"]), "spec");
+export function validateClaim({ spec = {} }: PersistentVolumeClaim): FieldError[] {
+  return validateClaimSpec(spec, "spec");
 }
 
-/** The spec of a claim, or of a template of claims at another path. */
-export function validateClaimSpec(spec: JsonObject, field: string): FieldError[] {
+/** Validates the spec of a claim, or of a template of claims at another path. */
+export function validateClaimSpec(spec: PersistentVolumeClaimSpec, field: string): FieldError[] {
   return [
-    ...validateAccessModes(spec["accessModes"], "at least 1 access mode is required", `${field}.accessModes`),
-    ...validateLabelSelector(spec["selector"], `${field}.selector`),
+    ...validateAccessModes(spec.accessModes ?? [], "at least 1 access mode is required", `${field}.accessModes`),
+    ...validateLabelSelector(spec.selector, `${field}.selector`),
     ...validateStorage(spec, `${field}.resources[storage]`),
-    ...validateText(spec["storageClassName"], dnsSubdomainProblems, `${field}.storageClassName`),
-    ...validateChoice(spec["volumeMode"], volumeModes, `${field}.volumeMode`),
+    ...validateText(spec.storageClassName, dnsSubdomainProblems, `${field}.storageClassName`),
+    ...validateChoice(spec.volumeMode, volumeModes, `${field}.volumeMode`),
     ...validateDataSources(spec, field),
-    ...validateText(spec["volumeAttributesClassName"], dnsSubdomainProblems, `${field}.volumeAttributesClassName`),
+    ...validateText(spec.volumeAttributesClassName, dnsSubdomainProblems, `${field}.volumeAttributesClassName`),
   ];
 }
 
-/** A claim asks once; bound to a volume it may ask for more of it, or for another class of attributes. */
-export function validateClaimUpdate(claim: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [objectOf(claim["spec"]), objectOf(old["spec"])];
+/** Rejects changes of the spec. A claim bound to a volume may ask for more of it, or for another class of attributes. */
+export function validateClaimUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): FieldError[] {
+  const { spec: fresh = {} } = claim;
+  const { spec: stored = {} } = old;
   const errors = validateClassAnnotation(claim, old);
   if (!equalJson(comparable(fresh, claim, old), comparable(stored, old, old))) {
     const text =
@@ -54,24 +60,23 @@ export function validateClaimUpdate(claim: KubeObject, old: KubeObject): FieldEr
   return [
     ...errors,
     ...validateNoShrinking(fresh, stored, old),
-    ...validateImmutable(fresh["volumeMode"], stored["volumeMode"], "volumeMode"),
-    ...validateAttributesClassUpdate(fresh["volumeAttributesClassName"], stored["volumeAttributesClassName"]),
+    ...validateImmutable(fresh.volumeMode, stored.volumeMode, "volumeMode"),
+    ...validateAttributesClassUpdate(fresh.volumeAttributesClassName, stored.volumeAttributesClassName),
   ];
 }
 
-export function validateClaimStatus(claim: KubeObject): FieldError[] {
-  const status = objectOf(claim["status"]);
-  const { capacity, allocatedResources, allocatedResourceStatuses } = status;
+export function validateClaimStatus({ status = {} }: PersistentVolumeClaim): FieldError[] {
+  const { capacity = {}, allocatedResources = {}, allocatedResourceStatuses = {} } = status;
   return [
-    ...Object.entries(objectOf(capacity)).flatMap(([name, amount]) =>
+    ...Object.entries(capacity).flatMap(([name, amount]) =>
       validateQuantityNotNegative(amount, `status.capacity[${name}]`),
     ),
-    ...Object.entries(objectOf(allocatedResourceStatuses)).flatMap(([name, state]) => {
+    ...Object.entries(allocatedResourceStatuses).flatMap(([name, state]) => {
       const errors = validateResourceKey(name, "status.allocatedResourceStatus");
-      if (resizeStatuses.includes(textOf(state))) return errors;
+      if (resizeStatuses.includes(state)) return errors;
       return [...errors, fieldError.notSupported("status.allocatedResourceStatus", name, resizeStatuses)];
     }),
-    ...Object.entries(objectOf(allocatedResources)).flatMap(([name, amount]) => {
+    ...Object.entries(allocatedResources).flatMap(([name, amount]) => {
       const errors = validateResourceKey(name, "status.allocatedResources");
       return errors.length > 0 ? errors : validateQuantityNotNegative(amount, `status.allocatedResources[${name}]`);
     }),
@@ -85,35 +90,39 @@ function validateResourceKey(name: string, field: string): FieldError[] {
   return isNative && name !== "storage" ? [fieldError.notSupported(field, name, ["storage"])] : [];
 }
 
-function storageOf(spec: JsonObject): JsonValue | undefined {
-  return objectOf(objectOf(spec["resources"])["requests"])["storage"];
+function storageOf({ resources }: PersistentVolumeClaimSpec): Quantity | undefined {
+  return resources?.requests?.["storage"];
 }
 
-function validateStorage(spec: JsonObject, field: string): FieldError[] {
+function validateStorage(spec: PersistentVolumeClaimSpec, field: string): FieldError[] {
   const storage = storageOf(spec);
   return storage === undefined ? [fieldError.required(field)] : validateQuantityPositive(storage, field);
 }
 
-/** What fills the volume. The older field and its successor say the same, unless the newer one names a namespace. */
-function validateDataSources({ dataSource: older, dataSourceRef: newer }: JsonObject, field: string): FieldError[] {
+/** Validates the source of the data. Both fields for it agree, unless the newer one names a namespace. */
+function validateDataSources(
+  { dataSource: older, dataSourceRef: newer }: PersistentVolumeClaimSpec,
+  field: string,
+): FieldError[] {
   const errors = [
-    ...(isPresent(older) ? validateDataSource(objectOf(older), `${field}.dataSource`) : []),
-    ...(isPresent(newer) ? validateDataSource(objectOf(newer), `${field}.dataSourceRef`) : []),
+    ...(older === undefined ? [] : validateDataSource(older, `${field}.dataSource`)),
+    ...(newer === undefined ? [] : validateDataSource(newer, `${field}.dataSourceRef`)),
   ];
-  if (!isPresent(older) || !isPresent(newer)) return errors;
-  const { namespace, ...reference } = objectOf(newer);
+  if (older === undefined || newer === undefined) return errors;
+  const { namespace = "", ...reference } = newer;
   // Upstream shows the path of the field instead of its value, and a path has no JSON.
   const refuse = (text: string) => [...errors, fieldError.invalid(field, {}, text)];
-  if (textOf(namespace) !== "") return refuse("may not be specified when dataSourceRef.namespace is specified");
+  if (namespace !== "") return refuse("may not be specified when dataSourceRef.namespace is specified");
   return equalJson(older, reference) ? errors : refuse("must match dataSourceRef");
 }
 
-function validateDataSource({ apiGroup, kind, name, namespace }: JsonObject, field: string): FieldError[] {
-  const errors = textOf(name) === "" ? [fieldError.required(`${field}.name`)] : [];
-  if (textOf(kind) === "") errors.push(fieldError.required(`${field}.kind`));
-  if (textOf(apiGroup) === "" && kind !== "PersistentVolumeClaim") {
+function validateDataSource(source: TypedObjectReference, field: string): FieldError[] {
+  const { apiGroup, kind, name, namespace } = source;
+  const errors = name === "" ? [fieldError.required(`${field}.name`)] : [];
+  if (kind === "") errors.push(fieldError.required(`${field}.kind`));
+  if ((apiGroup ?? "") === "" && kind !== "PersistentVolumeClaim") {
     const text = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-    errors.push(fieldError.invalid(field, textOf(kind), text));
+    errors.push(fieldError.invalid(field, kind, text));
   }
   return [
     ...errors,
@@ -122,59 +131,70 @@ function validateDataSource({ apiGroup, kind, name, namespace }: JsonObject, fie
   ];
 }
 
-/** The class was an annotation before it was a field; it cannot change, and may move from one to the other. */
-function validateClassAnnotation(claim: KubeObject, old: KubeObject): FieldError[] {
+/** Rejects another class in the annotation, which came before the field. The class may move to the field. */
+function validateClassAnnotation(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): FieldError[] {
   if (movesClassToField(claim, old)) return [];
   const [fresh, stored] = [claim, old].map(({ metadata }) => metadata.annotations?.[classAnnotation] ?? "");
   if (fresh === stored) return [];
   return [fieldError.invalid(`metadata.annotations[${classAnnotation}]`, fresh, immutableText)];
 }
 
-function movesClassToField(claim: KubeObject, old: KubeObject): boolean {
+function movesClassToField(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
   const annotation = old.metadata.annotations?.[classAnnotation];
   const kept = claim.metadata.annotations?.[classAnnotation];
   return (
     annotation !== undefined &&
-    !isPresent(objectOf(old["spec"])["storageClassName"]) &&
-    objectOf(claim["spec"])["storageClassName"] === annotation &&
+    old.spec?.storageClassName === undefined &&
+    claim.spec?.storageClassName === annotation &&
     (kept === undefined || kept === annotation)
   );
 }
 
-/** The spec with everything that may change set to what it was. */
-function comparable(spec: JsonObject, claim: KubeObject, old: KubeObject): JsonObject {
-  const stored = objectOf(old["spec"]);
-  const { volumeAttributesClassName: _class, ...rest } = spec;
-  const same: JsonObject = { ...rest };
-  if (textOf(stored["volumeName"]) === "") delete same["volumeName"];
-  if (!isPresent(stored["storageClassName"]) && mayNameClass(claim, old)) delete same["storageClassName"];
-  if (objectOf(claim["status"])["phase"] === "Bound") same["resources"] = withStorage(spec, storageOf(stored));
+/** Returns the spec with everything that may change as it was before. */
+function comparable(
+  spec: PersistentVolumeClaimSpec,
+  claim: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+): PersistentVolumeClaimSpec {
+  const { spec: stored = {} } = old;
+  const { volumeAttributesClassName: _class, ...same } = spec;
+  if ((stored.volumeName ?? "") === "") delete same.volumeName;
+  if (stored.storageClassName === undefined && mayNameClass(claim, old)) delete same.storageClassName;
+  if (claim.status?.phase === "Bound") same.resources = withStorage(spec, storageOf(stored));
   return same;
 }
 
-function mayNameClass(claim: KubeObject, old: KubeObject): boolean {
+function mayNameClass(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
   const annotation = old.metadata.annotations?.[classAnnotation];
-  return annotation === undefined || objectOf(claim["spec"])["storageClassName"] === annotation;
+  return annotation === undefined || claim.spec?.storageClassName === annotation;
 }
 
-function withStorage(spec: JsonObject, storage: JsonValue | undefined): JsonObject {
-  const resources = objectOf(spec["resources"]);
-  if (!isPresent(resources["requests"])) return resources;
-  return { ...resources, requests: { ...objectOf(resources["requests"]), storage: storage ?? null } };
+function withStorage(
+  { resources = {} }: PersistentVolumeClaimSpec,
+  storage: Quantity | undefined,
+): VolumeResourceRequirements {
+  const { requests } = resources;
+  if (requests === undefined) return resources;
+  const { storage: _storage, ...others } = requests;
+  return { ...resources, requests: storage === undefined ? others : { ...others, storage } };
 }
 
-/** Less is asked for only after growing has failed, and then still more than there is. */
-function validateNoShrinking(fresh: JsonObject, stored: JsonObject, old: KubeObject): FieldError[] {
+/** Rejects asking for less, except after growing has failed, and then for no less than there is. */
+function validateNoShrinking(
+  fresh: PersistentVolumeClaimSpec,
+  stored: PersistentVolumeClaimSpec,
+  old: PersistentVolumeClaim,
+): FieldError[] {
   const [size, before] = [storageOf(fresh), storageOf(stored)].map(parsedQuantity);
   if (size === undefined || before === undefined || compareQuantities(size, before) >= 0) return [];
-  const actual = parsedQuantity(objectOf(objectOf(old["status"])["capacity"])["storage"] ?? "0");
+  const actual = parsedQuantity(old.status?.capacity?.["storage"] ?? "0");
   if (actual !== undefined && compareQuantities(size, actual) > 0) return [];
   return [fieldError.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")];
 }
 
-function validateAttributesClassUpdate(fresh: JsonValue | undefined, stored: JsonValue | undefined): FieldError[] {
-  if (!isPresent(stored) || textOf(fresh) !== "") return [];
-  const to = isPresent(fresh) ? "an empty string" : "nil";
+function validateAttributesClassUpdate(fresh: string | undefined, stored: string | undefined): FieldError[] {
+  if (stored === undefined || (fresh ?? "") !== "") return [];
+  const to = fresh === undefined ? "nil" : "an empty string";
   if (fresh === stored) return [];
   return [fieldError.forbidden("spec.volumeAttributesClassName", `update from non-nil value to ${to} is forbidden`)];
 }

@@ -1,89 +1,109 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
-import { requireTexts, validateText } from "../../../api/validation/field-rules.ts";
+import type * as core from "../../../api/types/core-v1.ts";
 import { validateNoBacksteps } from "../../../api/validation/local-path.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateCsiDriverName, type VolumeSourceRule, volumeSourceRules } from "./volume-source.ts";
+import { requireTexts, validateText } from "../../../api/validation/field-rules.ts";
+import { validateCsiDriverName, volumeSourceRules, type WithSecret } from "./volume-source.ts";
 
-/** In the order in which upstream looks for them; the rule of a pod's volume unless a persistent one has its own. */
-const ownRules: Readonly<Record<string, VolumeSourceRule | undefined>> = {
-  hostPath: undefined,
-  gcePersistentDisk: undefined,
-  awsElasticBlockStore: undefined,
+/** Fields of a spec that hold no source. */
+type OtherField =
+  | "accessModes"
+  | "capacity"
+  | "claimRef"
+  | "mountOptions"
+  | "nodeAffinity"
+  | "persistentVolumeReclaimPolicy"
+  | "storageClassName"
+  | "volumeAttributesClassName"
+  | "volumeMode";
+type PersistentSources = Required<Omit<core.PersistentVolumeSpec, OtherField>>;
+type PersistentSourceName = keyof PersistentSources;
+
+/** The rules of the sources, in the order in which upstream looks for them. */
+const persistentSourceRules: {
+  readonly [Name in PersistentSourceName]: (source: PersistentSources[Name], field: string) => FieldError[];
+} = {
+  hostPath: volumeSourceRules.hostPath,
+  gcePersistentDisk: volumeSourceRules.gcePersistentDisk,
+  awsElasticBlockStore: volumeSourceRules.awsElasticBlockStore,
   glusterfs: validateGlusterfs,
-  flocker: undefined,
-  nfs: undefined,
-  rbd: undefined,
-  quobyte: undefined,
-  cephfs: undefined,
-  iscsi: undefined,
-  cinder: withSecretNamespace("cinder"),
-  fc: undefined,
-  flexVolume: undefined,
+  flocker: volumeSourceRules.flocker,
+  nfs: volumeSourceRules.nfs,
+  rbd: volumeSourceRules.rbd,
+  quobyte: volumeSourceRules.quobyte,
+  cephfs: volumeSourceRules.cephfs,
+  iscsi: volumeSourceRules.iscsi,
+  cinder: (source, field) => [...volumeSourceRules.cinder(source, field), ...requireSecretNamespace(source, field)],
+  fc: volumeSourceRules.fc,
+  flexVolume: volumeSourceRules.flexVolume,
   azureFile: validateAzureFile,
-  vsphereVolume: undefined,
-  photonPersistentDisk: undefined,
-  portworxVolume: undefined,
-  azureDisk: undefined,
-  scaleIO: undefined,
+  vsphereVolume: volumeSourceRules.vsphereVolume,
+  photonPersistentDisk: volumeSourceRules.photonPersistentDisk,
+  portworxVolume: volumeSourceRules.portworxVolume,
+  azureDisk: volumeSourceRules.azureDisk,
+  scaleIO: (source, field) => requireTexts(source, ["gateway", "system", "volumeName"], field),
   local: validateLocal,
-  storageos: withSecretNamespace("storageos"),
+  storageos: (source, field) => [
+    ...volumeSourceRules.storageos(source, field),
+    ...requireSecretNamespace(source, field),
+  ],
   csi: validateCsi,
 };
 
-export const persistentSourceNames: ReadonlySet<string> = new Set(Object.keys(ownRules));
+const sourceNames = Object.keys(persistentSourceRules) as PersistentSourceName[];
+export const persistentSourceNames: ReadonlySet<string> = new Set(sourceNames);
 
 /** Paths of sources that upstream spells differently from the field. */
 const pathNames: Readonly<Record<string, string>> = { gcePersistentDisk: "persistentDisk" };
 const surplusNames: Readonly<Record<string, string>> = { cephfs: "cephFS" };
 
-/** Validates the source, of which there is one. A local volume also has to say where it is. */
-export function validatePersistentSource(spec: JsonObject, field: string): FieldError[] {
-  const names = [...persistentSourceNames].filter((name) => isPresent(spec[name]));
+/** Validates the source, of which there is one. A local volume also has to name its nodes. */
+export function validatePersistentSource(spec: core.PersistentVolumeSpec, field: string): FieldError[] {
+  const names = sourceNames.filter((name) => spec[name] !== undefined);
   if (names.length === 0) return [fieldError.required(field, "must specify a volume type")];
   return names.flatMap((name, at) => {
     // Upstream lets a flex volume stand beside another source.
-    if (at === 0 || name === "flexVolume") return validateOneSource(spec, name, field);
-    const text = "may not specify more than 1 volume type";
-    return [fieldError.forbidden(`${field}.${surplusNames[name] ?? name}`, text)];
+    if (at > 0 && name !== "flexVolume") {
+      const text = "may not specify more than 1 volume type";
+      return [fieldError.forbidden(`${field}.${surplusNames[name] ?? name}`, text)];
+    }
+    const errors = validateOneSource(spec, name, `${field}.${pathNames[name] ?? name}`);
+    if (name !== "local" || spec.nodeAffinity !== undefined) return errors;
+    return [...errors, fieldError.required(`${field}.nodeAffinity`, "Local volume requires node affinity")];
   });
 }
 
-function validateOneSource(spec: JsonObject, name: string, field: string): FieldError[] {
-  const rule = ownRules[name] ?? volumeSourceRules[name];
-  const errors = rule === undefined ? [] : rule(objectOf(spec[name]), `${field}.${pathNames[name] ?? name}`);
-  if (name !== "local" || isPresent(spec["nodeAffinity"])) return errors;
-  return [...errors, fieldError.required(`${field}.nodeAffinity`, "Local volume requires node affinity")];
+function validateOneSource<Name extends PersistentSourceName>(
+  sources: Partial<PersistentSources>,
+  name: Name,
+  field: string,
+): FieldError[] {
+  const source = sources[name];
+  return source === undefined ? [] : persistentSourceRules[name](source, field);
 }
 
-/** Persistent volumes have no namespace in which the secret could be looked for. */
-function withSecretNamespace(name: string): VolumeSourceRule {
-  return (source, field) => {
-    const errors = volumeSourceRules[name]?.(source, field) ?? [];
-    if (!isPresent(source["secretRef"])) return errors;
-    return [...errors, ...requireTexts(objectOf(source["secretRef"]), ["namespace"], `${field}.secretRef`)];
-  };
+/** Requires the namespace of a secret: persistent volumes have none in which to look for it. */
+function requireSecretNamespace({ secretRef }: WithSecret, field: string): FieldError[] {
+  return secretRef === undefined ? [] : requireTexts(secretRef, ["namespace"], `${field}.secretRef`);
 }
 
-function validateGlusterfs(source: JsonObject, field: string): FieldError[] {
+function validateGlusterfs(source: core.GlusterfsPersistentVolumeSource, field: string): FieldError[] {
   const errors = requireTexts(source, ["endpoints", "path"], field);
-  const namespace = source["endpointsNamespace"];
-  if (!isPresent(namespace)) return errors;
-  if (textOf(namespace) === "") {
+  const { endpointsNamespace: namespace } = source;
+  if (namespace === undefined) return errors;
+  if (namespace === "") {
     const text = "if the endpointnamespace is set, it must be a valid namespace name";
     return [...errors, fieldError.invalid(`${field}.endpointsNamespace`, namespace, text)];
   }
   return [...errors, ...validateText(namespace, dnsLabelProblems, `${field}.endpointsNamespace`)];
 }
 
-function validateAzureFile(source: JsonObject, field: string): FieldError[] {
+function validateAzureFile(source: core.AzureFilePersistentVolumeSource, field: string): FieldError[] {
   const errors = requireTexts(source, ["secretName", "shareName"], field);
-  return source["secretNamespace"] === "" ? [...errors, fieldError.required(`${field}.secretNamespace`)] : errors;
+  return source.secretNamespace === "" ? [...errors, fieldError.required(`${field}.secretNamespace`)] : errors;
 }
 
-function validateLocal(source: JsonObject, field: string): FieldError[] {
-  const path = textOf(source["path"]);
+function validateLocal({ path }: core.LocalVolumeSource, field: string): FieldError[] {
   return path === "" ? [fieldError.required(`${field}.path`)] : validateNoBacksteps(path, `${field}.path`);
 }
 
@@ -92,23 +112,22 @@ const csiSecrets = [
   "controllerExpandSecretRef",
   "nodePublishSecretRef",
   "nodeExpandSecretRef",
-];
+] as const;
 
-function validateCsi(source: JsonObject, field: string): FieldError[] {
+function validateCsi(source: core.CSIPersistentVolumeSource, field: string): FieldError[] {
   return [
-    ...validateCsiDriverName(textOf(source["driver"]), `${field}.driver`),
+    ...validateCsiDriverName(source.driver, `${field}.driver`),
     ...requireTexts(source, ["volumeHandle"], field),
-    ...csiSecrets.flatMap((name) =>
-      isPresent(source[name]) ? validateSecretReference(objectOf(source[name]), `${field}.${name}`) : [],
-    ),
+    ...csiSecrets.flatMap((name) => validateSecretReference(source[name], `${field}.${name}`)),
   ];
 }
 
-function validateSecretReference({ name, namespace }: JsonObject, field: string): FieldError[] {
+function validateSecretReference(reference: core.SecretReference | undefined, field: string): FieldError[] {
+  if (reference === undefined) return [];
   return [
-    ...requireTexts({ name: name ?? "" }, ["name"], field),
-    ...validateText(name, dnsSubdomainProblems, `${field}.name`),
-    ...requireTexts({ namespace: namespace ?? "" }, ["namespace"], field),
-    ...validateText(namespace, dnsLabelProblems, `${field}.namespace`),
+    ...requireTexts(reference, ["name"], field),
+    ...validateText(reference.name, dnsSubdomainProblems, `${field}.name`),
+    ...requireTexts(reference, ["namespace"], field),
+    ...validateText(reference.namespace, dnsLabelProblems, `${field}.namespace`),
   ];
 }

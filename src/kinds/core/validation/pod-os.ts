@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
+import type { Container, PodSecurityContext, PodSpec } from "../../../api/types/core-v1.ts";
 import { containersOf } from "./container.ts";
-import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
+import { isPresent } from "../../../api/json-reading.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const systems = ["linux", "windows"];
-/** What Windows has nothing of, in a container's security context. */
+/** Fields of a container's security context that Windows does not support. */
 const containerSettings = [
   "appArmorProfile",
   "seLinuxOptions",
@@ -17,9 +17,11 @@ const containerSettings = [
   "procMount",
   "runAsUser",
   "runAsGroup",
-];
-/** The same of a pod, with the fields that stand in its spec. */
-const podSettings = [
+] as const satisfies readonly (keyof NonNullable<Container["securityContext"]>)[];
+
+type PodSetting = `securityContext.${keyof PodSecurityContext}` | keyof PodSpec;
+/** The same of a pod, in the order in which upstream looks at them. */
+const podSettings: readonly PodSetting[] = [
   "securityContext.appArmorProfile",
   "securityContext.seLinuxOptions",
   "hostUsers",
@@ -37,36 +39,43 @@ const podSettings = [
   "securityContext.seLinuxChangePolicy",
   "resources",
 ];
+const ofContext = "securityContext.";
 
-/** The operating system that a pod is for, and what it therefore cannot ask for. */
-export function validatePodOs(spec: JsonObject, path: string): FieldError[] {
-  if (!isPresent(spec["os"])) return [];
-  const name = textOf(objectOf(spec["os"])["name"]);
+/** Validates the operating system of a pod, and rejects settings that this system does not support. */
+export function validatePodOs(spec: PodSpec, path: string): FieldError[] {
+  if (spec.os === undefined) return [];
+  const { name } = spec.os;
   if (name === "") return [fieldError.required(`${path}.os.name`, "cannot be empty")];
   if (!systems.includes(name)) return [fieldError.notSupported(`${path}.os`, name, systems)];
   return name === "linux" ? validateLinux(spec, path) : validateWindows(spec, path);
 }
 
-function validateLinux(spec: JsonObject, path: string): FieldError[] {
+function validateLinux(spec: PodSpec, path: string): FieldError[] {
   return [{ container: spec, field: path }, ...containersOf(spec, path)]
-    .filter(({ container }) => isPresent(objectOf(container["securityContext"])["windowsOptions"]))
+    .filter(({ container }) => container.securityContext?.windowsOptions !== undefined)
     .map(({ field }) =>
       fieldError.forbidden(`${field}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"),
     );
 }
 
-function validateWindows(spec: JsonObject, path: string): FieldError[] {
+function validateWindows(spec: PodSpec, path: string): FieldError[] {
   const text = "cannot be set for a windows pod";
-  const context = objectOf(spec["securityContext"]);
-  const ofPod = podSettings.filter((setting) => {
-    const value = setting.startsWith("securityContext.") ? context[setting.slice(16)] : spec[setting];
-    if (setting === "hostPID" || setting === "hostIPC") return value === true;
-    return isPresent(value) && !(Array.isArray(value) && value.length === 0);
-  });
   const ofContainers = validateEach(containersOf(spec, path), ({ container, field }) =>
     containerSettings
-      .filter((name) => isPresent(objectOf(container["securityContext"])[name]))
-      .map((name) => fieldError.forbidden(`${field}.securityContext.${name}`, text)),
+      .filter((name) => container.securityContext?.[name] !== undefined)
+      .map((name) => fieldError.forbidden(`${field}.${ofContext}${name}`, text)),
   );
-  return [...ofPod.map((setting) => fieldError.forbidden(`${path}.${setting}`, text)), ...ofContainers];
+  const ofPod = podSettings
+    .filter((setting) => isSet(spec, setting))
+    .map((setting) => fieldError.forbidden(`${path}.${setting}`, text));
+  return [...ofPod, ...ofContainers];
+}
+
+function isSet(spec: PodSpec, setting: PodSetting): boolean {
+  const { securityContext = {} } = spec;
+  const value = setting.startsWith(ofContext)
+    ? securityContext[setting.slice(ofContext.length) as keyof PodSecurityContext]
+    : spec[setting as keyof PodSpec];
+  if (setting === "hostPID" || setting === "hostIPC") return value === true;
+  return isPresent(value) && !(Array.isArray(value) && value.length === 0);
 }

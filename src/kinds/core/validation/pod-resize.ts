@@ -1,31 +1,34 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { cloneJson, equalJson, type JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import { equalJson } from "../../../api/json.ts";
+import type { Container, Pod, PodSpec, ResourceList } from "../../../api/types/core-v1.ts";
 import { isSidecar } from "./container.ts";
-import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { mirrorAnnotation } from "./pod-annotations.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const resizable = ["cpu", "memory"];
 const lists = ["initContainers", "containers"] as const;
+type ContainerList = (typeof lists)[number];
+const amounts = ["requests", "limits"] as const;
+const noSpec: PodSpec = { containers: null };
 
 /**
- * What a running pod's containers ask for can change: cpu and memory, never so that the pod gets another class of service.
- * @param qosClassOf class of service that a pod's spec stands for
+ * Validates a change of the cpu and memory of a running pod's containers, which must keep the pod's class of service.
+ * @param qosClassOf returns the class of service that a pod's spec stands for
  */
 export function validatePodResize(
-  pod: KubeObject,
-  old: KubeObject,
-  { qosClassOf }: { readonly qosClassOf: (pod: KubeObject) => string },
+  pod: Pod,
+  old: Pod,
+  { qosClassOf }: { readonly qosClassOf: (pod: Pod) => string },
 ): FieldError[] {
   const unsupported = unsupportedReason(old);
   if (unsupported !== undefined) return [fieldError.forbidden("", unsupported)];
-  const [fresh, stored] = [objectOf(pod["spec"]), objectOf(old["spec"])];
+  const { spec: fresh = noSpec } = pod;
+  const { spec: stored = noSpec } = old;
   const errors: FieldError[] = [];
-  const oldClass = textOf(objectOf(old["status"])["qosClass"]) || qosClassOf(old);
+  const oldClass = old.status?.qosClass || qosClassOf(old);
   if (oldClass !== qosClassOf(pod)) {
-    const shown = textOf(objectOf(pod["status"])["qosClass"]);
-    errors.push(fieldError.invalid("spec", shown, "Pod QOS Class may not change as a result of resizing"));
+    const { qosClass = "" } = pod.status ?? {};
+    errors.push(fieldError.invalid("spec", qosClass, "Pod QOS Class may not change as a result of resizing"));
   }
   if (!isNodeAble(old)) errors.push(fieldError.forbidden("spec", "Pod running on node without support for resize"));
   const order = lists.toReversed().flatMap((list) => validateOrder(fresh, stored, list));
@@ -38,57 +41,55 @@ export function validatePodResize(
     : [fieldError.forbidden("spec", "only cpu and memory resources are mutable")];
 }
 
-function unsupportedReason(old: KubeObject): string | undefined {
-  if (Object.hasOwn(old.metadata.annotations ?? {}, mirrorAnnotation)) return "static pods cannot be resized";
-  const isWindows = objectOf(objectOf(old["spec"])["os"])["name"] === "windows";
-  return isWindows ? "windows pods cannot be resized" : undefined;
+function unsupportedReason({ metadata, spec }: Pod): string | undefined {
+  if (Object.hasOwn(metadata.annotations ?? {}, mirrorAnnotation)) return "static pods cannot be resized";
+  return spec?.os?.name === "windows" ? "windows pods cannot be resized" : undefined;
 }
 
-/** A node agent that can resize tells what its running containers have. */
-function isNodeAble(old: KubeObject): boolean {
-  const running = objectsOf(objectOf(old["status"])["containerStatuses"]).find((container) =>
-    isPresent(objectOf(container["state"])["running"]),
-  );
-  return running === undefined || isPresent(running["resources"]);
+/** Reports whether the node can resize: its agent then reports the resources of running containers. */
+function isNodeAble({ status }: Pod): boolean {
+  const running = status?.containerStatuses?.find(({ state }) => state?.running !== undefined);
+  return running === undefined || running.resources !== undefined;
 }
 
-function validateOrder(fresh: JsonObject, stored: JsonObject, list: string): FieldError[] {
-  const [containers, old] = [objectsOf(fresh[list]), objectsOf(stored[list])];
+function validateOrder(fresh: PodSpec, stored: PodSpec, list: ContainerList): FieldError[] {
+  const [containers, old] = [fresh[list] ?? [], stored[list] ?? []];
   if (containers.length !== old.length) {
     return [fieldError.forbidden(`spec.${list}`, `${list} may not be added or removed on resize`)];
   }
   return old.flatMap((container, at) =>
-    container["name"] === containers[at]?.["name"]
+    container.name === containers[at]?.name
       ? []
       : [fieldError.forbidden(`spec.${list}[${at}].name`, `${list} may not be renamed or reordered on resize`)],
   );
 }
 
-function validateNothingRemoved(fresh: JsonObject, stored: JsonObject, list: string): FieldError[] {
-  const containers = objectsOf(fresh[list]);
-  return validateEach(objectsOf(stored[list]), (old, at) => {
+function validateNothingRemoved(fresh: PodSpec, stored: PodSpec, list: ContainerList): FieldError[] {
+  const containers = fresh[list] ?? [];
+  return validateEach(stored[list] ?? [], (old, at) => {
     if (list === "initContainers" && !isSidecar(old)) return [];
-    const [now, before] = [objectOf(containers[at]?.["resources"]), objectOf(old["resources"])];
-    return ["requests", "limits"].flatMap((kind) => {
-      const kept = Object.keys(objectOf(before[kind])).every((name) => Object.hasOwn(objectOf(now[kind]), name));
-      return kept
-        ? []
-        : [fieldError.forbidden(`spec.${list}[${at}].resources.${kind}`, `resource ${kind} cannot be removed`)];
-    });
+    return amounts
+      .filter((kind) => {
+        const { [kind]: now = {} } = containers[at]?.resources ?? {};
+        return Object.keys(old.resources?.[kind] ?? {}).some((name) => !Object.hasOwn(now, name));
+      })
+      .map((kind) =>
+        fieldError.forbidden(`spec.${list}[${at}].resources.${kind}`, `resource ${kind} cannot be removed`),
+      );
   });
 }
 
-function validateContainersOtherwiseSame(fresh: JsonObject, stored: JsonObject): FieldError[] {
-  const old = objectsOf(stored["containers"]);
-  const changed = objectsOf(fresh["containers"]).some((container, at) => !isResizeOf(container, old[at] ?? {}));
+function validateContainersOtherwiseSame(fresh: PodSpec, stored: PodSpec): FieldError[] {
+  const old = stored.containers ?? [];
+  const changed = (fresh.containers ?? []).some((container, at) => !isResizeOf(container, old[at]));
   return changed ? [fieldError.forbidden("spec", "only cpu and memory resources are mutable")] : [];
 }
 
-function validateInitOtherwiseSame(fresh: JsonObject, stored: JsonObject): FieldError[] {
-  const old = objectsOf(stored["initContainers"]);
-  return validateEach(objectsOf(fresh["initContainers"]), (container, at) => {
+function validateInitOtherwiseSame(fresh: PodSpec, stored: PodSpec): FieldError[] {
+  const old = stored.initContainers ?? [];
+  return validateEach(fresh.initContainers ?? [], (container, at) => {
     if (isSidecar(container)) {
-      if (isResizeOf(container, old[at] ?? {})) return [];
+      if (isResizeOf(container, old[at])) return [];
       return [fieldError.forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")];
     }
     if (equalJson(container, old[at])) return [];
@@ -96,22 +97,25 @@ function validateInitOtherwiseSame(fresh: JsonObject, stored: JsonObject): Field
   });
 }
 
-/** Nothing but cpu and memory differs. */
-function isResizeOf(container: JsonObject, old: JsonObject): boolean {
-  const without = (value: JsonObject): JsonObject => {
-    const copy = cloneJson(value);
-    const resources = objectOf(copy["resources"]);
-    for (const kind of ["requests", "limits"]) {
-      for (const name of resizable) delete objectOf(resources[kind])[name];
-      if (Object.keys(objectOf(resources[kind])).length === 0) delete resources[kind];
-    }
-    return copy;
-  };
-  return equalJson(without(container), without(old));
+/** Reports whether nothing but cpu and memory differs. */
+function isResizeOf(container: Container, old: Container | undefined): boolean {
+  return old !== undefined && equalJson(withoutResizable(container), withoutResizable(old));
 }
 
-function withOldContainers(fresh: JsonObject, stored: JsonObject): JsonObject {
-  const spec = { ...fresh };
-  for (const list of lists) if (stored[list] !== undefined) spec[list] = stored[list];
-  return spec;
+function withoutResizable({ resources, ...container }: Container): Container {
+  if (resources === undefined) return container;
+  const { requests: _requests, limits: _limits, ...rest } = resources;
+  const left = { ...rest };
+  for (const kind of amounts) {
+    const others: ResourceList = Object.fromEntries(
+      Object.entries(resources[kind] ?? {}).filter(([name]) => !resizable.includes(name)),
+    );
+    if (Object.keys(others).length > 0) Object.assign(left, { [kind]: others });
+  }
+  return { ...container, resources: left };
+}
+
+function withOldContainers(fresh: PodSpec, stored: PodSpec): PodSpec {
+  const { containers, initContainers } = stored;
+  return { ...fresh, containers, ...(initContainers === undefined ? {} : { initContainers }) };
 }

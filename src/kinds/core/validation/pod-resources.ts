@@ -1,9 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import type { PodResourceClaim, PodSpec, ResourceList } from "../../../api/types/core-v1.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../../api/quantity.ts";
 import { podTotalOf } from "../defaults/pod.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import { validatePodResourceName } from "../../../api/validation/resource-name.ts";
@@ -12,43 +11,42 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const noQuantity = parseQuantity("0");
 
-/** What a pod asks for as a whole: at least what its containers request, and no less than any may use. */
-export function validatePodResources(spec: JsonObject, claims: ReadonlySet<string>, field: string): FieldError[] {
-  if (!isPresent(spec["resources"])) return [];
-  if (objectOf(spec["os"])["name"] === "windows") {
-    return [fieldError.forbidden(field, "may not be set for a windows pod")];
-  }
-  const resources = objectOf(spec["resources"]);
+/** Validates the resources of a pod as a whole: no less than its containers request, or than any of them may use. */
+export function validatePodResources(spec: PodSpec, claims: ReadonlySet<string>, field: string): FieldError[] {
+  const { resources, os } = spec;
+  if (resources === undefined) return [];
+  if (os?.name === "windows") return [fieldError.forbidden(field, "may not be set for a windows pod")];
   const rules = { validateName: validatePodResourceName, claims };
   return [
-    ...(isPresent(resources["claims"])
-      ? [fieldError.forbidden(`${field}.claims`, "claims may not be set for Resources at pod-level")]
-      : []),
+    ...(resources.claims === undefined
+      ? []
+      : [fieldError.forbidden(`${field}.claims`, "claims may not be set for Resources at pod-level")]),
     ...validateResourceRequirements(resources, field, rules),
-    ...validateRequestsSuffice(spec, objectOf(resources["requests"]), `${field}.requests`),
-    ...validateLimitsSuffice(spec, objectOf(resources["limits"]), field),
+    ...validateRequestsSuffice(spec, resources.requests ?? {}, `${field}.requests`),
+    ...validateLimitsSuffice(spec, resources.limits ?? {}, field),
   ];
 }
 
-/** Claims on devices: named once, and each for a claim that exists or for one that is made from a template. */
-export function validatePodResourceClaims(value: JsonValue | undefined, field: string): FieldError[] {
+/** Validates claims on devices: each has a name of its own, and names either an existing claim or a template. */
+export function validatePodResourceClaims(claims: readonly PodResourceClaim[], field: string): FieldError[] {
   const names = new Set<string>();
-  return validateEach(objectsOf(value), (claim, at) => {
+  return validateEach(claims, (claim, at) => {
     const item = `${field}[${at}]`;
-    const [existing, template] = [claim["resourceClaimName"], claim["resourceClaimTemplateName"]];
-    const errors = validateClaimName(textOf(claim["name"]), names, `${item}.name`);
-    if (isPresent(existing) && isPresent(template)) {
+    const { resourceClaimName: existing, resourceClaimTemplateName: template } = claim;
+    const errors = validateClaimName(claim.name, names, `${item}.name`);
+    if (existing !== undefined && template !== undefined) {
       const text = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified";
       errors.push(fieldError.invalid(item, internalForm(claim, "core/v1.PodResourceClaim"), text));
     }
-    if (!isPresent(existing) && !isPresent(template)) {
+    if (existing === undefined && template === undefined) {
       const text = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`";
       errors.push(fieldError.invalid(item, internalForm(claim, "core/v1.PodResourceClaim"), text));
     }
-    for (const name of ["resourceClaimName", "resourceClaimTemplateName"]) {
-      if (!isPresent(claim[name])) continue;
-      const problems = dnsSubdomainProblems(textOf(claim[name]));
-      errors.push(...problems.map((problem) => fieldError.invalid(`${item}.${name}`, claim[name], problem)));
+    for (const name of ["resourceClaimName", "resourceClaimTemplateName"] as const) {
+      const reference = claim[name];
+      if (reference === undefined) continue;
+      const problems = dnsSubdomainProblems(reference);
+      errors.push(...problems.map((problem) => fieldError.invalid(`${item}.${name}`, reference, problem)));
     }
     return errors;
   });
@@ -61,7 +59,7 @@ function validateClaimName(name: string, names: Set<string>, field: string): Fie
   return dnsLabelProblems(name).map((problem) => fieldError.invalid(field, name, problem));
 }
 
-function validateRequestsSuffice(spec: JsonObject, requests: JsonObject, field: string): FieldError[] {
+function validateRequestsSuffice(spec: PodSpec, requests: ResourceList, field: string): FieldError[] {
   return validateEach([...podTotalOf(spec, "requests")], ([name, total]) => {
     if (validatePodResourceName(name, field).length > 0) return [];
     const asked = (Object.hasOwn(requests, name) ? parsedQuantity(requests[name]) : undefined) ?? noQuantity;
@@ -71,17 +69,14 @@ function validateRequestsSuffice(spec: JsonObject, requests: JsonObject, field: 
   });
 }
 
-function validateLimitsSuffice(spec: JsonObject, limits: JsonObject, field: string): FieldError[] {
-  return validateEach(objectsOf(spec["containers"]), (container, at) => {
-    const own = objectOf(objectOf(container["resources"])["limits"]);
-    return validateEach(Object.keys(own), (name) => {
-      const [limit, podLimit] = [
-        parsedQuantity(own[name]),
-        Object.hasOwn(limits, name) && parsedQuantity(limits[name]),
-      ];
-      if (!limit || !podLimit || compareQuantities(limit, podLimit) <= 0) return [];
+function validateLimitsSuffice({ containers }: PodSpec, limits: ResourceList, field: string): FieldError[] {
+  return validateEach(containers ?? [], ({ resources = {} }, at) =>
+    validateEach(Object.entries(resources.limits ?? {}), ([name, amount]) => {
+      const limit = parsedQuantity(amount);
+      const podLimit = Object.hasOwn(limits, name) ? parsedQuantity(limits[name]) : undefined;
+      if (limit === undefined || podLimit === undefined || compareQuantities(limit, podLimit) <= 0) return [];
       const text = `must be less than or equal to pod limits of ${formatQuantity(podLimit)}`;
-      return [fieldError.invalid(`${field}.containers[${at}][${name}].limits`, own[name], text)];
-    });
-  });
+      return [fieldError.invalid(`${field}.containers[${at}][${name}].limits`, amount, text)];
+    }),
+  );
 }

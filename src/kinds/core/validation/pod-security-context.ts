@@ -1,6 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
+import type { PodSpec, Sysctl } from "../../../api/types/core-v1.ts";
 import { validateAppArmorProfile, validateId, validateSeccompProfile } from "./security-context.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateWindowsOptions } from "./windows-options.ts";
@@ -12,49 +11,54 @@ const networkSysctls = ["net."];
 const ipcSysctls = ["kernel.shm", "kernel.msg", "fs.mqueue."];
 const ipcSysctl = "kernel.sem";
 
-/** The security settings of a pod, some of which stand in its spec. */
-export function validatePodSecurityContext(spec: JsonObject, field: string): FieldError[] {
-  const context = objectOf(spec["securityContext"]);
-  const groups = Array.isArray(context["supplementalGroups"]) ? context["supplementalGroups"] : [];
+/** Validates the security settings of a pod. Some of them are fields of its spec. */
+export function validatePodSecurityContext(spec: PodSpec, field: string): FieldError[] {
+  const { securityContext: context = {} } = spec;
+  const { supplementalGroups: groups = [], sysctls = [] } = context;
   return [
-    ...["fsGroup", "runAsUser", "runAsGroup"].flatMap((name) => validateId(context[name], `${field}.${name}`)),
+    ...validateId(context.fsGroup, `${field}.fsGroup`),
+    ...validateId(context.runAsUser, `${field}.runAsUser`),
+    ...validateId(context.runAsGroup, `${field}.runAsGroup`),
     ...validateEach(groups, (id, at) => validateId(id, `${field}.supplementalGroups[${at}]`)),
     ...validateSharedProcesses(spec, `${field}.shareProcessNamespace`),
-    ...validateSysctls(spec, objectsOf(context["sysctls"]), `${field}.sysctls`),
-    ...validateValue(context["fsGroupChangePolicy"], ["Always", "OnRootMismatch"], `${field}.fsGroupChangePolicy`),
-    ...validateSeccompProfile(context["seccompProfile"], `${field}.seccompProfile`),
-    ...validateWindowsOptions(context["windowsOptions"], `${field}.windowsOptions`),
-    ...validateAppArmorProfile(context["appArmorProfile"], `${field}.appArmorProfile`),
-    ...validateValue(context["supplementalGroupsPolicy"], ["Merge", "Strict"], `${field}.supplementalGroupsPolicy`),
-    ...validateValue(context["seLinuxChangePolicy"], ["MountOption", "Recursive"], `${field}.seLinuxChangePolicy`),
+    ...validateSysctls(spec, sysctls, `${field}.sysctls`),
+    ...validateValue(context.fsGroupChangePolicy, ["Always", "OnRootMismatch"], `${field}.fsGroupChangePolicy`),
+    ...validateSeccompProfile(context.seccompProfile, `${field}.seccompProfile`),
+    ...validateWindowsOptions(context.windowsOptions, `${field}.windowsOptions`),
+    ...validateAppArmorProfile(context.appArmorProfile, `${field}.appArmorProfile`),
+    ...validateValue(context.supplementalGroupsPolicy, ["Merge", "Strict"], `${field}.supplementalGroupsPolicy`),
+    ...validateValue(context.seLinuxChangePolicy, ["MountOption", "Recursive"], `${field}.seLinuxChangePolicy`),
   ];
 }
 
-/** Users of its own do not go together with namespaces of the host. */
-export function validateHostUsers(spec: JsonObject, path: string): FieldError[] {
-  if (spec["hostUsers"] !== false) return [];
-  // The second and third path are written with a capital upstream.
-  const fields = { hostNetwork: "hostNetwork", hostPID: "HostPID", hostIPC: "HostIPC" };
-  return Object.entries(fields)
+/** Rejects namespaces of the host for a pod with users of its own. */
+export function validateHostUsers(spec: PodSpec, path: string): FieldError[] {
+  if (spec.hostUsers !== false) return [];
+  // Upstream writes the second and third path with a capital.
+  const fields = [
+    ["hostNetwork", "hostNetwork"],
+    ["hostPID", "HostPID"],
+    ["hostIPC", "HostIPC"],
+  ] as const;
+  return fields
     .filter(([name]) => spec[name] === true)
     .map(([, field]) => fieldError.forbidden(`${path}.${field}`, "when `hostUsers` is false"));
 }
 
-/** Unlike the empty text of a field that is not set, an empty value that is set counts. */
-function validateValue(value: JsonValue | undefined, choices: readonly string[], field: string): FieldError[] {
-  if (!isPresent(value) || choices.includes(textOf(value))) return [];
+/** Rejects an unknown value, the empty text among them. */
+function validateValue(value: string | undefined, choices: readonly string[], field: string): FieldError[] {
+  if (value === undefined || choices.includes(value)) return [];
   return [fieldError.notSupported(field, value, choices)];
 }
 
-function validateSharedProcesses(spec: JsonObject, field: string): FieldError[] {
-  if (spec["shareProcessNamespace"] !== true || spec["hostPID"] !== true) return [];
+function validateSharedProcesses(spec: PodSpec, field: string): FieldError[] {
+  if (spec.shareProcessNamespace !== true || spec.hostPID !== true) return [];
   return [fieldError.invalid(field, true, "ShareProcessNamespace and HostPID cannot both be enabled")];
 }
 
-function validateSysctls(spec: JsonObject, sysctls: readonly JsonObject[], field: string): FieldError[] {
+function validateSysctls(spec: PodSpec, sysctls: readonly Sysctl[], field: string): FieldError[] {
   const names = new Set<string>();
-  return validateEach(sysctls, (sysctl, at) => {
-    const name = textOf(sysctl["name"]);
+  return validateEach(sysctls, ({ name }, at) => {
     const errors: FieldError[] = [];
     if (name === "") errors.push(fieldError.required(`${field}[${at}].name`));
     else if (!isSysctlName(name)) errors.push(fieldError.invalid(`${field}[${at}].name`, name, sysctlText));
@@ -71,14 +75,14 @@ function isSysctlName(name: string): boolean {
     .every((part) => /^[-_a-z0-9]+$/.test(part) && /^[a-z0-9]/.test(part) && /[a-z0-9]$/.test(part));
 }
 
-/** A setting of a namespace that the pod shares with its host would be one of the host. */
-function validateHostSysctl(spec: JsonObject, name: string, field: string): FieldError[] {
+/** Rejects settings of a namespace that the pod shares with its host. */
+function validateHostSysctl(spec: PodSpec, name: string, field: string): FieldError[] {
   const dotted = name.replaceAll("/", ".");
-  if (spec["hostNetwork"] === true && networkSysctls.some((prefix) => dotted.startsWith(prefix))) {
+  if (spec.hostNetwork === true && networkSysctls.some((prefix) => dotted.startsWith(prefix))) {
     return [fieldError.invalid(field, name, "may not be specified when 'hostNetwork' is true")];
   }
   const isIpc = dotted === ipcSysctl || ipcSysctls.some((prefix) => dotted.startsWith(prefix));
-  if (spec["hostIPC"] === true && isIpc) {
+  if (spec.hostIPC === true && isIpc) {
     return [fieldError.invalid(field, name, "may not be specified when 'hostIPC' is true")];
   }
   return [];

@@ -37,7 +37,7 @@ export interface PodSpecContext {
 
 /** Validates the spec of a pod or of a pod template; defaults are filled in. Errors come in upstream's order. */
 export function validatePodSpec(spec: PodSpec, { isPod, podName }: PodSpecContext, path: string): FieldError[] {
-  const { volumes, errors } = validateVolumes(spec.volumes, { podName, isPod }, `${path}.volumes`);
+  const { volumes, errors } = validateVolumes(spec.volumes ?? [], { podName, isPod }, `${path}.volumes`);
   const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   claims.delete("");
   const { terminationGracePeriodSeconds: grace, preemptionPolicy, overhead } = spec;
@@ -54,7 +54,7 @@ export function validatePodSpec(spec: PodSpec, { isPod, podName }: PodSpecContex
   return [
     ...(grace === undefined ? [fieldError.required(`${path}.terminationGracePeriodSeconds`)] : []),
     ...errors,
-    ...validatePodResourceClaims(spec.resourceClaims, `${path}.resourceClaims`),
+    ...validatePodResourceClaims(spec.resourceClaims ?? [], `${path}.resourceClaims`),
     ...validateAllContainers(spec, context, path),
     ...validatePodResources(spec, claims, `${path}.resources`),
     ...validateHostPorts(spec, isPod, path),
@@ -62,11 +62,11 @@ export function validatePodSpec(spec: PodSpec, { isPod, podName }: PodSpecContex
     ...validateRequiredChoice(spec.dnsPolicy, dnsPolicies, `${path}.dnsPolicy`),
     ...validateLabels(spec.nodeSelector, `${path}.nodeSelector`),
     ...validatePodSecurityContext(spec, `${path}.securityContext`),
-    ...validateAffinity(spec.affinity, `${path}.affinity`),
+    ...validateAffinity(spec.affinity ?? {}, `${path}.affinity`),
     ...validateDnsConfig(spec, `${path}.dnsConfig`),
     ...validateReadinessGates(spec.readinessGates ?? [], `${path}.readinessGates`),
     ...validateSchedulingGates(spec.schedulingGates ?? [], `${path}.schedulingGates`),
-    ...validateTopologySpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
+    ...validateTopologySpread(spec.topologySpreadConstraints ?? [], `${path}.topologySpreadConstraints`),
     ...validateHostProcesses(spec, containersOf(spec, path), path),
     ...validateHostUsers(spec, path),
     ...validateHostnameOverride(spec, `${path}.hostnameOverride`),

@@ -1,3 +1,4 @@
+import type { JsonValue } from "../../../api/json.ts";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type {
@@ -152,8 +153,13 @@ function validatePodIps({ podIPs = [] }: PodStatus, stored: PodStatus): FieldErr
     ...validateEach(addresses, (address, at) =>
       known.has(address) ? [] : validateStrictIp(address, `status.podIPs[${at}]`),
     ),
-    ...validateDualStack(addresses, { value: podIPs, field: "status.podIPs" }),
+    ...validateDualStack(addresses, { value: shownAddresses(addresses), field: "status.podIPs" }),
   ];
+}
+
+/** Returns addresses as upstream's messages show them: its internal types have no JSON names. */
+function shownAddresses(addresses: readonly string[]): JsonValue {
+  return addresses.map((address) => ({ IP: address }));
 }
 
 function validateHostIps({ hostIPs = [], hostIP = "" }: PodStatus, stored: PodStatus): FieldError[] {
@@ -166,6 +172,6 @@ function validateHostIps({ hostIPs = [], hostIP = "" }: PodStatus, stored: PodSt
     ...validateEach(addresses, (address, at) =>
       known.has(address) ? [] : validateStrictIp(address, `status.hostIPs[${at}]`),
     ),
-    ...validateDualStack(addresses, { value: hostIPs, field: "status.hostIPs" }),
+    ...validateDualStack(addresses, { value: shownAddresses(addresses), field: "status.hostIPs" }),
   ];
 }

@@ -119,7 +119,7 @@ describe("the status of a pod", () => {
     [{ podIPs: [{ ip: "x" }] }, "status.podIPs[0]: Invalid value: "],
     [
       { podIPs: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }] },
-      'status.podIPs: Invalid value: [{"ip":"10.0.0.1"},{"ip":"10.0.0.2"}]: may specify no more than one IP for each IP family',
+      'status.podIPs: Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.2"}]: may specify no more than one IP for each IP family',
     ],
     [
       { hostIP: "10.0.0.1", hostIPs: [{ ip: "10.0.0.2" }] },

@@ -66,7 +66,7 @@ describe("a pod is refused", () => {
     ["with a bad variable name", container({ env: [{ name: "a=b" }] }), `${at}.env[0].name: Invalid value: "a=b"`],
     [
       "with a variable of two sources",
-      container({ env: [{ name: "a", valueFrom: { fieldRef: {}, secretKeyRef: {} } }] }),
+      container({ env: [{ name: "a", valueFrom: { fieldRef: { fieldPath: "" }, secretKeyRef: { key: "" } } }] }),
       `${at}.env[0].valueFrom: Invalid value: "": may not have more than one field specified at a time`,
     ],
     [

@@ -1,55 +1,67 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { isPresent, numberOf, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
-import { validateNotNegative } from "../../../api/validation/field-rules.ts";
+import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe } from "../../../api/types/core-v1.ts";
 import { httpHeaderProblems } from "../../../api/validation/names.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validatePortNumber, validatePortNumberOrName } from "../../../api/validation/port.ts";
 import { validateStopSignal } from "./stop-signal.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-/** What a probe may do, in the order in which upstream looks at it. */
-const probeHandlers = ["exec", "httpGet", "tcpSocket", "grpc"];
-const lifecycleHandlers = ["exec", "httpGet", "tcpSocket", "sleep"];
+/** Everything that probes and hooks may do. */
+type Handlers = Pick<Probe, "grpc"> & LifecycleHandler;
+type HandlerName = keyof Handlers;
+
+/** Handlers in the order in which upstream looks at them. */
+const probeHandlers: readonly HandlerName[] = ["exec", "httpGet", "tcpSocket", "grpc"];
+const lifecycleHandlers: readonly HandlerName[] = ["exec", "httpGet", "tcpSocket", "sleep"];
 const schemes = ["HTTP", "HTTPS"];
-const numbers = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
+const numbers = [
+  "initialDelaySeconds",
+  "timeoutSeconds",
+  "periodSeconds",
+  "successThreshold",
+  "failureThreshold",
+] as const;
 
 export type ProbeKind = "livenessProbe" | "readinessProbe" | "startupProbe";
 
-/** A liveness, readiness or startup probe; nothing to check when it is absent. */
-export function validateProbe(value: JsonValue | undefined, kind: ProbeKind, field: string): FieldError[] {
-  if (!isPresent(value)) return [];
-  const probe = objectOf(value);
-  const grace = probe["terminationGracePeriodSeconds"];
+/** Validates a liveness, readiness or startup probe. An absent one is valid. */
+export function validateProbe(probe: Probe | undefined, kind: ProbeKind, field: string): FieldError[] {
+  if (probe === undefined) return [];
+  const { terminationGracePeriodSeconds: grace, successThreshold = 0 } = probe;
   const graceField = `${field}.terminationGracePeriodSeconds`;
   const errors = [
     ...validateHandler(probe, probeHandlers, { field, gracePeriodSeconds: undefined }),
     ...numbers.flatMap((name) => validateNotNegative(probe[name], `${field}.${name}`)),
   ];
-  if (isPresent(grace) && numberOf(grace) <= 0) {
+  if (grace !== undefined && grace <= 0) {
     errors.push(fieldError.invalid(graceField, grace, "must be greater than 0"));
   }
   if (kind === "readinessProbe") {
-    if (isPresent(grace)) errors.push(fieldError.invalid(graceField, grace, "must not be set for readinessProbes"));
-  } else if (numberOf(probe["successThreshold"]) !== 1) {
-    errors.push(fieldError.invalid(`${field}.successThreshold`, probe["successThreshold"] ?? 0, "must be 1"));
+    if (grace !== undefined) {
+      errors.push(fieldError.invalid(graceField, grace, "must not be set for readinessProbes"));
+    }
+  } else if (successThreshold !== 1) {
+    errors.push(fieldError.invalid(`${field}.successThreshold`, successThreshold, "must be 1"));
   }
   return errors;
 }
 
-/** What runs after the start and before the end of a container, and the signal that ends it. */
+/** Validates the hooks after the start and before the end of a container, and the signal that ends it. */
 export function validateLifecycle(
-  value: JsonValue | undefined,
+  lifecycle: Lifecycle | undefined,
   { gracePeriodSeconds, os }: { readonly gracePeriodSeconds: number | undefined; readonly os: string },
   field: string,
 ): FieldError[] {
-  if (!isPresent(value)) return [];
-  const lifecycle = objectOf(value);
-  const hooks = ["postStart", "preStop"].filter((name) => isPresent(lifecycle[name]));
+  if (lifecycle === undefined) return [];
+  const validateHook = (name: "postStart" | "preStop") => {
+    const hook = lifecycle[name];
+    const context = { field: `${field}.${name}`, gracePeriodSeconds };
+    return hook === undefined ? [] : validateHandler(hook, lifecycleHandlers, context);
+  };
   return [
-    ...hooks.flatMap((name) =>
-      validateHandler(objectOf(lifecycle[name]), lifecycleHandlers, { field: `${field}.${name}`, gracePeriodSeconds }),
-    ),
-    ...validateStopSignal(lifecycle["stopSignal"], os, `${field}.stopSignal`),
+    ...validateHook("postStart"),
+    ...validateHook("preStop"),
+    ...validateStopSignal(lifecycle.stopSignal, os, `${field}.stopSignal`),
   ];
 }
 
@@ -58,53 +70,47 @@ interface HandlerContext {
   readonly gracePeriodSeconds: number | undefined;
 }
 
-/** Exactly one of the handlers. */
-function validateHandler(handler: JsonObject, known: readonly string[], context: HandlerContext): FieldError[] {
+/** Validates the handler, of which there is exactly one. */
+function validateHandler(handlers: Handlers, known: readonly HandlerName[], context: HandlerContext): FieldError[] {
   const { field } = context;
-  const set = known.filter((name) => isPresent(handler[name]));
+  const set = known.filter((name) => handlers[name] !== undefined);
   if (set.length === 0) return [fieldError.required(field, "must specify a handler type")];
   return set.flatMap((name, at) =>
     at > 0
       ? [fieldError.forbidden(`${field}.${name}`, "may not specify more than 1 handler type")]
-      : validateAction(name, objectOf(handler[name]), { ...context, field: `${field}.${name}` }),
+      : validateAction({ [name]: handlers[name] }, { ...context, field: `${field}.${name}` }),
   );
 }
 
-function validateAction(name: string, action: JsonObject, { field, gracePeriodSeconds }: HandlerContext): FieldError[] {
-  switch (name) {
-    case "exec":
-      return Array.isArray(action["command"]) && action["command"].length > 0
-        ? []
-        : [fieldError.required(`${field}.command`)];
-    case "httpGet":
-      return validateHttpGet(action, field);
-    case "tcpSocket":
-      return validatePortNumberOrName(action["port"], `${field}.port`);
-    case "grpc":
-      return validatePortNumber(action["port"], `${field}.port`);
-    default:
-      return validateSleep(action["seconds"], gracePeriodSeconds, field);
-  }
+/** @param handlers the one that is checked, under its name */
+function validateAction(
+  { exec, httpGet, tcpSocket, grpc, sleep }: Handlers,
+  { field, gracePeriodSeconds }: HandlerContext,
+): FieldError[] {
+  if (exec !== undefined) return (exec.command ?? []).length > 0 ? [] : [fieldError.required(`${field}.command`)];
+  if (httpGet !== undefined) return validateHttpGet(httpGet, field);
+  if (tcpSocket !== undefined) return validatePortNumberOrName(tcpSocket.port, `${field}.port`);
+  if (grpc !== undefined) return validatePortNumber(grpc.port, `${field}.port`);
+  return sleep === undefined ? [] : validateSleep(sleep.seconds, gracePeriodSeconds, field);
 }
 
-function validateHttpGet(action: JsonObject, field: string): FieldError[] {
-  const scheme = textOf(action["scheme"]);
+function validateHttpGet(
+  { path = "", port, scheme = "", httpHeaders = [] }: HTTPGetAction,
+  field: string,
+): FieldError[] {
   return [
-    ...(textOf(action["path"]) === "" ? [fieldError.required(`${field}.path`)] : []),
-    ...validatePortNumberOrName(action["port"], `${field}.port`),
+    ...(path === "" ? [fieldError.required(`${field}.path`)] : []),
+    ...validatePortNumberOrName(port, `${field}.port`),
     ...(schemes.includes(scheme) ? [] : [fieldError.notSupported(`${field}.scheme`, scheme, schemes)]),
-    ...validateEach(objectsOf(action["httpHeaders"]), (header) =>
-      httpHeaderProblems(textOf(header["name"])).map((problem) =>
-        fieldError.invalid(`${field}.httpHeaders`, textOf(header["name"]), problem),
-      ),
+    ...validateEach(httpHeaders, ({ name }) =>
+      httpHeaderProblems(name).map((problem) => fieldError.invalid(`${field}.httpHeaders`, name, problem)),
     ),
   ];
 }
 
-/** A pause that outlasts the grace period would never end. */
-function validateSleep(seconds: JsonValue | undefined, grace: number | undefined, field: string): FieldError[] {
-  const pause = numberOf(seconds);
-  if (grace === undefined || (pause >= 0 && pause <= grace)) return [];
+/** Rejects a pause that outlasts the grace period, as it would never end. */
+function validateSleep(seconds: number | bigint, grace: number | undefined, field: string): FieldError[] {
+  if (grace === undefined || (seconds >= 0 && seconds <= grace)) return [];
   const text = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
-  return [fieldError.invalid(field, seconds ?? 0, text)];
+  return [fieldError.invalid(field, seconds, text)];
 }

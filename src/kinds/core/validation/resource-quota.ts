@@ -1,14 +1,17 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type {
+  ResourceList,
+  ResourceQuota,
+  ResourceQuotaSpec,
+  ScopedResourceSelectorRequirement,
+} from "../../../api/types/core-v1.ts";
 import { immutableText } from "../../../api/validation/immutable.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { isQuotaResource, validateQuotaResourceName } from "../../../api/validation/resource-name.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-/** Scopes that are about pods, and the resources that a quota of such a scope can limit. */
+/** Scopes of pods. Below are the resources that a quota of such a scope can limit. */
 const podScopes = [
   "BestEffort",
   "CrossNamespacePodAffinity",
@@ -28,7 +31,7 @@ const podResources: ReadonlySet<string> = new Set([
   "pods",
 ]);
 const claimResources: ReadonlySet<string> = new Set(["persistentvolumeclaims", "requests.storage"]);
-/** Scopes that are either there or not: there is no value to compare. */
+/** Scopes that are present or absent, without a value to compare. */
 const plainScopes = new Set(podScopes.filter((scope) => scope !== "PriorityClass"));
 const plainScopeText =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
@@ -37,37 +40,35 @@ const contradictions = [
   ["NotTerminating", "Terminating"],
 ] as const;
 
-export function validateResourceQuota(quota: KubeObject): FieldError[] {
-  const spec = objectOf(quota["spec"]);
+export function validateResourceQuota({ spec = {} }: ResourceQuota): FieldError[] {
   return [
-    ...validateAmounts(objectOf(spec["hard"]), "spec.hard"),
+    ...validateAmounts(spec.hard ?? {}, "spec.hard"),
     ...validateScopes(spec, "spec.scopes"),
     ...validateScopeSelector(spec, "spec.scopeSelector.matchExpressions"),
   ];
 }
 
-/** Scopes say what is counted: with others, what has been counted would be wrong. */
-export function validateResourceQuotaUpdate(quota: KubeObject, old: KubeObject): FieldError[] {
-  const scopesOf = (object: KubeObject) => new Set(textsOf(objectOf(object["spec"])["scopes"]));
-  const [fresh, stored] = [scopesOf(quota), scopesOf(old)];
+/** Rejects other scopes: what has been counted so far would be wrong. */
+export function validateResourceQuotaUpdate({ spec = {} }: ResourceQuota, old: ResourceQuota): FieldError[] {
+  const [fresh, stored] = [new Set(spec.scopes), new Set(old.spec?.scopes)];
   if (fresh.size === stored.size && [...fresh].every((scope) => stored.has(scope))) return [];
-  return [fieldError.invalid("spec.scopes", objectOf(quota["spec"])["scopes"], immutableText)];
+  return [fieldError.invalid("spec.scopes", spec.scopes, immutableText)];
 }
 
-export function validateResourceQuotaStatus(quota: KubeObject): FieldError[] {
-  const status = objectOf(quota["status"]);
-  return ["hard", "used"].flatMap((name) => validateAmounts(objectOf(status[name]), `status.${name}`));
+export function validateResourceQuotaStatus({ status = {} }: ResourceQuota): FieldError[] {
+  const { hard = {}, used = {} } = status;
+  return [...validateAmounts(hard, "status.hard"), ...validateAmounts(used, "status.used")];
 }
 
-function validateAmounts(amounts: JsonObject, field: string): FieldError[] {
+function validateAmounts(amounts: ResourceList, field: string): FieldError[] {
   return validateEach(Object.keys(amounts), (name) => [
     ...validateQuotaResourceName(name, `${field}[${name}]`),
     ...validateResourceAmount(name, amounts[name], `${field}[${name}]`),
   ]);
 }
 
-function validateScopes(spec: JsonObject, field: string): FieldError[] {
-  const scopes = textsOf(spec["scopes"]);
+function validateScopes(spec: ResourceQuotaSpec, field: string): FieldError[] {
+  const { scopes = [] } = spec;
   return [
     ...(scopes.every(isScope) ? [] : [fieldError.invalid(field, scopes, "unsupported scope")]),
     ...([...new Set(scopes)].every((scope) => canLimitAll(scope, spec))
@@ -77,26 +78,28 @@ function validateScopes(spec: JsonObject, field: string): FieldError[] {
   ];
 }
 
-function validateScopeSelector(spec: JsonObject, field: string): FieldError[] {
-  const expressions = objectsOf(objectOf(spec["scopeSelector"])["matchExpressions"]);
-  const scopes = expressions.map((expression) => textOf(expression["scopeName"]));
+function validateScopeSelector(spec: ResourceQuotaSpec, field: string): FieldError[] {
+  const { matchExpressions: expressions = [] } = spec.scopeSelector ?? {};
+  const scopes = expressions.map(({ scopeName }) => scopeName);
   return [
     ...validateEach(expressions, (expression) => validateExpression(expression, spec, field)),
-    ...validateNoContradiction(scopes, textsOf(spec["scopes"]), field),
+    ...validateNoContradiction(scopes, spec.scopes ?? [], field),
   ];
 }
 
 /** Upstream names the list in these errors, not its item. */
-function validateExpression(expression: JsonObject, spec: JsonObject, field: string): FieldError[] {
-  const [scope, operator] = [textOf(expression["scopeName"]), textOf(expression["operator"])];
-  const values = textsOf(expression["values"]);
+function validateExpression(
+  { scopeName: scope, operator, values = [] }: ScopedResourceSelectorRequirement,
+  spec: ResourceQuotaSpec,
+  field: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (!isScope(scope)) errors.push(fieldError.invalid(`${field}.scopeName`, scope, "unsupported scope"));
   if (!canLimitAll(scope, spec)) {
     errors.push(
       fieldError.invalid(
         field,
-        internalForm(spec["scopeSelector"], "core/v1.ScopeSelector"),
+        internalForm(spec.scopeSelector, "core/v1.ScopeSelector"),
         "unsupported scope applied to resource",
       ),
     );
@@ -134,10 +137,10 @@ function isScope(scope: string): boolean {
   return podScopes.includes(scope) || scope === claimScope;
 }
 
-/** Whether all standard resources that the quota limits are what the scope is about. */
-function canLimitAll(scope: string, spec: JsonObject): boolean {
+/** Reports whether the scope covers all standard resources that the quota limits. */
+function canLimitAll(scope: string, { hard = {} }: ResourceQuotaSpec): boolean {
   if (!isScope(scope)) return true;
-  const limited = Object.keys(objectOf(spec["hard"])).filter(isQuotaResource);
+  const limited = Object.keys(hard).filter(isQuotaResource);
   if (scope === claimScope) return limited.every((name) => claimResources.has(name));
   return limited.every((name) => (scope === "BestEffort" ? name === "pods" : podResources.has(name)));
 }

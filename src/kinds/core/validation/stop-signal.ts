@@ -1,6 +1,4 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonValue } from "../../../api/json.ts";
-import { isPresent, textOf } from "../../../api/json-reading.ts";
 
 const names =
   "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ RTMIN RTMAX";
@@ -11,10 +9,10 @@ const signalsOf: ReadonlyMap<string, readonly string[]> = new Map([
   ["windows", ["SIGKILL", "SIGTERM"]],
 ]);
 
-/** The signal that asks a container to end. Which ones there are depends on the operating system of its pod. */
-export function validateStopSignal(signal: JsonValue | undefined, os: string, field: string): FieldError[] {
-  if (!isPresent(signal)) return [];
+/** Validates the signal that asks a container to end. Each operating system has its own signals. */
+export function validateStopSignal(signal: string | undefined, os: string, field: string): FieldError[] {
+  if (signal === undefined) return [];
   if (os === "") return [fieldError.forbidden(field, "may not be set for containers with empty `spec.os.name`")];
   const known = signalsOf.get(os);
-  return known === undefined || known.includes(textOf(signal)) ? [] : [fieldError.notSupported(field, signal, known)];
+  return known === undefined || known.includes(signal) ? [] : [fieldError.notSupported(field, signal, known)];
 }

@@ -1,10 +1,11 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
+import type * as core from "../../../api/types/core-v1.ts";
 import { validateClaimTemplate } from "./claim-template.ts";
 import { pullPolicies } from "./container.ts";
 import { validateDownwardFiles } from "./downward-volume.ts";
 import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
-import { isPresent, numberOf, objectOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import { validateDescendingPath, validateNoBacksteps } from "../../../api/validation/local-path.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import {
   requireTexts,
   validateChoice,
@@ -12,15 +13,14 @@ import {
   validateRequiredChoice,
   validateText,
 } from "../../../api/validation/field-rules.ts";
-import { validateDescendingPath, validateNoBacksteps } from "../../../api/validation/local-path.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateProjectedVolume } from "./projected-volume.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 
-/** The rules of one kind of volume source. Volumes of pods and persistent volumes share most of them. */
-export type VolumeSourceRule = (source: JsonObject, field: string) => FieldError[];
+/** The sources of a pod's volume, by the field that holds them. */
+export type VolumeSources = Required<Omit<core.Volume, "name">>;
+export type VolumeSourceName = keyof VolumeSources;
 
-/** The empty one is a type, and named as such. */
+/** The empty text is a type too. */
 const hostPathTypes = [
   "",
   "BlockDevice",
@@ -34,13 +34,15 @@ const hostPathTypes = [
 const csiDriverBytesMax = 63;
 const lunRange = { min: 0, max: 255 };
 
-/** Kinds of sources that a pod may name, in the order in which upstream looks for them. */
-export const volumeSourceRules: Readonly<Record<string, VolumeSourceRule>> = {
+/** The rules of the sources, in the order in which upstream looks for them. Persistent volumes share most of them. */
+export const volumeSourceRules: {
+  readonly [Name in VolumeSourceName]: (source: VolumeSources[Name], field: string) => FieldError[];
+} = {
   emptyDir: validateEmptyDir,
   hostPath: validateHostPath,
   gitRepo: (source, field) => [
     ...requireTexts(source, ["repository"], field),
-    ...validateDescendingPath(textOf(source["directory"]), `${field}.directory`),
+    ...validateDescendingPath(source.directory ?? "", `${field}.directory`),
   ],
   gcePersistentDisk: (source, field) => [
     ...requireTexts(source, ["pdName"], field),
@@ -50,7 +52,7 @@ export const volumeSourceRules: Readonly<Record<string, VolumeSourceRule>> = {
     ...requireTexts(source, ["volumeID"], field),
     ...validatePartition(source, field),
   ],
-  secret: (source, field) => validateFiles(source, "secretName", field),
+  secret: (source, field) => [...requireTexts(source, ["secretName"], field), ...validateFiles(source, field)],
   nfs: validateNfs,
   iscsi: validateIscsi,
   glusterfs: (source, field) => requireTexts(source, ["endpoints", "path"], field),
@@ -61,12 +63,12 @@ export const volumeSourceRules: Readonly<Record<string, VolumeSourceRule>> = {
   cephfs: requireMonitors,
   quobyte: validateQuobyte,
   downwardAPI: (source, field) => [
-    ...validateFileMode(source["defaultMode"], `${field}.defaultMode`),
-    ...validateDownwardFiles(source["items"], field),
+    ...validateFileMode(source.defaultMode, `${field}.defaultMode`),
+    ...validateDownwardFiles(source.items ?? [], field),
   ],
   fc: validateFibreChannel,
   flexVolume: validateFlexVolume,
-  configMap: (source, field) => validateFiles(source, "name", field),
+  configMap: (source, field) => [...requireTexts(source, ["name"], field), ...validateFiles(source, field)],
   azureFile: (source, field) => requireTexts(source, ["secretName", "shareName"], field),
   vsphereVolume: (source, field) => requireTexts(source, ["volumePath"], field),
   photonPersistentDisk: (source, field) => requireTexts(source, ["pdID"], field),
@@ -76,14 +78,14 @@ export const volumeSourceRules: Readonly<Record<string, VolumeSourceRule>> = {
   projected: validateProjectedVolume,
   scaleIO: (source, field) => requireTexts(source, ["gateway", "system", "volumeName"], field),
   csi: (source, field) => [
-    ...validateCsiDriverName(textOf(source["driver"]), `${field}.driver`),
+    ...validateCsiDriverName(source.driver, `${field}.driver`),
     ...validateCsiSecret(source, field),
   ],
-  ephemeral: (source, field) =>
-    isPresent(source["volumeClaimTemplate"])
-      ? validateClaimTemplate(objectOf(source["volumeClaimTemplate"]), `${field}.volumeClaimTemplate`)
-      : [fieldError.required(`${field}.volumeClaimTemplate`)],
-  image: (source, field) => validateRequiredChoice(source["pullPolicy"], pullPolicies, `${field}.pullPolicy`),
+  ephemeral: ({ volumeClaimTemplate: template }, field) =>
+    template === undefined
+      ? [fieldError.required(`${field}.volumeClaimTemplate`)]
+      : validateClaimTemplate(template, `${field}.volumeClaimTemplate`),
+  image: ({ pullPolicy }, field) => validateRequiredChoice(pullPolicy, pullPolicies, `${field}.pullPolicy`),
 };
 
 export function validateCsiDriverName(name: string, field: string): FieldError[] {
@@ -94,54 +96,50 @@ export function validateCsiDriverName(name: string, field: string): FieldError[]
   ];
 }
 
-function validateEmptyDir(source: JsonObject, field: string): FieldError[] {
-  const limit = isPresent(source["sizeLimit"]) ? parsedQuantity(source["sizeLimit"]) : undefined;
+function validateEmptyDir({ sizeLimit }: core.EmptyDirVolumeSource, field: string): FieldError[] {
+  const limit = parsedQuantity(sizeLimit);
   if (limit === undefined || limit.nanos >= 0n) return [];
   return [fieldError.forbidden(`${field}.sizeLimit`, "SizeLimit field must be a valid resource quantity")];
 }
 
-function validateHostPath(source: JsonObject, field: string): FieldError[] {
-  const path = textOf(source["path"]);
+function validateHostPath({ path, type }: core.HostPathVolumeSource, field: string): FieldError[] {
   if (path === "") return [fieldError.required(`${field}.path`)];
-  return [
-    ...validateNoBacksteps(path, `${field}.path`),
-    ...validateChoice(source["type"], hostPathTypes, `${field}.type`),
-  ];
+  return [...validateNoBacksteps(path, `${field}.path`), ...validateChoice(type, hostPathTypes, `${field}.type`)];
 }
 
-function validatePartition(source: JsonObject, field: string): FieldError[] {
-  const partition = numberOf(source["partition"]);
+function validatePartition({ partition = 0 }: { readonly partition?: number }, field: string): FieldError[] {
   if (partition >= 0 && partition <= 255) return [];
-  return [fieldError.invalid(`${field}.partition`, source["partition"], "must be between 1 and 255, inclusive")];
+  return [fieldError.invalid(`${field}.partition`, partition, "must be between 1 and 255, inclusive")];
 }
 
-/** Keys of a ConfigMap or Secret as files. */
-function validateFiles(source: JsonObject, name: string, field: string): FieldError[] {
-  return [
-    ...requireTexts(source, [name], field),
-    ...validateFileMode(source["defaultMode"], `${field}.defaultMode`),
-    ...validateKeysToPaths(source["items"], `${field}.items`),
-  ];
+/** Validates keys of a ConfigMap or Secret as files. */
+function validateFiles(
+  { defaultMode, items = [] }: core.ConfigMapVolumeSource | core.SecretVolumeSource,
+  field: string,
+): FieldError[] {
+  return [...validateFileMode(defaultMode, `${field}.defaultMode`), ...validateKeysToPaths(items, `${field}.items`)];
 }
 
-function validateNfs(source: JsonObject, field: string): FieldError[] {
-  const path = textOf(source["path"]);
+function validateNfs(source: core.NFSVolumeSource, field: string): FieldError[] {
+  const { path } = source;
   const errors = requireTexts(source, ["server", "path"], field);
   if (!path.startsWith("/")) errors.push(fieldError.invalid(`${field}.path`, path, "must be an absolute path"));
   return errors;
 }
 
-function validateIscsi(source: JsonObject, field: string): FieldError[] {
+/** The part that sources of pods and of persistent volumes have in common. */
+type Iscsi = Omit<core.ISCSIVolumeSource, "secretRef"> & WithSecret;
+
+function validateIscsi(source: Iscsi, field: string): FieldError[] {
+  const { iqn, lun, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = source;
   const errors = requireTexts(source, ["targetPortal", "iqn"], field);
-  const iqn = textOf(source["iqn"]);
   if (iqn !== "") errors.push(...iscsiNameProblems(iqn).map((text) => fieldError.invalid(`${field}.iqn`, iqn, text)));
-  errors.push(...validateRange(source["lun"] ?? 0, lunRange, `${field}.lun`));
-  const usesChap = source["chapAuthDiscovery"] === true || source["chapAuthSession"] === true;
-  if (usesChap && !isPresent(source["secretRef"])) errors.push(fieldError.required(`${field}.secretRef`));
-  const initiator = source["initiatorName"];
-  if (!isPresent(initiator)) return errors;
-  const problems = iscsiNameProblems(textOf(initiator));
-  return [...errors, ...problems.map((text) => fieldError.invalid(`${field}.initiatorname`, initiator, text))];
+  errors.push(...validateRange(lun, lunRange, `${field}.lun`));
+  const usesChap = chapAuthDiscovery === true || chapAuthSession === true;
+  if (usesChap && secretRef === undefined) errors.push(fieldError.required(`${field}.secretRef`));
+  if (initiatorName === undefined) return errors;
+  const problems = iscsiNameProblems(initiatorName);
+  return [...errors, ...problems.map((text) => fieldError.invalid(`${field}.initiatorname`, initiatorName, text))];
 }
 
 function iscsiNameProblems(name: string): string[] {
@@ -156,8 +154,8 @@ const iscsiForms: Readonly<Record<string, (name: string) => boolean>> = {
   naa: (name) => /^naa.[0-9A-Za-z]{32}$/.test(name),
 };
 
-function validateFlocker(source: JsonObject, field: string): FieldError[] {
-  const [name, id] = [textOf(source["datasetName"]), textOf(source["datasetUUID"])];
+function validateFlocker(source: core.FlockerVolumeSource, field: string): FieldError[] {
+  const { datasetName: name = "", datasetUUID: id = "" } = source;
   const errors: FieldError[] = [];
   if (name === "" && id === "") {
     errors.push(fieldError.required(field, "one of datasetName and datasetUUID is required"));
@@ -170,21 +168,23 @@ function validateFlocker(source: JsonObject, field: string): FieldError[] {
   return errors;
 }
 
-function requireMonitors(source: JsonObject, field: string): FieldError[] {
-  return textsOf(source["monitors"]).length === 0 ? [fieldError.required(`${field}.monitors`)] : [];
+function requireMonitors({ monitors }: { readonly monitors: string[] | null }, field: string): FieldError[] {
+  return (monitors ?? []).length === 0 ? [fieldError.required(`${field}.monitors`)] : [];
 }
 
-function requireSecretName(source: JsonObject, field: string): FieldError[] {
-  if (!isPresent(source["secretRef"])) return [];
-  return requireTexts(objectOf(source["secretRef"]), ["name"], `${field}.secretRef`);
+/** A source that names a secret, in its own namespace or in another. */
+export type WithSecret = { secretRef?: core.SecretReference };
+
+function requireSecretName({ secretRef }: WithSecret, field: string): FieldError[] {
+  return secretRef === undefined ? [] : requireTexts(secretRef, ["name"], `${field}.secretRef`);
 }
 
-function validateQuobyte(source: JsonObject, field: string): FieldError[] {
-  const registry = textOf(source["registry"]);
+function validateQuobyte(source: core.QuobyteVolumeSource, field: string): FieldError[] {
+  const { registry, tenant = "" } = source;
   const text = "must be a host:port pair or multiple pairs separated by commas";
   const errors: FieldError[] = [];
   if (registry === "") errors.push(fieldError.required(`${field}.registry`, text));
-  else if (textOf(source["tenant"]).length > 64) {
+  else if (tenant.length > 64) {
     errors.push(fieldError.required(`${field}.tenant`, "must be a UUID and may not exceed a length of 64 characters"));
   } else if (!registry.split(",").every(isHostAndPort)) {
     errors.push(fieldError.invalid(`${field}.registry`, registry, text));
@@ -197,8 +197,8 @@ function isHostAndPort(text: string): boolean {
   return /^(\[[^[\]]*\]|[^:[\]]*):[^:]*$/.test(text);
 }
 
-function validateFibreChannel(source: JsonObject, field: string): FieldError[] {
-  const [names, ids] = [textsOf(source["targetWWNs"]), textsOf(source["wwids"])];
+function validateFibreChannel(source: core.FCVolumeSource, field: string): FieldError[] {
+  const { targetWWNs: names = [], wwids: ids = [], lun } = source;
   const errors: FieldError[] = [];
   if (names.length === 0 && ids.length === 0) {
     errors.push(fieldError.required(`${field}.targetWWNs`, "must specify either targetWWNs or wwids, but not both"));
@@ -208,12 +208,15 @@ function validateFibreChannel(source: JsonObject, field: string): FieldError[] {
     errors.push(fieldError.invalid(`${field}.targetWWNs`, names, text));
   }
   if (names.length === 0) return errors;
-  if (isPresent(source["lun"])) return [...errors, ...validateRange(source["lun"], lunRange, `${field}.lun`)];
+  if (lun !== undefined) return [...errors, ...validateRange(lun, lunRange, `${field}.lun`)];
   return [...errors, fieldError.required(`${field}.lun`, "lun is required if targetWWNs is specified")];
 }
 
-function validateFlexVolume(source: JsonObject, field: string): FieldError[] {
-  const reserved = Object.keys(objectOf(source["options"])).filter((key) => {
+function validateFlexVolume(
+  source: core.FlexVolumeSource | core.FlexPersistentVolumeSource,
+  field: string,
+): FieldError[] {
+  const reserved = Object.keys(source.options ?? {}).filter((key) => {
     const domain = `.${(key.includes("/") ? key.slice(0, key.indexOf("/")) : key).toLowerCase()}`;
     return domain.endsWith(".kubernetes.io") || domain.endsWith(".k8s.io");
   });
@@ -225,12 +228,12 @@ function validateFlexVolume(source: JsonObject, field: string): FieldError[] {
   ];
 }
 
-function validateAzureDisk(source: JsonObject, field: string): FieldError[] {
-  const [kind, uri] = [textOf(source["kind"]), textOf(source["diskURI"])];
+function validateAzureDisk(source: core.AzureDiskVolumeSource, field: string): FieldError[] {
+  const { cachingMode, kind = "", diskURI: uri } = source;
   const errors = [
     ...requireTexts(source, ["diskName", "diskURI"], field),
-    ...validateChoice(source["cachingMode"], ["None", "ReadOnly", "ReadWrite"], `${field}.cachingMode`),
-    ...validateChoice(source["kind"], ["Dedicated", "Managed", "Shared"], `${field}.kind`),
+    ...validateChoice(cachingMode, ["None", "ReadOnly", "ReadWrite"], `${field}.cachingMode`),
+    ...validateChoice(kind, ["Dedicated", "Managed", "Shared"], `${field}.kind`),
   ];
   if (kind === "") return errors;
   const managed = kind === "Managed";
@@ -242,18 +245,20 @@ const managedDiskForm =
   "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
 const blobDiskForm = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd";
 
-function validateStorageOs(source: JsonObject, field: string): FieldError[] {
+type StorageOs = Omit<core.StorageOSVolumeSource, "secretRef"> & WithSecret;
+
+function validateStorageOs(source: StorageOs, field: string): FieldError[] {
   return [
     ...requireTexts(source, ["volumeName"], field),
-    ...validateText(source["volumeName"], dnsLabelProblems, `${field}.volumeName`),
-    ...validateText(source["volumeNamespace"], dnsLabelProblems, `${field}.volumeNamespace`),
+    ...validateText(source.volumeName, dnsLabelProblems, `${field}.volumeName`),
+    ...validateText(source.volumeNamespace, dnsLabelProblems, `${field}.volumeNamespace`),
     ...requireSecretName(source, field),
   ];
 }
 
-function validateCsiSecret(source: JsonObject, field: string): FieldError[] {
-  if (!isPresent(source["nodePublishSecretRef"])) return [];
-  const { name } = objectOf(source["nodePublishSecretRef"]);
-  if (textOf(name) === "") return [fieldError.required(`${field}.nodePublishSecretRef.name`)];
+function validateCsiSecret({ nodePublishSecretRef }: core.CSIVolumeSource, field: string): FieldError[] {
+  if (nodePublishSecretRef === undefined) return [];
+  const { name = "" } = nodePublishSecretRef;
+  if (name === "") return [fieldError.required(`${field}.nodePublishSecretRef.name`)];
   return validateText(name, dnsSubdomainProblems, `${field}.name`);
 }

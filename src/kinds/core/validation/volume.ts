@@ -1,42 +1,41 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
+import type { Volume } from "../../../api/types/core-v1.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import type { VolumesByName } from "./volume-mounts.ts";
-import { volumeSourceRules } from "./volume-source.ts";
+import { type VolumeSourceName, type VolumeSources, volumeSourceRules } from "./volume-source.ts";
 
 /** Sources whose fields upstream names by another path. */
 const pathOfSource: Readonly<Record<string, string>> = { gcePersistentDisk: "persistentDisk" };
-/** Sources that upstream spells in its own way when they are one too many. */
+/** Sources that upstream spells differently when they are one too many. */
 const pathOfSurplus: Readonly<Record<string, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };
 const iscsiNameCharactersMax = 64;
+const sourceNames = Object.keys(volumeSourceRules) as VolumeSourceName[];
 
 export interface CheckedVolumes {
-  /** Only the valid ones: a mount of another does not exist. */
+  /** The valid volumes only. A mount of another one names a volume that does not exist. */
   readonly volumes: VolumesByName;
   readonly errors: FieldError[];
 }
 
-/** Volumes of a pod: unique names, and one source each. A pod that has a name already gives it to its claims. */
+/** Validates the volumes of a pod: unique names and one source each. The name of a pod becomes part of its claims' names. */
 export function validateVolumes(
-  value: JsonValue | undefined,
+  list: readonly Volume[],
   { podName, isPod }: { podName: string; isPod: boolean },
   field: string,
 ): CheckedVolumes {
-  const volumes = new Map<string, JsonObject>();
+  const volumes = new Map<string, Volume>();
   const errors: FieldError[] = [];
-  const list = objectsOf(value);
   const created = new Set(
-    list.filter((volume) => isPresent(volume["ephemeral"])).map((volume) => `${podName}-${textOf(volume["name"])}`),
+    list.filter(({ ephemeral }) => ephemeral !== undefined).map(({ name }) => `${podName}-${name}`),
   );
   for (const [at, volume] of list.entries()) {
     const item = `${field}[${at}]`;
     const problems = [
       ...validateSources(volume, { podName, isPod }, item),
-      ...validateVolumeName(textOf(volume["name"]), volumes, `${item}.name`),
+      ...validateVolumeName(volume.name, volumes, `${item}.name`),
     ];
-    if (problems.length === 0) volumes.set(textOf(volume["name"]), volume);
+    if (problems.length === 0) volumes.set(volume.name, volume);
     errors.push(...problems, ...(podName === "" ? [] : validateClaimNotCreated(volume, created, item)));
     if (errors.length >= fieldErrorsMax) break;
   }
@@ -50,40 +49,53 @@ function validateVolumeName(name: string, volumes: VolumesByName, field: string)
   return errors;
 }
 
-/** A claim that the pod's own ephemeral volume will become cannot be used as one that exists. */
-function validateClaimNotCreated(volume: JsonObject, created: ReadonlySet<string>, field: string): FieldError[] {
-  const claim = textOf(objectOf(volume["persistentVolumeClaim"])["claimName"]);
+/** Rejects the claim of the pod's own ephemeral volume where an existing claim is wanted. */
+function validateClaimNotCreated(
+  { persistentVolumeClaim }: Volume,
+  created: ReadonlySet<string>,
+  field: string,
+): FieldError[] {
+  const { claimName: claim = "" } = persistentVolumeClaim ?? {};
   if (claim === "" || !created.has(claim)) return [];
   const text = "must not reference a PVC that gets created for an ephemeral volume";
   return [fieldError.invalid(`${field}.persistentVolumeClaim.claimName`, claim, text)];
 }
 
 function validateSources(
-  volume: JsonObject,
+  volume: Volume,
   { podName, isPod }: { podName: string; isPod: boolean },
   field: string,
 ): FieldError[] {
-  const names = Object.keys(volumeSourceRules).filter((name) => isPresent(volume[name]));
+  const names = sourceNames.filter((name) => volume[name] !== undefined);
   if (names.length === 0) return [fieldError.required(field, "must specify a volume type")];
   return names.flatMap((name, at) => {
-    const source = objectOf(volume[name]);
     const errors =
       at === 0
-        ? (volumeSourceRules[name]?.(source, `${field}.${pathOfSource[name] ?? name}`) ?? [])
+        ? validateSource(volume, name, `${field}.${pathOfSource[name] ?? name}`)
         : [fieldError.forbidden(`${field}.${pathOfSurplus[name] ?? name}`, "may not specify more than 1 volume type")];
-    if (name === "iscsi") errors.push(...validateIscsiName(source, textOf(volume["name"]), field));
+    if (name === "iscsi") errors.push(...validateIscsiName(volume, field));
     if (at > 0) return errors;
-    if (name === "ephemeral") errors.push(...validateClaimName(podName, textOf(volume["name"]), field));
-    if (name === "image" && isPod && textOf(source["reference"]) === "") {
+    if (name === "ephemeral") errors.push(...validateClaimName(podName, volume.name, field));
+    if (name === "image" && isPod && (volume.image?.reference ?? "") === "") {
       errors.unshift(fieldError.required(`${field}.image.reference`));
     }
     return errors;
   });
 }
 
-function validateIscsiName(source: JsonObject, volumeName: string, field: string): FieldError[] {
-  const name = `${volumeName}:${textOf(source["targetPortal"])}`;
-  if (!isPresent(source["initiatorName"]) || name.length <= iscsiNameCharactersMax) return [];
+function validateSource<Name extends VolumeSourceName>(
+  volume: Partial<VolumeSources>,
+  name: Name,
+  field: string,
+): FieldError[] {
+  const source = volume[name];
+  return source === undefined ? [] : volumeSourceRules[name](source, field);
+}
+
+function validateIscsiName({ name: volumeName, iscsi }: Volume, field: string): FieldError[] {
+  if (iscsi?.initiatorName === undefined) return [];
+  const name = `${volumeName}:${iscsi.targetPortal}`;
+  if (name.length <= iscsiNameCharactersMax) return [];
   const text =
     "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
   return [fieldError.invalid(`${field}.name`, volumeName, text)];

@@ -1,30 +1,31 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
+import type { PodSpec, WindowsSecurityContextOptions } from "../../../api/types/core-v1.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import type { PlacedContainer } from "./placed-container.ts";
 
 const credentialSpecKibMax = 64;
 const domainCharactersMax = 255;
 const userCharactersMax = 104;
 
-/** Security settings that only Windows has. */
-export function validateWindowsOptions(value: JsonValue | undefined, field: string): FieldError[] {
-  if (!isPresent(value)) return [];
-  const options = objectOf(value);
-  const name = options["gmsaCredentialSpecName"];
+/** Validates the security settings that only Windows has. */
+export function validateWindowsOptions(
+  options: WindowsSecurityContextOptions | undefined,
+  field: string,
+): FieldError[] {
+  if (options === undefined) return [];
+  const { gmsaCredentialSpecName: name, gmsaCredentialSpec, runAsUserName } = options;
+  const problems = name === undefined ? [] : dnsSubdomainProblems(name);
   return [
-    ...(isPresent(name) ? dnsSubdomainProblems(textOf(name)) : []).map((problem) =>
-      fieldError.invalid(`${field}.gmsaCredentialSpecName`, name, problem),
-    ),
-    ...validateCredentialSpec(options["gmsaCredentialSpec"], `${field}.gmsaCredentialSpec`),
-    ...validateUserName(options["runAsUserName"], `${field}.runAsUserName`),
+    ...problems.map((problem) => fieldError.invalid(`${field}.gmsaCredentialSpecName`, name, problem)),
+    ...validateCredentialSpec(gmsaCredentialSpec, `${field}.gmsaCredentialSpec`),
+    ...validateUserName(runAsUserName, `${field}.runAsUserName`),
   ];
 }
 
-/** A host process has the host to itself: all containers of its pod are such, on the host's network. */
+/** Requires all containers of a pod to be host processes when one is, and the pod to use the host's network. */
 export function validateHostProcesses(
-  spec: JsonObject,
-  containers: readonly { readonly container: JsonObject; readonly field: string }[],
+  spec: PodSpec,
+  containers: readonly PlacedContainer[],
   path: string,
 ): FieldError[] {
   const ofPod = hostProcessOf(spec);
@@ -32,7 +33,7 @@ export function validateHostProcesses(
   let count = 0;
   for (const { container, field } of containers) {
     const own = hostProcessOf(container);
-    if (isPresent(ofPod) && isPresent(own) && ofPod !== own) {
+    if (ofPod !== undefined && own !== undefined && ofPod !== own) {
       const text = `pod hostProcess value must be identical if both are specified, was ${String(ofPod)}`;
       errors.push(fieldError.invalid(`${field}.securityContext.windowsOptions.hostProcess`, own, text));
     }
@@ -43,29 +44,31 @@ export function validateHostProcesses(
     const text = "If pod contains any hostProcess containers then all containers must be HostProcess containers";
     errors.push(fieldError.invalid(path, "", text));
   }
-  if (spec["hostNetwork"] !== true) {
+  if (spec.hostNetwork !== true) {
     const text = "hostNetwork must be true if pod contains any hostProcess containers";
     errors.push(fieldError.invalid(`${path}.hostNetwork`, false, text));
   }
   return errors;
 }
 
-function hostProcessOf(owner: JsonObject): JsonValue | undefined {
-  return objectOf(objectOf(owner["securityContext"])["windowsOptions"])["hostProcess"];
+/** A pod or a container. */
+type SecuredOwner = Pick<PodSpec | PlacedContainer["container"], "securityContext">;
+
+function hostProcessOf({ securityContext }: SecuredOwner): boolean | undefined {
+  return securityContext?.windowsOptions?.hostProcess;
 }
 
-function validateCredentialSpec(value: JsonValue | undefined, field: string): FieldError[] {
-  if (!isPresent(value)) return [];
-  const text = textOf(value);
-  if (text === "") return [fieldError.invalid(field, value, "gmsaCredentialSpec cannot be an empty string")];
+function validateCredentialSpec(text: string | undefined, field: string): FieldError[] {
+  if (text === undefined) return [];
+  if (text === "") return [fieldError.invalid(field, text, "gmsaCredentialSpec cannot be an empty string")];
   if (Buffer.byteLength(text) <= credentialSpecKibMax * 1024) return [];
-  return [fieldError.invalid(field, value, `gmsaCredentialSpec size must be under ${credentialSpecKibMax} KiB`)];
+  return [fieldError.invalid(field, text, `gmsaCredentialSpec size must be under ${credentialSpecKibMax} KiB`)];
 }
 
-/** `[domain\]user`. */
-function validateUserName(value: JsonValue | undefined, field: string): FieldError[] {
-  if (!isPresent(value)) return [];
-  return userNameProblems(textOf(value)).map((problem) => fieldError.invalid(field, value, problem));
+/** Validates `[domain\]user`. */
+function validateUserName(name: string | undefined, field: string): FieldError[] {
+  if (name === undefined) return [];
+  return userNameProblems(name).map((problem) => fieldError.invalid(field, name, problem));
 }
 
 function userNameProblems(name: string): string[] {

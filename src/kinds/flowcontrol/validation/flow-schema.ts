@@ -1,9 +1,15 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { flowSchemas, mandatorySpec } from "../flow-control-objects.ts";
-import { equalJson, type JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import { equalJson } from "../../../api/json.ts";
+import type {
+  FlowSchema,
+  NonResourcePolicyRule,
+  PolicyRulesWithSubjects,
+  ResourcePolicyRule,
+  ServiceAccountSubject,
+  Subject,
+} from "../../../api/types/flowcontrol-v1.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { isPresent, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
@@ -11,18 +17,24 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 const precedenceMax = 10_000;
 const exemptName = "exempt";
 const distinguisherMethods = ["ByNamespace", "ByUser"];
+/** In the order in which blocks that do not belong to the kind are reported. */
+const blocks = [
+  { kind: "ServiceAccount", field: "serviceAccount" },
+  { kind: "User", field: "user" },
+  { kind: "Group", field: "group" },
+] as const;
+type SubjectBlock = (typeof blocks)[number];
 const subjectKinds = ["Group", "ServiceAccount", "User"];
 const knownVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 const all = "*";
 
-export function validateFlowSchema(schema: KubeObject): FieldError[] {
-  const spec = objectOf(schema["spec"]);
-  const name = textOf(objectOf(spec["priorityLevelConfiguration"])["name"]);
+export function validateFlowSchema(schema: FlowSchema): FieldError[] {
+  const { matchingPrecedence = 0, priorityLevelConfiguration, distinguisherMethod, rules = [] } = schema.spec ?? {};
+  const { name = "" } = priorityLevelConfiguration ?? {};
   const field = "spec.priorityLevelConfiguration.name";
-  const { distinguisherMethod } = spec;
   return [
-    ...validatePrecedence(numberOf(spec["matchingPrecedence"]), schema.metadata.name ?? "", "spec.matchingPrecedence"),
-    ...(isPresent(distinguisherMethod) && !distinguisherMethods.includes(textOf(objectOf(distinguisherMethod)["type"]))
+    ...validatePrecedence(matchingPrecedence, schema.metadata.name ?? "", "spec.matchingPrecedence"),
+    ...(distinguisherMethod !== undefined && !distinguisherMethods.includes(distinguisherMethod.type)
       ? [
           fieldError.notSupported(
             "spec.distinguisherMethod.type",
@@ -34,17 +46,15 @@ export function validateFlowSchema(schema: KubeObject): FieldError[] {
     ...(name === ""
       ? [fieldError.required(field, "must reference a priority level")]
       : dnsSubdomainProblems(name).map((problem) => fieldError.invalid(field, name, problem))),
-    ...objectsOf(spec["rules"])
-      .flatMap((rule, at) => validateRule(rule, `spec.rules[${at}]`))
-      .slice(0, fieldErrorsMax),
+    ...rules.flatMap((rule, at) => validateRule(rule, `spec.rules[${at}]`)).slice(0, fieldErrorsMax),
     ...validateMandatory(schema),
   ];
 }
 
 /** Without these the server could lock out its own administrators. */
-function validateMandatory({ metadata, spec }: KubeObject): FieldError[] {
+function validateMandatory({ metadata, spec }: FlowSchema): FieldError[] {
   const known = mandatorySpec(flowSchemas, metadata.name);
-  if (known === undefined || equalJson(objectOf(spec), known)) return [];
+  if (known === undefined || equalJson(spec ?? {}, known)) return [];
   return [
     fieldError.invalid(
       "spec",
@@ -63,10 +73,10 @@ function validatePrecedence(precedence: number, name: string, field: string): Fi
     : [];
 }
 
-function validateRule(rule: JsonObject, field: string): FieldError[] {
-  const subjects = objectsOf(rule["subjects"]);
-  const resourceRules = objectsOf(rule["resourceRules"]);
-  const otherRules = objectsOf(rule["nonResourceRules"]);
+function validateRule(rule: PolicyRulesWithSubjects, field: string): FieldError[] {
+  const subjects = rule.subjects ?? [];
+  const resourceRules = rule.resourceRules ?? [];
+  const otherRules = rule.nonResourceRules ?? [];
   const errors =
     subjects.length === 0
       ? [fieldError.required(`${field}.subjects`, "subjects must contain at least one value")]
@@ -82,40 +92,35 @@ function validateRule(rule: JsonObject, field: string): FieldError[] {
   ];
 }
 
-/** The block that belongs to the kind, and none of the others. */
-function validateSubject(subject: JsonObject, field: string): FieldError[] {
-  const kind = textOf(subject["kind"]);
-  if (!subjectKinds.includes(kind)) return [fieldError.notSupported(`${field}.kind`, kind, subjectKinds)];
-  const block = blockOf(kind);
-  const own = isPresent(subject[block])
-    ? validateBlock(kind, objectOf(subject[block]), `${field}.${block}`)
-    : [fieldError.required(`${field}.${block}`, `${block} is required when subject kind is '${kind}'`)];
-  const others = ["ServiceAccount", "User", "Group"].filter(
-    (other) => other !== kind && isPresent(subject[blockOf(other)]),
-  );
+/** Requires the block of the subject's kind and forbids the others. */
+function validateSubject(subject: Subject, field: string): FieldError[] {
+  const { kind = "" } = subject;
+  const own = blocks.find((block) => block.kind === kind);
+  if (own === undefined) return [fieldError.notSupported(`${field}.kind`, kind, subjectKinds)];
+  const others = blocks.filter((block) => block !== own && subject[block.field] !== undefined);
   return [
-    ...own,
+    ...validateOwnBlock(subject, own, `${field}.${own.field}`),
     ...others.map((other) =>
       fieldError.forbidden(
-        `${field}.${blockOf(other)}`,
-        `${blockOf(other)} is forbidden when subject kind is not '${other}'`,
+        `${field}.${other.field}`,
+        `${other.field} is forbidden when subject kind is not '${other.kind}'`,
       ),
     ),
   ];
 }
 
-function blockOf(kind: string): string {
-  return kind.slice(0, 1).toLowerCase() + kind.slice(1);
+function validateOwnBlock(subject: Subject, { kind, field: name }: SubjectBlock, field: string): FieldError[] {
+  const block = subject[name];
+  if (block === undefined) return [fieldError.required(field, `${name} is required when subject kind is '${kind}'`)];
+  if (subject.serviceAccount === block) return validateServiceAccount(subject.serviceAccount, field);
+  return (block.name ?? "") === "" ? [fieldError.required(`${field}.name`)] : [];
 }
 
-function validateBlock(kind: string, block: JsonObject, field: string): FieldError[] {
-  const name = textOf(block["name"]);
+function validateServiceAccount({ namespace = "", name = "" }: ServiceAccountSubject, field: string): FieldError[] {
   const errors = name === "" ? [fieldError.required(`${field}.name`)] : [];
-  if (kind !== "ServiceAccount") return errors;
   if (name !== "" && name !== all) {
     for (const problem of dnsSubdomainProblems(name)) errors.push(fieldError.invalid(`${field}.name`, name, problem));
   }
-  const namespace = textOf(block["namespace"]);
   if (namespace === "") {
     return [...errors, fieldError.required(`${field}.namespace`, "must specify namespace for service account")];
   }
@@ -123,19 +128,19 @@ function validateBlock(kind: string, block: JsonObject, field: string): FieldErr
   return [...errors, ...problems.map((problem) => fieldError.invalid(`${field}.namespace`, namespace, problem))];
 }
 
-function validateResourceRule(rule: JsonObject, field: string): FieldError[] {
+function validateResourceRule(rule: ResourcePolicyRule, field: string): FieldError[] {
   return [
-    ...validateVerbs(textsOf(rule["verbs"]), `${field}.verbs`),
-    ...validateList(textsOf(rule["apiGroups"]), "api group", `${field}.apiGroups`),
-    ...validateList(textsOf(rule["resources"]), "resource", `${field}.resources`),
-    ...validateNamespaces(textsOf(rule["namespaces"]), rule["clusterScope"] === true, `${field}.namespaces`),
+    ...validateVerbs(rule.verbs ?? [], `${field}.verbs`),
+    ...validateList(rule.apiGroups ?? [], "api group", `${field}.apiGroups`),
+    ...validateList(rule.resources ?? [], "resource", `${field}.resources`),
+    ...validateNamespaces(rule.namespaces ?? [], rule.clusterScope === true, `${field}.namespaces`),
   ];
 }
 
-function validateOtherRule(rule: JsonObject, field: string): FieldError[] {
-  const urls = textsOf(rule["nonResourceURLs"]);
+function validateOtherRule(rule: NonResourcePolicyRule, field: string): FieldError[] {
+  const urls = rule.nonResourceURLs ?? [];
   const path = `${field}.nonResourceURLs`;
-  const errors = validateVerbs(textsOf(rule["verbs"]), `${field}.verbs`);
+  const errors = validateVerbs(rule.verbs ?? [], `${field}.verbs`);
   if (urls.length === 0) {
     return [...errors, fieldError.required(path, "nonResourceURLs must contain at least one value")];
   }

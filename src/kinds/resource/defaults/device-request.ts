@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../api/json.ts";
 
-/** Of requests and their alternatives: one device, unless all of them are asked for. */
+/** A request and each of its alternatives asks for one device, unless it asks for all of them. */
 export function defaultDeviceRequest(request: JsonObject): void {
   request["allocationMode"] ||= "ExactCount";
   if (request["allocationMode"] === "ExactCount") request["count"] ||= 1;

@@ -6,7 +6,7 @@ import { validateCsiDriverName } from "../../core/validation/volume-source.ts";
 const poolNameBytesMax = 253;
 const identifierBytesMax = 32;
 
-/** Of a device, a request or a counter. */
+/** Checks the name of a device, a request or a counter. */
 export function validateDeviceLabel(name: string, field: string): FieldError[] {
   return dnsLabelProblems(name).map((problem) => fieldError.invalid(field, name, problem));
 }
@@ -21,7 +21,7 @@ export function validatePoolName(name: string, field: string): FieldError[] {
   return [...errors, ...parts].slice(0, fieldErrorsMax);
 }
 
-/** Of an attribute or capacity: an identifier, with or without the domain of who defines it. */
+/** Checks the name of an attribute or capacity: an identifier, with or without the domain of its owner. */
 export function validateAttributeName(name: string, field: string): FieldError[] {
   const [first = "", second, ...rest] = name.split("/");
   if (rest.length > 0) return [];

@@ -1,32 +1,39 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type {
+  StorageVersionMigration,
+  StorageVersionMigrationStatus,
+} from "../../../api/types/storagemigration-v1beta1.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 
 const conditionsField = "status.conditions";
 
-export function validateStorageVersionMigration(migration: KubeObject): FieldError[] {
-  const { resource } = objectOf(objectOf(migration["spec"])["resource"]);
-  return textOf(resource) === "" ? [fieldError.required("spec.resource.resource", "resource is required")] : [];
+export function validateStorageVersionMigration({ spec }: StorageVersionMigration): FieldError[] {
+  const { resource = "" } = spec?.resource ?? {};
+  return resource === "" ? [fieldError.required("spec.resource.resource", "resource is required")] : [];
 }
 
-export function validateStorageVersionMigrationUpdate(migration: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [migration, old].map((object) => objectOf(objectOf(object["spec"])["resource"]));
-  return ["group", "resource"].flatMap((name) =>
-    validateImmutable(textOf(fresh?.[name]), textOf(stored?.[name]), name),
+export function validateStorageVersionMigrationUpdate(
+  migration: StorageVersionMigration,
+  old: StorageVersionMigration,
+): FieldError[] {
+  const [fresh, stored] = [migration.spec?.resource, old.spec?.resource];
+  return (["group", "resource"] as const).flatMap((name) =>
+    validateImmutable(fresh?.[name] ?? "", stored?.[name] ?? "", name),
   );
 }
 
-/** A migration runs up to a resourceVersion, and ends once: well or not. */
-export function validateStorageVersionMigrationStatus(migration: KubeObject, old?: KubeObject): FieldError[] {
-  const [fresh, stored] = [objectOf(migration["status"]), objectOf(old?.["status"])];
+/** A migration runs up to a resourceVersion. It ends once, with success or failure. */
+export function validateStorageVersionMigrationStatus(
+  { status: fresh = {} }: StorageVersionMigration,
+  old?: StorageVersionMigration,
+): FieldError[] {
+  const stored = old?.status ?? {};
   const [ends, ended] = [outcomeOf(fresh), outcomeOf(stored)];
-  const refuse = (text: string) => fieldError.invalid(conditionsField, fresh["conditions"], text);
+  const refuse = (text: string) => fieldError.invalid(conditionsField, fresh.conditions, text);
   return [
-    ...validateResourceVersion(textOf(fresh["resourceVersion"]), textOf(stored["resourceVersion"])),
-    ...validateConditions(fresh["conditions"], conditionsField),
+    ...validateResourceVersion(fresh.resourceVersion ?? "", stored.resourceVersion ?? ""),
+    ...validateConditions(fresh.conditions, conditionsField),
     ...(ends.succeeded && ends.failed
       ? [refuse("Both success and failed conditions cannot be true at the same time")]
       : []),
@@ -49,8 +56,13 @@ function validateResourceVersion(version: string, old: string): FieldError[] {
     : [...errors, fieldError.invalid(field, version, "resourceVersion cannot be updated")];
 }
 
-function outcomeOf({ conditions }: JsonObject): { succeeded: boolean; failed: boolean; running: boolean } {
-  const isTrue = (type: string) =>
-    objectsOf(conditions).some((condition) => condition["type"] === type && condition["status"] === "True");
+interface Outcome {
+  readonly succeeded: boolean;
+  readonly failed: boolean;
+  readonly running: boolean;
+}
+
+function outcomeOf({ conditions = [] }: StorageVersionMigrationStatus): Outcome {
+  const isTrue = (wanted: string) => conditions.some(({ type, status }) => type === wanted && status === "True");
   return { succeeded: isTrue("Succeeded"), failed: isTrue("Failed"), running: isTrue("Running") };
 }

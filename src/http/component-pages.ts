@@ -1,0 +1,127 @@
+import { encodeDocument } from "../api/codec/encode-document.ts";
+import { toBytes } from "../api/codec/byte-text.ts";
+import { plainJson, type MediaType } from "../api/codec/representation.ts";
+import type { JsonObject } from "../api/json.ts";
+import { status } from "../api/status.ts";
+import type { Clock } from "../process/clock.ts";
+import { type Exchange, header, type HttpResponse } from "../request/exchange.ts";
+import type { AppPlugin } from "./app.ts";
+import { reply } from "./document-reply.ts";
+import { parseAccept } from "./negotiate.ts";
+import { gitVersion } from "./version.ts";
+
+export interface ComponentPagesOptions {
+  readonly clock: Clock;
+  /** Returns the value of every flag by name. */
+  readonly flags: () => ReadonlyMap<string, string>;
+}
+
+const group = "config.k8s.io";
+const currentVersion = "v1beta1";
+const versions = ["v1alpha1", currentVersion];
+const structured: readonly MediaType[] = ["application/json", "application/yaml"];
+const textType = "text/plain";
+const component = "apiserver";
+const servedPaths = ["/flagz", "/healthz", "/livez", "/metrics", "/readyz", "/statusz", "/version"];
+const warning =
+  "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.";
+
+/** Returns `/statusz` and `/flagz`, which tell people how this server was started. */
+export function componentPages({ clock, flags }: ComponentPagesOptions): AppPlugin[] {
+  const startedMs = clock.nowMs();
+  const statusz = async (exchange: Exchange) => {
+    const uptimeSeconds = Math.floor((clock.nowMs() - startedMs) / 1_000);
+    const facts = { startedMs, uptimeSeconds, ...binary() };
+    return page(exchange, "Statusz", { text: () => statusText(facts), fields: () => statusFields(facts) });
+  };
+  const flagz = async (exchange: Exchange) => {
+    const sorted = [...flags()].sort(([a], [b]) => (a < b ? -1 : 1));
+    return page(exchange, "Flagz", {
+      text: () => sorted.map(([name, value]) => `${name} ${value}\n`).join(""),
+      fields: () => ({ flags: Object.fromEntries(sorted) }),
+    });
+  };
+  return [
+    { name: "statusz", paths: ["/statusz"], handle: statusz },
+    { name: "flagz", paths: ["/flagz"], handle: flagz },
+  ];
+}
+
+interface Page {
+  readonly text: () => string;
+  readonly fields: () => JsonObject;
+}
+
+function page(exchange: Exchange, kind: "Statusz" | "Flagz", { text, fields }: Page): HttpResponse {
+  const form = formOf(header(exchange.request, "accept"), kind);
+  if (form === "text") {
+    const body = `\n${component} ${kind.toLowerCase()}\n${warning}\n${text()}`;
+    return reply(toBytes(body), [["content-type", `${textType}; charset=utf-8`]]);
+  }
+  const { mediaType, version } = form;
+  if (version !== currentVersion) {
+    exchange.warnings.push(
+      `This version of the ${kind.toLowerCase()} endpoint is deprecated. Please use a newer version.`,
+    );
+  }
+  const document = { kind, apiVersion: `${group}/${version}`, metadata: { name: component }, ...fields() };
+  const bytes = encodeDocument({ document, schema: undefined }, { ...plainJson, mediaType, pretty: true });
+  return reply(bytes, [["content-type", `${mediaType};g=${group};v=${version};as=${kind}`]]);
+}
+
+/** Chooses the form. A document is only sent to clients that name its group, version and kind. */
+function formOf(
+  accept: string | undefined,
+  kind: string,
+): "text" | { readonly mediaType: MediaType; readonly version: string } {
+  if (accept === undefined || accept.trim() === "") return "text";
+  for (const { type, subtype, parameters } of parseAccept(accept)) {
+    const [wantedKind, wantedGroup] = [parameters.get("as"), parameters.get("g")];
+    const isPlain = wantedKind === undefined && wantedGroup === undefined && !parameters.has("v");
+    if (isPlain && (type === "*" || type === "text") && (subtype === "*" || subtype === "plain")) return "text";
+    const mediaType = structured.find((served) => served === `${type}/${subtype}`);
+    const version = versions.find((served) => served === parameters.get("v"));
+    if (mediaType !== undefined && version !== undefined && wantedKind === kind && wantedGroup === group) {
+      return { mediaType, version };
+    }
+  }
+  throw status.notAcceptable(`only the following media types are accepted: ${[...structured, textType].join(", ")}`);
+}
+
+interface StatusFacts {
+  readonly startedMs: number;
+  readonly uptimeSeconds: number;
+  readonly goVersion: string;
+  readonly binaryVersion: string;
+  readonly emulationVersion: string;
+}
+
+function binary(): Pick<StatusFacts, "goVersion" | "binaryVersion" | "emulationVersion"> {
+  const [binaryVersion = ""] = gitVersion.slice(1).split("+");
+  const emulationVersion = binaryVersion.split(".").slice(0, 2).join(".");
+  return { goVersion: `bun${Bun.version}`, binaryVersion, emulationVersion };
+}
+
+function statusText({ startedMs, uptimeSeconds, goVersion, binaryVersion, emulationVersion }: StatusFacts): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(uptimeSeconds / 3_600), Math.floor(uptimeSeconds / 60) % 60];
+  const lines = [
+    `Started: ${unixDate(new Date(startedMs))}`,
+    `Up: ${hours} hr ${two(minutes)} min ${two(uptimeSeconds % 60)} sec`,
+    `Go version: ${goVersion}`,
+    `Binary version: ${binaryVersion}`,
+    `Emulation version: ${emulationVersion}`,
+    `Paths: ${servedPaths.join(" ")}`,
+  ];
+  return `\n${lines.join("\n")}\n`;
+}
+
+function statusFields({ startedMs, ...facts }: StatusFacts): JsonObject {
+  return { startTime: new Date(startedMs).toISOString().replace(/\.\d+Z$/, "Z"), ...facts, paths: servedPaths };
+}
+
+/** Formats a time as `date` prints it: `Sun Nov 22 20:49:31 UTC 2026`. */
+function unixDate(time: Date): string {
+  const [weekday = "", day = "", month, year, clock] = time.toUTCString().replace(",", "").split(" ");
+  return `${weekday} ${month} ${day.replace(/^0/, " ")} ${clock} UTC ${year}`;
+}
