@@ -18,7 +18,7 @@ export async function deleteObject(
   context: WriteContext,
   admission: Admission = kind.parts.admission,
 ): Promise<DeleteResult | undefined> {
-  const old = await kind.decode(entry);
+  const old = await kind.decode(entry, context.signal);
   checkDeletePreconditions(old, options, kind.info);
   const settlement = new Settlement();
   const attributes = admissionAttributes({

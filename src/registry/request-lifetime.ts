@@ -1,3 +1,4 @@
+import type { SignalSource } from "../api/joint-call.ts";
 import { status } from "../api/status.ts";
 import type { Clock } from "../process/clock.ts";
 
@@ -6,7 +7,7 @@ export interface RequestLifetime {
   /** In milliseconds since the epoch; undefined for a request without a deadline. */
   readonly deadlineMs?: number | undefined;
   /** Returns a signal that aborts when nobody waits for the outcome any more. */
-  readonly signal?: (() => AbortSignal | undefined) | undefined;
+  readonly signal?: SignalSource | undefined;
 }
 
 /** Rejects a request whose time is over or whose client has gone, as upstream does. @throws StatusError 504 */

@@ -10,6 +10,7 @@ import type { Cacher } from "../storage/cacher/cacher.ts";
 import { prepareEntry } from "../api/codec/prepare-entries.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { SignalSource } from "../api/joint-call.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Operation, Store } from "../storage/store.ts";
@@ -99,10 +100,10 @@ export class StoredKind {
    * Decodes an entry to the stored form, converting objects that were written when another version was stored.
    * @throws StatusError when the converter fails, also as a rejection
    */
-  decode(entry: Entry): Eventual<KubeObject> {
+  decode(entry: Entry, signalOf?: SignalSource): Eventual<KubeObject> {
     const { info } = this;
     if (info.converter === undefined) return decodeEntry(entry, info);
-    return followedBy(prepareEntry(entry, info), (prepared) => decodeEntry(prepared, info));
+    return followedBy(prepareEntry(entry, info, signalOf), (prepared) => decodeEntry(prepared, info));
   }
 
   /** Reports whether the entry is stored as it would be written now. An update without changes rewrites others. */
@@ -131,7 +132,7 @@ export class StoredKind {
   async put(object: KubeObject, key: Key, before: Entry | undefined, request: RequestLifetime): Promise<ApplyResult> {
     const { store, clock, storage = this.info } = this.parts;
     const { converter } = storage;
-    const converted = storage === this.info ? undefined : converter?.forStorage(object, storage);
+    const converted = storage === this.info ? undefined : converter?.forStorage(object, storage, request.signal);
     const operation = putOf(converted === undefined ? object : await converted, storage, this.info);
     refuseAbandoned(request, clock);
     return store.commit({

@@ -65,7 +65,7 @@ export async function updateObject(
   options: UpdateOptions,
 ): Promise<WriteResult | undefined> {
   const { strategy = kind.parts.strategy, reapplies = false, makesAnew = false } = options;
-  const decoded = kind.decode(entry);
+  const decoded = kind.decode(entry, context.signal);
   const old = decoded instanceof Promise ? await decoded : decoded;
   const copy = () => cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
   const object = await transform(makesAnew ? old : copy());

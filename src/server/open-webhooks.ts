@@ -8,7 +8,7 @@ import type { EndpointSlice } from "../api/types/discovery-v1.ts";
 import { clusterAddressResolver, endpointResolver, type ServiceLookup } from "../client/service-endpoints.ts";
 import { WebhookClients } from "../client/webhook/webhook-client.ts";
 import { kubeconfigWebhookCredentials, noWebhookCredentials } from "../client/webhook/webhook-credentials.ts";
-import { recordCircuitChange } from "../controllers/circuit-events.ts";
+import { recordCircuitChange } from "./circuit-events.ts";
 import { StartupError } from "../process/startup-error.ts";
 import type { WebhookConversionParts } from "../kinds/custom/webhook-conversion.ts";
 import type { Registries } from "../registry/registries.ts";
@@ -72,6 +72,7 @@ function observerOf({ config, registries, metrics, onError }: ServerWebhooksPart
     ...counters,
     circuit(change) {
       counters.circuit(change);
+      if (change.state === "forgotten") return;
       const events = registries().find({ group: "", resource: "events" });
       if (events !== undefined) recordCircuitChange(events, config.clock, change).catch(onError);
     },

@@ -323,6 +323,9 @@ test("a webhook that does not answer is not waited for again and again", async (
   expect(text).toContain(
     'quorate_admission_webhook_circuit_open{configuration="v",name="hang.example.com",type="validating"} 1',
   );
+  await server.delete(`${configurations}/validatingwebhookconfigurations/v`);
+  await server.create(configMaps, configMap("c"));
+  expect((await server.get("/metrics")).text).not.toContain("quorate_admission_webhook_circuit_open{");
 });
 
 test.each(["mutating", "validating"] as const)(

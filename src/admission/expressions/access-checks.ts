@@ -27,12 +27,13 @@ export class AccessChecks implements AccessChecker {
   }
 
   check(question: AccessCheck): AccessDecision | undefined {
-    const key = JSON.stringify({ ...question, user: question.user.name });
+    const user = this.#userOf(question);
+    const key = JSON.stringify({ ...question, user: { ...user, extra: [...user.extra] } });
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     let decision: Eventual<Decision>;
     try {
-      decision = this.#authorizer.authorize(this.#userOf(question), attributesOf(question));
+      decision = this.#authorizer.authorize(user, attributesOf(question));
     } catch (error) {
       return this.#keep(key, failed(error));
     }

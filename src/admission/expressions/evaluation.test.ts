@@ -92,3 +92,16 @@ test("an evaluation waits for the authorizer, and asks each question once", asyn
   expect(messageOf(await untilAnswered(checks, evaluate))).toContain("actual cost limit exceeded");
   expect(asked).toEqual(["get", "list", "fail"]);
 });
+
+test("users of one name with other groups, uids or extras get answers of their own", () => {
+  const asked: unknown[] = [];
+  const checks = checksOf((user) => {
+    asked.push([user.uid, user.groups]);
+    return { kind: user.groups.includes("admins") ? "allow" : "deny", reason: "" };
+  });
+  const question = { kind: "path", verb: "get", path: "/" } as const;
+  const ask = (groups: readonly string[]) =>
+    checks.check({ ...question, user: { ...request.user, groups } } as never)?.isAllowed;
+  expect([ask(["admins"]), ask(["others"]), ask(["admins"])]).toEqual([true, false, true]);
+  expect(asked.length).toBe(2);
+});

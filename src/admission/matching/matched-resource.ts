@@ -11,6 +11,9 @@ export interface MatchedResource {
   readonly kind: GroupVersionKind;
 }
 
+/** The catalog as matching reads it. */
+export type ServedResources = Pick<Catalog, "all" | "generation">;
+
 export type MatchPolicy = "Exact" | "Equivalent";
 
 /**
@@ -21,7 +24,7 @@ export function matchResource(
   rules: readonly AdmissionRule[],
   policy: MatchPolicy,
   attributes: AdmissionAttributes,
-  catalog: Pick<Catalog, "all">,
+  catalog: ServedResources,
 ): MatchedResource | undefined {
   const { requested, kind } = attributes;
   if (rules.some((rule) => ruleMatches(rule, targetOf(attributes, requested)))) return { info: requested, kind };
@@ -52,15 +55,28 @@ export function namespaceOf({
 /** Returns the other served versions of the resource that have the subresource too. */
 function equivalentsOf(
   { requested, info, subresource }: AdmissionAttributes,
-  catalog: Pick<Catalog, "all">,
+  catalog: ServedResources,
 ): ResourceInfo[] {
-  const stored = storedInfo(info);
-  return catalog
-    .all()
-    .filter(
-      (one) =>
-        one !== requested && storedInfo(one) === stored && (subresource === "" || one.subresources.has(subresource)),
-    );
+  return versionsOf(storedInfo(info), catalog).filter(
+    (one) => one !== requested && (subresource === "" || one.subresources.has(subresource)),
+  );
+}
+
+/** The served versions of each stored form, as long as no kind comes or goes. */
+interface KnownVersions {
+  readonly generation: number;
+  readonly byForm: ReadonlyMap<ResourceInfo, readonly ResourceInfo[]>;
+}
+const known = new WeakMap<ServedResources, KnownVersions>();
+
+function versionsOf(stored: ResourceInfo, catalog: ServedResources): readonly ResourceInfo[] {
+  const generation = catalog.generation();
+  let versions = known.get(catalog);
+  if (versions?.generation !== generation) {
+    versions = { generation, byForm: Map.groupBy(catalog.all(), storedInfo) };
+    known.set(catalog, versions);
+  }
+  return versions.byForm.get(stored) ?? [];
 }
 
 function kindOf(info: ResourceInfo, subresource: string): GroupVersionKind {

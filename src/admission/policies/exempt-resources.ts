@@ -20,6 +20,6 @@ const exempt: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /** Reports whether no policy applies to the resource of a request. */
-export function isExempt({ info }: Pick<AdmissionAttributes, "info">): boolean {
+export function isExemptFromPolicies({ info }: Pick<AdmissionAttributes, "info">): boolean {
   return exempt[info.group]?.has(info.resource) ?? false;
 }

@@ -15,7 +15,7 @@ import { Turn } from "../expressions/turn.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
 import { replaceContents } from "../replace-contents.ts";
 import type { PolicyParts } from "./policy-parts.ts";
-import { isExempt } from "./exempt-resources.ts";
+import { isExemptFromPolicies } from "./exempt-resources.ts";
 import { type Dispatched, Dispatcher } from "./invocations.ts";
 import { MutatingPolicy } from "./mutating-policy.ts";
 import { MutationError } from "./mutation-error.ts";
@@ -45,7 +45,7 @@ export function mutatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
     seesConnections: true,
     admit(attributes) {
       const hooks = set.hooks();
-      if (hooks.length === 0 || isExempt(attributes)) return;
+      if (hooks.length === 0 || isExemptFromPolicies(attributes)) return;
       return mutate(attributes);
     },
   };

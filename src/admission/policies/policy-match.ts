@@ -1,9 +1,13 @@
 import { StatusError } from "../../api/status.ts";
 import type { MatchResources, NamedRuleWithOperations } from "../../api/types/admissionregistration-v1.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
-import type { Catalog } from "../../registry/catalog.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
-import { type MatchedResource, type MatchPolicy, matchResource } from "../matching/matched-resource.ts";
+import {
+  type MatchedResource,
+  type MatchPolicy,
+  matchResource,
+  type ServedResources,
+} from "../matching/matched-resource.ts";
 import { type AdmissionRule, admissionRule } from "../matching/rule.ts";
 import { matchesNamespace, matchesObject, selectorOf } from "../matching/selectors.ts";
 
@@ -16,7 +20,7 @@ interface NamedRule {
 /** Inputs of a match besides the request. */
 export interface MatchParts {
   readonly lookup: ObjectLookup;
-  readonly catalog: Pick<Catalog, "all">;
+  readonly catalog: ServedResources;
 }
 
 /** Decides which requests a policy or a binding is for. */

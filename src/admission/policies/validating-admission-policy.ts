@@ -12,7 +12,7 @@ import { Turn } from "../expressions/turn.ts";
 import type { PolicyParts } from "./policy-parts.ts";
 import { AuditAnnotations } from "./audit-annotations.ts";
 import { type Dispatched, Dispatcher } from "./invocations.ts";
-import { isExempt } from "./exempt-resources.ts";
+import { isExemptFromPolicies } from "./exempt-resources.ts";
 import { namespaceOfRequest } from "./namespace-object.ts";
 import { CompiledEntries, PolicySet } from "./policy-set.ts";
 import { policyRefusal } from "./refusal.ts";
@@ -48,7 +48,7 @@ export function validatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
     seesConnections: true,
     validate(attributes) {
       const hooks = set.hooks();
-      if (hooks.length === 0 || isExempt(attributes)) return;
+      if (hooks.length === 0 || isExemptFromPolicies(attributes)) return;
       return judge(attributes);
     },
   };

@@ -67,7 +67,7 @@ export class UndecodableReviewError extends Error {
 }
 
 /**
- * Reads the answer of a webhook. Of v1 answers, type, uid and patch are checked; those of v1beta1 are taken as they are.
+ * Reads the answer of a webhook. Checks type, uid and patch of v1 answers only.
  * @throws InvalidReviewError
  * @throws UndecodableReviewError
  */

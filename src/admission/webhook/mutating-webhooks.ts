@@ -9,7 +9,7 @@ import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
 import { WebhookDocuments } from "./webhook-documents.ts";
 import { CallingWebhookError } from "./webhook-error.ts";
-import { isExempt } from "./webhook-matcher.ts";
+import { isExemptFromWebhooks } from "./webhook-matcher.ts";
 import { type AnnotatedCall, annotateMutation, annotatePatch } from "./webhook-annotations.ts";
 import { type WebhookDispatch, WebhookOutcomes } from "./webhook-outcomes.ts";
 
@@ -23,7 +23,7 @@ class ReinvocationNotes {
   left: JsonObject | undefined;
 
   objectChanged(): void {
-    for (const uid of this.called) this.due.add(uid);
+    for (const key of this.called) this.due.add(key);
     this.called.clear();
   }
 }
@@ -39,7 +39,7 @@ export function mutatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlugi
     seesConnections: true,
     admit(attributes) {
       const webhooks = dispatch.webhooks();
-      if (webhooks.length === 0 || isExempt(attributes)) return;
+      if (webhooks.length === 0 || isExemptFromWebhooks(attributes)) return;
       const { reinvocation } = attributes;
       let notes = notesOf.get(reinvocation);
       if (notes === undefined) {
@@ -64,7 +64,7 @@ async function callInOrder(
   const round = reinvocation.isRepeat ? 1 : 0;
   for (const [index, webhook] of webhooks.entries()) {
     const invocation = await matcher.match(webhook, "admit", attributes, documents);
-    if (invocation === undefined || (reinvocation.isRepeat && !notes.due.has(webhook.uid))) continue;
+    if (invocation === undefined || (reinvocation.isRepeat && !notes.due.has(webhook.key))) continue;
     let isChanged = false;
     const place = { webhook, round, index };
     await outcomes.settle(attributes, place, async () => {
@@ -78,7 +78,7 @@ async function callInOrder(
       notes.objectChanged();
       reinvocation.request();
     }
-    if (webhook.isReinvoked) notes.called.add(webhook.uid);
+    if (webhook.isReinvoked) notes.called.add(webhook.key);
   }
   await documents.enter();
   notes.left = notes.called.size === 0 || object === undefined ? undefined : cloneJson(object as unknown as JsonObject);

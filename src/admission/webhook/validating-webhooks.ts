@@ -3,7 +3,7 @@ import { refuseAbandoned } from "../../registry/request-lifetime.ts";
 import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
 import { WebhookDocuments } from "./webhook-documents.ts";
-import { isExempt } from "./webhook-matcher.ts";
+import { isExemptFromWebhooks } from "./webhook-matcher.ts";
 import { type WebhookDispatch, WebhookOutcomes } from "./webhook-outcomes.ts";
 import type { ReviewedDocuments } from "./admission-review.ts";
 
@@ -14,7 +14,7 @@ export function validatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlu
     seesConnections: true,
     validate(attributes) {
       const webhooks = dispatch.webhooks();
-      if (webhooks.length === 0 || isExempt(attributes)) return;
+      if (webhooks.length === 0 || isExemptFromWebhooks(attributes)) return;
       return callTogether(webhooks, attributes, dispatch, outcomes);
     },
   };

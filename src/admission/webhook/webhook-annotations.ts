@@ -7,7 +7,7 @@ import type { AdmissionWebhook } from "./webhook-configuration.ts";
 export interface AnnotatedCall {
   readonly webhook: AdmissionWebhook;
   readonly round: number;
-  /** Among the webhooks of all configurations, or of the validating ones among those that are called. */
+  /** Place of a mutating webhook in all configurations, or of a validating one among those that are called. */
   readonly index: number;
 }
 

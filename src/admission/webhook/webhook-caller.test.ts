@@ -21,11 +21,11 @@ if (webhook === undefined) throw new Error("there is one webhook");
 /** Has as many calls time out as open a circuit, after the webhook has had so long. */
 async function timeOut({ waitedMs, requestMs }: { waitedMs: number; requestMs: number | undefined }) {
   const clock = new ManualClock();
-  const changes: boolean[] = [];
+  const changes: string[] = [];
   const timeouts = new Set<number>();
   const caller = new WebhookCaller({
     clock,
-    breaker: new CircuitBreaker(clock, (_, isOpen) => changes.push(isOpen)),
+    breaker: new CircuitBreaker(clock, (_, state) => changes.push(state)),
     clients: {
       of: () => ({
         async post({ timeoutMs }) {
@@ -45,7 +45,7 @@ async function timeOut({ waitedMs, requestMs }: { waitedMs: number; requestMs: n
 }
 
 test("a webhook that uses up its own time is not waited for any more", async () => {
-  expect(await timeOut({ waitedMs: 10_000, requestMs: undefined })).toEqual({ changes: [true], timeouts: [10_000] });
+  expect(await timeOut({ waitedMs: 10_000, requestMs: undefined })).toEqual({ changes: ["open"], timeouts: [10_000] });
 });
 
 test("requests with little time of their own say nothing about the webhook", async () => {

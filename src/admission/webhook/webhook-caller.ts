@@ -27,7 +27,7 @@ const harmlessSideEffects = ["None", "NoneOnDryRun"];
 export interface WebhookCallerParts {
   readonly clients: WebhookFinder;
   readonly clock: Clock;
-  /** Undefined: webhooks that hang are called all the same. */
+  /** Undefined if webhooks that hang are called like all others. */
   readonly breaker?: CircuitBreaker | undefined;
 }
 
@@ -46,7 +46,7 @@ export class WebhookCaller {
   }
 
   /**
-   * Asks one webhook. Its warnings and annotations are noted whatever it says.
+   * Asks one webhook. Notes its warnings and annotations also when it refuses.
    * @throws CallingWebhookError when it gives no answer that can be used
    * @throws StatusError when it refuses, or may not be called in a dry run
    */
@@ -106,7 +106,7 @@ export class WebhookCaller {
     }
   }
 
-  /** A webhook has its own time, and never more than is left of the request's. */
+  /** Returns the time for a call: that of the webhook, or what is left of the request's. */
   #timeLeft({ timeoutMs }: AdmissionWebhook, { deadlineMs }: AdmissionAttributes): number {
     return deadlineMs === undefined ? timeoutMs : Math.min(timeoutMs, deadlineMs - this.#parts.clock.nowMs());
   }

@@ -19,9 +19,9 @@ export interface AdmissionWebhook {
   readonly name: string;
   readonly configuration: string;
   /** Names the webhook among those of its configuration, which may have equal names. */
-  readonly uid: string;
+  readonly key: string;
   /** Names it together with its configuration as it is now. */
-  readonly generation: string;
+  readonly revisionKey: string;
   readonly clientConfig: WebhookClientConfig;
   readonly rules: readonly AdmissionRule[];
   readonly matchPolicy: MatchPolicy;
@@ -29,7 +29,7 @@ export interface AdmissionWebhook {
   /** Undefined for a selector that cannot be read, which selects nothing. */
   readonly namespaceSelector: LabelSelector | undefined;
   readonly objectSelector: LabelSelector | undefined;
-  /** None are compiled until a request needs them. */
+  /** Compiled when a request first needs them. */
   readonly conditions: () => readonly MatchCondition[];
   readonly hasConditions: boolean;
   readonly sideEffects: string | undefined;
@@ -52,8 +52,8 @@ export function webhooksOf(configurations: readonly KubeObject[]): AdmissionWebh
       const place = `${webhook.name}/${count}`;
       return readWebhook(webhook, {
         configuration: name,
-        uid: `${name}/${place}`,
-        generation: `${uid}/${generation}/${place}`,
+        key: `${name}/${place}`,
+        revisionKey: `${uid}/${generation}/${place}`,
       });
     });
   });
@@ -61,7 +61,7 @@ export function webhooksOf(configurations: readonly KubeObject[]): AdmissionWebh
 
 function readWebhook(
   webhook: MutatingWebhook | ValidatingWebhook,
-  names: Pick<AdmissionWebhook, "configuration" | "uid" | "generation">,
+  names: Pick<AdmissionWebhook, "configuration" | "key" | "revisionKey">,
 ): AdmissionWebhook {
   const { matchConditions = [] } = webhook;
   let conditions: readonly MatchCondition[] | undefined;

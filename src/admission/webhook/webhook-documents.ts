@@ -28,7 +28,7 @@ export class WebhookDocuments {
     return this.#documents?.object ?? this.#attributes.object;
   }
 
-  /** @throws StatusError when a version cannot be had */
+  /** @throws StatusError when the conversion to a version fails */
   async in(matched: MatchedResource): Promise<ReviewedDocuments> {
     const { forms, object, oldObject } = this.#attributes;
     if (this.#documents !== undefined && this.#matched?.info === matched.info) return this.#documents;

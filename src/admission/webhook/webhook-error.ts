@@ -1,6 +1,6 @@
 import { type Status, StatusError, status } from "../../api/status.ts";
 
-/** Calling a webhook did not lead to an answer that can be used. The failure policy decides what becomes of the request. */
+/** A call gave no answer that can be used. The failure policy decides whether the request goes on. */
 export class CallingWebhookError extends Error {
   override readonly name = "CallingWebhookError";
   /** For metrics. */
@@ -20,7 +20,7 @@ export class CallingWebhookError extends Error {
   }
 }
 
-/** A webhook has said no. */
+/** A webhook has refused the request. */
 export class WebhookRejection extends StatusError {}
 
 const codeMin = 400;

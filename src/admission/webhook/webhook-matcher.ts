@@ -1,12 +1,11 @@
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import { StatusError, status } from "../../api/status.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
-import type { Catalog } from "../../registry/catalog.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
 import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
 import { type ConditionsOutcome, evaluateMatchConditions } from "../expressions/match-conditions.ts";
 import { RequestValues } from "../expressions/request-values.ts";
-import { matchResource } from "../matching/matched-resource.ts";
+import { matchResource, type ServedResources } from "../matching/matched-resource.ts";
 import { matchesNamespace, matchesObject } from "../matching/selectors.ts";
 import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
@@ -14,7 +13,7 @@ import type { WebhookDocuments } from "./webhook-documents.ts";
 import type { WebhookObserver, WebhookType } from "./webhook-observer.ts";
 
 export interface WebhookMatcherParts {
-  readonly catalog: Pick<Catalog, "all">;
+  readonly catalog: ServedResources;
   readonly lookup: ObjectLookup;
   readonly authorizer: Authorizer;
   readonly observer: WebhookObserver;
@@ -31,7 +30,7 @@ const exemptKinds: ReadonlySet<string> = new Set([
 ]);
 
 /** Reports whether a request is for a configuration of admission itself, which no webhook may prevent from being repaired. */
-export function isExempt({ kind }: AdmissionAttributes): boolean {
+export function isExemptFromWebhooks({ kind }: AdmissionAttributes): boolean {
   return kind.group === exemptGroup && exemptKinds.has(kind.kind);
 }
 

@@ -1,3 +1,5 @@
+import type { CircuitState } from "./circuit-breaker.ts";
+
 /** The two kinds of webhooks, as metrics name them. */
 export type WebhookType = "admit" | "validating";
 
@@ -14,12 +16,12 @@ export interface ObservedCall {
 
 export type RejectionCause = "calling_webhook_error" | "apiserver_internal_error" | "no_error";
 
-/** Told of what webhooks do; for metrics and Events. */
+/** Hears what webhooks do, for metrics and Events. */
 export interface WebhookObserver {
   called(call: ObservedCall): void;
   rejected(call: Pick<ObservedCall, "name" | "type" | "operation" | "code">, cause: RejectionCause): void;
   failedOpen(name: string, type: WebhookType): void;
-  /** A webhook has stopped answering, or answers again. */
+  /** A webhook has stopped answering, answers again, or is gone. */
   circuit(change: CircuitChange): void;
   conditions(name: string, type: WebhookType, operation: string, outcome: ConditionsObservation): void;
 }
@@ -28,8 +30,7 @@ export interface CircuitChange {
   readonly configuration: string;
   readonly name: string;
   readonly type: WebhookType;
-  /** It has stopped answering. */
-  readonly isOpen: boolean;
+  readonly state: CircuitState;
 }
 
 export interface ConditionsObservation {

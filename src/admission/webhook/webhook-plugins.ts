@@ -54,10 +54,10 @@ function dispatchOf(
   type: WebhookType,
 ): WebhookDispatch {
   const { clock } = parts;
-  const set = new WebhookSet({ group, resource }, parts);
-  const breaker = new CircuitBreaker(clock, ({ configuration, name }, isOpen) =>
-    observer.circuit({ configuration, name, type, isOpen }),
+  const breaker = new CircuitBreaker(clock, ({ configuration, name }, state) =>
+    observer.circuit({ configuration, name, type, state }),
   );
+  const set = new WebhookSet({ group, resource }, parts, (webhooks) => breaker.keepOnly(webhooks));
   return {
     webhooks: () => set.all(),
     matcher: new WebhookMatcher({ ...parts, observer }),

@@ -18,21 +18,33 @@ const noWebhooks: readonly AdmissionWebhook[] = [];
 export class WebhookSet {
   readonly #resource: GroupResource;
   readonly #parts: WebhookSetParts;
+  readonly #onChange: (webhooks: readonly AdmissionWebhook[]) => void;
   #changed: Revision | undefined;
   #webhooks = noWebhooks;
 
-  constructor(resource: GroupResource, parts: WebhookSetParts) {
+  constructor(
+    resource: GroupResource,
+    parts: WebhookSetParts,
+    onChange: (webhooks: readonly AdmissionWebhook[]) => void,
+  ) {
+    this.#onChange = onChange;
     this.#resource = resource;
     this.#parts = parts;
   }
 
   all(): readonly AdmissionWebhook[] {
     const cacher = this.#parts.registryOf(this.#resource)?.cacher;
-    if (cacher === undefined || cacher.size === 0) return noWebhooks;
-    if (cacher.changed !== this.#changed) {
-      this.#webhooks = webhooksOf(this.#parts.lookup.list(this.#resource, ""));
-      this.#changed = cacher.changed;
+    if (cacher === undefined || cacher.size === 0) {
+      if (this.#webhooks.length > 0) this.#replace(noWebhooks, undefined);
+    } else if (cacher.changed !== this.#changed) {
+      this.#replace(webhooksOf(this.#parts.lookup.list(this.#resource, "")), cacher.changed);
     }
     return this.#webhooks;
+  }
+
+  #replace(webhooks: readonly AdmissionWebhook[], changed: Revision | undefined): void {
+    this.#webhooks = webhooks;
+    this.#changed = changed;
+    this.#onChange(webhooks);
   }
 }

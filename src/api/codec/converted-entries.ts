@@ -4,15 +4,18 @@ import { apiVersionOf } from "../gvk.ts";
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { ResourceInfo, VersionConverter } from "../scheme/resource.ts";
+import { status } from "../status.ts";
 import { toBytes } from "./byte-text.ts";
+import type { EntryCache } from "./entry-cache.ts";
 import { stringifyJson } from "./json.ts";
+import { JointCall, type SignalSource } from "../joint-call.ts";
 import { decodeAsWritten } from "./stored-object.ts";
 
 /** Limit of the objects and of their bytes in one call of the converter. A larger object is converted alone. */
 export const chunkObjectsMax = 512;
 export const chunkBytesMax = 2 * 1024 * 1024;
-/** Limit of the bytes of converted bodies that are kept; the least recently used are dropped first. */
-export const keptBytesMax = 8 * 1024 * 1024;
+/** Tells the entries of converters apart in a cache that they share. */
+let convertersMade = 0;
 
 /**
  * Entries of a kind, converted to versions other than the one they were written in. Watches, lists and reads of the
@@ -20,99 +23,111 @@ export const keptBytesMax = 8 * 1024 * 1024;
  */
 export class ConvertedEntries {
   readonly #converter: VersionConverter;
-  /** Kept entries by version, key and revision, which together determine the bytes; least recently used first. */
-  readonly #kept = new Map<string, Entry>();
-  #keptBytes = 0;
+  /** Kept entries by converter, version, key and revision, which together determine the bytes. */
+  readonly #kept: EntryCache;
+  readonly #id = ++convertersMade;
   /** Running conversions: at most as many as there are waiting requests and watches. */
-  readonly #underWay = new Map<string, Promise<Entry>>();
+  readonly #underWay = new Map<string, { readonly call: JointCall; readonly result: Promise<Entry> }>();
 
-  constructor(converter: VersionConverter) {
+  constructor(converter: VersionConverter, kept: EntryCache) {
     this.#converter = converter;
+    this.#kept = kept;
   }
 
-  /** @throws StatusError, also as a rejection */
-  convert(entries: readonly Entry[], to: ResourceInfo): Eventual<readonly Entry[]> {
+  /** Stops when the caller has gone, unless others wait for the same. @throws StatusError, also as a rejection */
+  convert(entries: readonly Entry[], to: ResourceInfo, signalOf?: SignalSource): Eventual<readonly Entry[]> {
     const found = new Map<Entry, Entry>();
-    const awaited: Promise<void>[] = [];
+    const joined: { entry: Entry; result: Promise<Entry> }[] = [];
+    const joinedCalls = new Set<JointCall>();
     const missing: Entry[] = [];
     for (const entry of entries) {
       if (this.#converter.servesBody(entry, to)) continue;
-      const name = nameOf(entry, to);
-      const kept = this.#touch(name);
+      const name = this.#nameOf(entry, to);
+      const kept = this.#kept.get(name);
       const underWay = this.#underWay.get(name);
       if (kept !== undefined) found.set(entry, kept);
-      else if (underWay === undefined) missing.push(entry);
-      else awaited.push(underWay.then((converted) => void found.set(entry, converted)));
+      else if (underWay === undefined || underWay.call.signal.aborted) missing.push(entry);
+      else {
+        joined.push({ entry, result: underWay.result });
+        joinedCalls.add(underWay.call);
+      }
     }
-    const done = this.#convertChunks(chunksOf(missing), 0, to, found);
+    const signal = missing.length + joined.length === 0 ? undefined : signalOf?.();
+    // May throw at once, so the promises of others get their handlers after it.
+    const done = this.#convertChunks(chunksOf(missing), 0, { to, found, signal });
+    for (const call of joinedCalls) call.join(signal);
+    const awaited = joined.map(({ entry, result }) => result.then((converted) => void found.set(entry, converted)));
     const all = awaited.length === 0 ? done : Promise.all([done, ...awaited]);
-    return followedBy<unknown, readonly Entry[]>(all, () => entries.map((entry) => found.get(entry) ?? entry));
+    const heeded = all instanceof Promise ? whileWaitedFor<unknown>(all, signal) : all;
+    return followedBy<unknown, readonly Entry[]>(heeded, () => entries.map((entry) => found.get(entry) ?? entry));
   }
 
   /** Converts one chunk after the other, starting at `from`. */
-  #convertChunks(
-    chunks: readonly (readonly Entry[])[],
-    from: number,
-    to: ResourceInfo,
-    found: Map<Entry, Entry>,
-  ): Eventual<void> {
+  #convertChunks(chunks: readonly (readonly Entry[])[], from: number, run: Run): Eventual<void> {
     for (let at = from; at < chunks.length; at++) {
-      const pending = this.#convertChunk(chunks[at] as readonly Entry[], to, found);
-      if (pending !== undefined) return pending.then(() => this.#convertChunks(chunks, at + 1, to, found));
+      if (run.signal?.aborted === true) throw abandoned();
+      const pending = this.#convertChunk(chunks[at] as readonly Entry[], run);
+      if (pending !== undefined) return pending.then(() => this.#convertChunks(chunks, at + 1, run));
     }
   }
 
-  #convertChunk(chunk: readonly Entry[], to: ResourceInfo, found: Map<Entry, Entry>): Promise<void> | undefined {
+  #convertChunk(chunk: readonly Entry[], { to, found, signal }: Run): Promise<void> | undefined {
     const objects = chunk.map((entry) => decodeAsWritten(entry, to));
-    const converted = this.#converter.convert(objects, to);
+    const call = new JointCall();
+    call.join(signal);
+    const converted = this.#converter.convert(objects, to, () => call.signal);
     if (!(converted instanceof Promise)) {
       for (const [at, entry] of chunk.entries()) found.set(entry, this.#keep(entry, converted[at] as KubeObject, to));
       return undefined;
     }
     const results = chunk.map((entry, at) => {
-      const name = nameOf(entry, to);
+      const name = this.#nameOf(entry, to);
       const result = converted
         .then((all) => this.#keep(entry, all[at] as KubeObject, to))
-        .finally(() => this.#underWay.delete(name));
-      this.#underWay.set(name, result);
+        .finally(() => {
+          if (this.#underWay.get(name)?.call === call) this.#underWay.delete(name);
+        });
+      this.#underWay.set(name, { call, result });
       return result.then((prepared) => void found.set(entry, prepared));
     });
     return Promise.all(results).then(() => undefined);
-  }
-
-  #touch(name: string): Entry | undefined {
-    const entry = this.#kept.get(name);
-    if (entry === undefined) return undefined;
-    this.#kept.delete(name);
-    this.#kept.set(name, entry);
-    return entry;
   }
 
   #keep(entry: Entry, object: KubeObject, to: ResourceInfo): Entry {
     const { kind: _kind, apiVersion: _apiVersion, metadata, ...fields } = object;
     const body = toBytes(stringifyJson({ metadata, ...fields } as unknown as JsonObject));
     const converted = { ...entry, index: { ...entry.index, apiVersion: apiVersionOf(to) }, body };
-    const name = nameOf(entry, to);
-    this.#drop(name);
-    this.#kept.set(name, converted);
-    this.#keptBytes += body.byteLength;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#keptBytes <= keptBytesMax) break;
-      this.#drop(oldest);
-    }
+    this.#kept.set(this.#nameOf(entry, to), converted);
     return converted;
   }
 
-  #drop(name: string): void {
-    const entry = this.#kept.get(name);
-    if (entry === undefined) return;
-    this.#kept.delete(name);
-    this.#keptBytes -= entry.body.byteLength;
+  #nameOf({ key, revision }: Entry, to: ResourceInfo): string {
+    return `${this.#id} ${revision} ${to.version} ${key}`;
   }
 }
 
-function nameOf({ key, revision }: Entry, to: ResourceInfo): string {
-  return `${revision} ${to.version} ${key}`;
+/** The conversion of one caller. */
+interface Run {
+  readonly to: ResourceInfo;
+  readonly found: Map<Entry, Entry>;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function whileWaitedFor<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const { promise: gone, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(abandoned());
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([gone, work]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function abandoned(): Error {
+  return status.timeout("request did not complete within requested timeout");
 }
 
 function chunksOf(entries: readonly Entry[]): Entry[][] {

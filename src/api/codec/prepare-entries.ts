@@ -2,32 +2,41 @@ import type { Entry } from "../entry.ts";
 import { type Eventual, followedBy } from "../eventual.ts";
 import type { ResourceInfo, VersionConverter } from "../scheme/resource.ts";
 import { ConvertedEntries } from "./converted-entries.ts";
+import { EntryCache } from "./entry-cache.ts";
+import type { SignalSource } from "../joint-call.ts";
 
 /**
  * Converts entries to a form that can be encoded without waiting in the version `info`. Returns entries of a kind
- * without a converter unchanged.
+ * without a converter unchanged. Stops when the caller has gone.
  * @throws StatusError, also as a rejection
  */
-export function prepareEntries(entries: readonly Entry[], info: ResourceInfo): Eventual<readonly Entry[]> {
+export function prepareEntries(
+  entries: readonly Entry[],
+  info: ResourceInfo,
+  signalOf?: SignalSource,
+): Eventual<readonly Entry[]> {
   const { converter } = info;
   if (converter === undefined || entries.every((entry) => converter.servesBody(entry, info))) return entries;
-  return convertedOf(converter).convert(entries, info);
+  return convertedOf(converter).convert(entries, info, signalOf);
 }
 
 /** @throws StatusError, also as a rejection */
-export function prepareEntry(entry: Entry, info: ResourceInfo): Eventual<Entry> {
+export function prepareEntry(entry: Entry, info: ResourceInfo, signalOf?: SignalSource): Eventual<Entry> {
   if (info.converter === undefined) return entry;
-  return followedBy(prepareEntries([entry], info), ([prepared]) => prepared as Entry);
+  return followedBy(prepareEntries([entry], info, signalOf), ([prepared]) => prepared as Entry);
 }
 
-/** Converted entries live as long as the converter that made them. */
-const kept = new WeakMap<VersionConverter, ConvertedEntries>();
+/** Limit of the bytes of converted bodies that are kept, of all kinds together. */
+const keptBytesMax = 32 * 1024 * 1024;
+const kept = new EntryCache(keptBytesMax);
+
+const converters = new WeakMap<VersionConverter, ConvertedEntries>();
 
 function convertedOf(converter: VersionConverter): ConvertedEntries {
-  let converted = kept.get(converter);
+  let converted = converters.get(converter);
   if (converted === undefined) {
-    converted = new ConvertedEntries(converter);
-    kept.set(converter, converted);
+    converted = new ConvertedEntries(converter, kept);
+    converters.set(converter, converted);
   }
   return converted;
 }

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { GroupVersionKind } from "../gvk.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { TableRules } from "../codec/table/table-rules.ts";
+import type { SignalSource } from "../joint-call.ts";
 import type { ObjectForm } from "./object-form.ts";
 
 export interface SubresourceInfo {
@@ -82,15 +83,15 @@ export interface VersionConverter {
   convertsAtOnce(entry: Entry, to: ResourceInfo): boolean;
   /**
    * Converts objects of any versions to the version `to`, in order, at once if nothing has to be asked. Leaves its
-   * arguments unchanged.
+   * arguments unchanged. Gives up when the signal aborts.
    * @throws StatusError, also as a rejection
    */
-  convert(objects: readonly KubeObject[], to: ResourceInfo): Eventual<readonly KubeObject[]>;
+  convert(objects: readonly KubeObject[], to: ResourceInfo, signalOf?: SignalSource): Eventual<readonly KubeObject[]>;
   /**
    * Converts an object to the version `to` for the store, without the defaults of that version.
    * @throws StatusError, also as a rejection
    */
-  forStorage(object: KubeObject, to: ResourceInfo): Eventual<KubeObject>;
+  forStorage(object: KubeObject, to: ResourceInfo, signalOf?: SignalSource): Eventual<KubeObject>;
 }
 
 /** Reports whether a document fits a generated type. */

@@ -1,14 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { parseJson } from "../../api/codec/json.ts";
+import { shortened } from "../../api/shortened.ts";
 import { parseYaml } from "../../api/codec/yaml.ts";
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { WebhookAnswer } from "./webhook-client.ts";
 
-/** An answer that is none. The message is that of upstream's client. */
+/** An answer that cannot be used. The message is that of upstream's client. */
 export class WebhookAnswerError extends Error {
   override readonly name = "WebhookAnswerError";
-  /** Status of the answer, or undefined when the answer was a good one in form. */
+  /** HTTP status of the answer; undefined if only its document is wrong. */
   readonly code: number | undefined;
 
   constructor(message: string, code?: number) {
@@ -41,9 +42,7 @@ export function decodeAnswer(answer: WebhookAnswer, kinds: readonly GroupVersion
   if (kind === "" && apiVersion === "") return value;
   const known = kinds.some((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
   if (known || kind === "" || apiVersion === "") return value;
-  throw new WebhookAnswerError(
-    `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} ${scheme}`,
-  );
+  throw new WebhookAnswerError(`no kind ${quoted(kind)} is registered for version ${quoted(apiVersion)} ${scheme}`);
 }
 
 function parsed(body: Uint8Array): JsonValue {
@@ -53,9 +52,15 @@ function parsed(body: Uint8Array): JsonValue {
     try {
       return parseYaml(body, { strict: false }).value;
     } catch (error) {
-      throw new WebhookAnswerError(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
+      throw new WebhookAnswerError(
+        `couldn't get version/kind; json parse error: ${shortened((error as Error).message)}`,
+      );
     }
   }
+}
+
+function quoted(value: JsonValue): string {
+  return shortened(JSON.stringify(value));
 }
 
 function jsonTypeName(value: JsonValue): string {

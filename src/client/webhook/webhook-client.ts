@@ -7,7 +7,7 @@ import type { Endpoint, ServiceResolver } from "../service-endpoints.ts";
 import { type WebhookAddress, webhookAddress } from "./webhook-address.ts";
 import type { WebhookCredentials } from "./webhook-credentials.ts";
 
-/** Clients that are kept; further ones are made anew when they are needed. */
+/** Limit of the clients that are kept; the least recently used are dropped first. */
 const clientsMax = 200;
 /** Calls of one webhook at a time. Others wait, so that a webhook that hangs does not take the connections of all. */
 const callsMax = 64;

@@ -35,7 +35,7 @@ export const deleteCollection: VerbHandler = async (call) => {
     }
   }
   const { revision } = page;
-  const entries = await prepareEntries(page.entries, info);
+  const entries = await prepareEntries(page.entries, info, () => exchange.request.signal);
   return {
     kind: "reply",
     code: 200,

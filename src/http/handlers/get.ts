@@ -27,7 +27,10 @@ function read(call: ResourceCall, representation: Representation): Eventual<Http
   const { request, info, registry, parts } = call;
   const entry = parts.store.get(registry.keyOf(request.namespace, request.name));
   if (entry === undefined) return objectNotFound(call);
-  return followedBy(prepareEntry(entry, info), (prepared) => reply(call, prepared, representation));
+  return followedBy(
+    prepareEntry(entry, info, () => call.exchange.request.signal),
+    (prepared) => reply(call, prepared, representation),
+  );
 }
 
 function reply({ info, parts, view }: ResourceCall, entry: Entry, representation: Representation): HttpResponse {

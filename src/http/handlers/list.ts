@@ -29,7 +29,7 @@ export const list: VerbHandler = async (call) => {
   for (const { key } of parts.store.corrupt) {
     if (key.startsWith(selection.prefix)) call.exchange.warnings.push(`${key} cannot be read and is not in this list`);
   }
-  const prepared = prepareEntries(page.entries, info);
+  const prepared = prepareEntries(page.entries, info, () => call.exchange.request.signal);
   const entries = prepared instanceof Promise ? await prepared : prepared;
   const onWire = pageOnWire({ ...page, entries }, selection, options);
   const encoded = encodeList(onWire, info, representation, parts.clock.nowMs());

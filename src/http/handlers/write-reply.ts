@@ -51,8 +51,9 @@ export function objectReply(
     );
   }
   if (entry !== undefined) {
-    return followedBy(prepareEntry(entry, info), (prepared) =>
-      reply(encodeObject(prepared, info, representation, now)),
+    return followedBy(
+      prepareEntry(entry, info, () => call.exchange.request.signal),
+      (prepared) => reply(encodeObject(prepared, info, representation, now)),
     );
   }
   return followedBy(servedObject(object, info), (served) => reply(encodeDecoded(served, info, representation, now)));

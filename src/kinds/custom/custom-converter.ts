@@ -5,9 +5,14 @@ import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import type { ResourceInfo, VersionConverter } from "../../api/scheme/resource.ts";
+import type { SignalSource } from "../../api/joint-call.ts";
 
 /** Gives objects of any versions the fields of another one. Takes nothing away that the version does not know. */
-export type ConvertVersions = (objects: readonly KubeObject[], to: ResourceInfo) => Eventual<readonly KubeObject[]>;
+export type ConvertVersions = (
+  objects: readonly KubeObject[],
+  to: ResourceInfo,
+  signalOf?: SignalSource,
+) => Eventual<readonly KubeObject[]>;
 
 /** Changes nothing but the version. */
 export const convertNothing: ConvertVersions = (objects, to) =>
@@ -35,8 +40,8 @@ export class CustomConverter implements VersionConverter {
     return this.#keepsFields || index.apiVersion === apiVersionOf(to);
   }
 
-  convert(objects: readonly KubeObject[], to: ResourceInfo): Eventual<readonly KubeObject[]> {
-    return followedBy(this.#convert(objects, to), (converted) =>
+  convert(objects: readonly KubeObject[], to: ResourceInfo, signalOf?: SignalSource): Eventual<readonly KubeObject[]> {
+    return followedBy(this.#convert(objects, to, signalOf), (converted) =>
       converted.map((object) => {
         const read = readAs(object, to);
         to.form.applyDefaults(read as unknown as JsonObject);
@@ -45,8 +50,8 @@ export class CustomConverter implements VersionConverter {
     );
   }
 
-  forStorage(object: KubeObject, to: ResourceInfo): Eventual<KubeObject> {
-    return followedBy(this.#convert([object], to), ([converted]) => readAs(converted as KubeObject, to));
+  forStorage(object: KubeObject, to: ResourceInfo, signalOf?: SignalSource): Eventual<KubeObject> {
+    return followedBy(this.#convert([object], to, signalOf), ([converted]) => readAs(converted as KubeObject, to));
   }
 }
 

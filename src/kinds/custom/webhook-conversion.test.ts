@@ -19,6 +19,7 @@ type Answer = (review: JsonObject & { request: { uid: string; objects: KubeObjec
 /** Converts with a webhook that answers so. */
 function setUp(answer: Answer, reviewVersions = ["v1"]) {
   const reviews: JsonObject[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
   const failures: (ConversionFailure | undefined)[] = [];
   const convert = webhookConversion({
     clientConfig: { url: "https://h" },
@@ -26,7 +27,8 @@ function setUp(answer: Answer, reviewVersions = ["v1"]) {
     observe: (_, failure) => failures.push(failure),
     clients: {
       of: () => ({
-        async post({ body }) {
+        async post({ body, signal }) {
+          signals.push(signal);
           const review = JSON.parse(body);
           reviews.push(review);
           return { code: 200, contentType: "application/json", body: Buffer.from(JSON.stringify(answer(review))) };
@@ -34,7 +36,7 @@ function setUp(answer: Answer, reviewVersions = ["v1"]) {
       }),
     },
   });
-  return { convert, reviews, failures };
+  return { convert, reviews, failures, signals };
 }
 
 const renamed = (object: KubeObject): KubeObject => ({ ...object, apiVersion: "example.com/v2" });
@@ -135,5 +137,21 @@ test("of several objects the bad one is named by its index", () => {
   );
   expect(convert([widget("v1", "a"), widget("v1", "b")], to)).rejects.toThrow(
     `${prefix} returned invalid converted object at index 1: invalid kind (expected Widget, received X)`,
+  );
+});
+
+test("a call ends with the request that it is made for", async () => {
+  const { convert, signals } = setUp(converting);
+  const { signal } = new AbortController();
+  await convert([widget("v1", "a")], to, () => signal);
+  expect(signals).toEqual([signal]);
+});
+
+test("an error quotes only the beginning of an object", async () => {
+  const { convert } = setUp(success([{ spec: "x".repeat(1_000_000) }]));
+  const error = await Promise.resolve(convert([widget("v1", "a")], to)).catch((reason: Error) => reason);
+  expect((error as Error).message.length).toBeLessThan(1_000);
+  expect((error as Error).message).toStartWith(
+    `${prefix} returned invalid object at index 0: Object 'Kind' is missing in '{"spec":"xxx`,
   );
 });

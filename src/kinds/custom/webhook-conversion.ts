@@ -4,6 +4,8 @@ import { apiVersionOf, type GroupVersion, parseApiVersion } from "../../api/gvk.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import { shortened } from "../../api/shortened.ts";
+import type { SignalSource } from "../../api/joint-call.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
 import { validateAnnotations, validateLabels } from "../../api/validation/labels.ts";
@@ -39,14 +41,15 @@ export interface WebhookConversionParts {
 
 /**
  * Returns a function that asks a webhook for objects in another version, all in one call. Objects that have the version
- * already stay as they are. The metadata stays that of the original but for labels and annotations.
+ * already stay as they are. The metadata stays that of the original but for labels and annotations. The signal of a
+ * request also aborts at its deadline, so the webhook never has more than what is left of that.
  */
 export function webhookConversion(
   parts: WebhookConversionParts,
-): (objects: readonly KubeObject[], to: GroupVersion) => Eventual<readonly KubeObject[]> {
-  return (objects, to) => {
+): (objects: readonly KubeObject[], to: GroupVersion, signalOf?: SignalSource) => Eventual<readonly KubeObject[]> {
+  return (objects, to, signalOf) => {
     const differing = objects.filter(({ apiVersion }) => apiVersion !== apiVersionOf(to));
-    return differing.length === 0 ? objects : convert(parts, objects, differing, to);
+    return differing.length === 0 ? objects : convert(parts, objects, differing, to, signalOf?.());
   };
 }
 
@@ -56,12 +59,13 @@ async function convert(
   objects: readonly KubeObject[],
   differing: readonly KubeObject[],
   to: GroupVersion,
+  signal: AbortSignal | undefined,
 ): Promise<readonly KubeObject[]> {
   const startMs = performance.now();
   const seconds = () => (performance.now() - startMs) / 1_000;
   const prefix = `conversion webhook for ${kindText(differing[0] as KubeObject)}`;
   try {
-    const answered = await ask(parts, differing, to);
+    const answered = await ask(parts, differing, to, signal);
     const restored = restoreAll(differing, answered, to);
     parts.observe?.(seconds(), undefined);
     const replaced = new Map(differing.map((object, at) => [object, restored[at] as KubeObject]));
@@ -87,6 +91,7 @@ async function ask(
   { clients, clientConfig, reviewVersions: accepted }: WebhookConversionParts,
   objects: readonly KubeObject[],
   to: GroupVersion,
+  signal: AbortSignal | undefined,
 ): Promise<readonly JsonValue[]> {
   const version = accepted.find(isReviewVersion);
   if (version === undefined) throw status.unconverted("no supported conversion review versions");
@@ -100,7 +105,8 @@ async function ask(
   let answer: JsonObject;
   try {
     const body = stringifyJson(review as unknown as JsonObject);
-    answer = decodeAnswer(await clients.of(clientConfig).post({ body, timeoutMs, answerBytesMax }), reviewKinds);
+    const call = { body, timeoutMs, answerBytesMax, signal };
+    answer = decodeAnswer(await clients.of(clientConfig).post(call), reviewKinds);
   } catch (error) {
     throw new ConversionProblem(`failed: ${(error as Error).message}`, "conversion_webhook_call_failure");
   }
@@ -124,20 +130,20 @@ function convertedIn(answer: JsonObject, version: ReviewVersion, uid: string): r
     const { apiVersion = "", kind: answered = "" } = answer;
     if (apiVersion !== `${group}/v1` || answered !== kind) {
       throw malformed(
-        `expected webhook response of ${group}/v1, Kind=${kind}, got ${typeText(String(apiVersion), String(answered))}`,
+        `expected webhook response of ${group}/v1, Kind=${kind}, got ${shortened(typeText(String(apiVersion), String(answered)))}`,
       );
     }
   }
   const { response } = answer;
   if (!isJsonObject(response)) throw malformed("no response provided");
   if (version === "v1" && response["uid"] !== uid) {
-    throw malformed(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(textOf(response["uid"]))}`);
+    throw malformed(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(shortened(textOf(response["uid"])))}`);
   }
   const result = isJsonObject(response["result"]) ? response["result"] : {};
   if (result["status"] !== "Success") {
     const message = textOf(result["message"]);
     throw malformed(
-      message === "" ? `response.result.status was '${textOf(result["status"])}', not 'Success'` : message,
+      message === "" ? `response.result.status was '${shortened(textOf(result["status"]))}', not 'Success'` : message,
     );
   }
   const { convertedObjects } = response;
@@ -169,12 +175,13 @@ function restoreAll(originals: readonly KubeObject[], answered: readonly JsonVal
 
 function typeProblem(original: KubeObject, converted: JsonValue, to: GroupVersion): string | undefined {
   if (!isJsonObject(converted) || textOf(converted["kind"]) === "") {
-    return `Object 'Kind' is missing in '${stringifyJson(converted)}'`;
+    return `Object 'Kind' is missing in '${shortened(stringifyJson(converted))}'`;
   }
   const got = textOf(converted["apiVersion"]);
-  if (got !== apiVersionOf(to)) return `invalid groupVersion (expected ${apiVersionOf(to)}, received ${got})`;
+  if (got !== apiVersionOf(to))
+    return `invalid groupVersion (expected ${apiVersionOf(to)}, received ${shortened(got)})`;
   if (converted["kind"] === original.kind) return undefined;
-  return `invalid kind (expected ${original.kind}, received ${textOf(converted["kind"])})`;
+  return `invalid kind (expected ${original.kind}, received ${shortened(textOf(converted["kind"]))})`;
 }
 
 const identity = [
@@ -187,7 +194,7 @@ function identityProblem({ metadata }: KubeObject, converted: KubeObject): strin
   const given = isJsonObject(converted.metadata as unknown as JsonValue) ? converted.metadata : {};
   for (const [field, word] of identity) {
     const [expected, got] = [metadata[field] ?? "", given[field] ?? ""];
-    if (expected !== got) return `must have the same ${word}: ${expected} != ${got}`;
+    if (expected !== got) return `must have the same ${word}: ${expected} != ${shortened(String(got))}`;
   }
   return undefined;
 }
@@ -207,7 +214,7 @@ function restoredMetadata(original: KubeObject, converted: JsonObject): JsonObje
     if (!isJsonObject(texts)) return `invalid metadata.${field} of type ${goTypeName(texts)} in converted object`;
     for (const [key, value] of Object.entries(texts)) {
       if (typeof value === "string") continue;
-      return `metadata.${field}[${key}] must be a string, but is ${goTypeName(value)} in converted object`;
+      return `metadata.${field}[${shortened(key)}] must be a string, but is ${goTypeName(value)} in converted object`;
     }
     const problem = changedTextsProblem(field, original, texts as Record<string, string>);
     if (problem !== undefined) return problem;

@@ -67,8 +67,8 @@ export function webhookMetrics(registry: Registry): WebhookObserver {
     failedOpen(name, type) {
       failOpenOf({ name, type }).value++;
     },
-    circuit({ configuration, name, type, isOpen }) {
-      if (isOpen) open.set({ configuration, name, type }, 1);
+    circuit({ configuration, name, type, state }) {
+      if (state === "open") open.set({ configuration, name, type }, 1);
       else open.remove({ configuration, name, type });
     },
     conditions(name, type, operation, { seconds, isExcluded, hasFailed }) {

@@ -11,7 +11,8 @@ const kinds = { admit: "MutatingWebhookConfiguration", validating: "ValidatingWe
 
 /** Reports in an Event that a webhook has stopped answering, or answers again. */
 export async function recordCircuitChange(events: Registry, clock: Clock, change: CircuitChange): Promise<void> {
-  const { configuration, name, type, isOpen } = change;
+  const { configuration, name, type, state } = change;
+  const isOpen = state === "open";
   const time = formatTime(clock.nowMs());
   const webhook = JSON.stringify(name);
   const event = {
