@@ -5,7 +5,7 @@ import type { PathElement } from "./path-element.ts";
 export type ScalarType = "numeric" | "string" | "boolean" | "untyped";
 
 /**
- * What the values at one place may be, and in which parts they are owned. Places without a type take scalars, lists and
+ * The allowed values at one place, and the parts in which they are owned. Places without a type take scalars, lists and
  * maps alike; most places have one of the three. Null goes everywhere.
  */
 export interface ValueType {

@@ -223,7 +223,7 @@ function restoredMetadata(original: KubeObject, converted: JsonObject): JsonObje
   return metadata;
 }
 
-/** What was stored is good enough; only changes are checked. */
+/** Only changes are checked. */
 function changedTextsProblem(
   field: "labels" | "annotations",
   { metadata }: KubeObject,

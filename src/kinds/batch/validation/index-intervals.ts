@@ -34,7 +34,7 @@ export function checkIndexes(text: string, completions: number): CheckedIndexes 
   return { kind: "valid", count };
 }
 
-/** The first index that stands in both texts; parts that are no intervals count for nothing. */
+/** Returns the first index in both texts. Parts that are not intervals are ignored. */
 export function commonIndex(a: string, b: string, completions: number): number | undefined {
   const [left, right] = [intervalsOf(a, completions), intervalsOf(b, completions)];
   let [at, other] = [0, 0];

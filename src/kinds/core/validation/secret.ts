@@ -53,7 +53,7 @@ function validateRequiredKey(data: Readonly<Record<string, string>>, key: string
   return problem === undefined ? [] : [fieldError.invalid(field, "<secret contents redacted>", problem)];
 }
 
-/** Why the bytes are no JSON object, in the words of the reference implementation's decoder. */
+/** Returns the reason why bytes are not a JSON object, in the words of upstream's decoder. */
 function configProblem(bytes: Uint8Array): string | undefined {
   try {
     const { value } = parseJson(bytes, { strict: false });
