@@ -1,3 +1,4 @@
+import { apiPatchRelease } from "../api/release.ts";
 import { status } from "../api/status.ts";
 import { header } from "../request/exchange.ts";
 import { producedTypes, refuseUnproduced } from "./produced-types.ts";
@@ -8,7 +9,7 @@ import type { Route } from "./discovery/discovery-route.ts";
 import { reply, requireGet } from "./document-reply.ts";
 
 /** The Kubernetes version whose API is served. Clients parse it as a semantic version. */
-export const gitVersion = `v1.36.0+quorate.${packageJson.version}`;
+export const gitVersion = `v${apiPatchRelease}+quorate.${packageJson.version}`;
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 

@@ -1,3 +1,5 @@
+import { metadataBytes } from "../../api/codec/stored-object.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import { objectOf, textOf } from "../../api/json-reading.ts";
@@ -39,8 +41,13 @@ export async function deleteInstances(definition: KubeObject, registries: Regist
   }
   if (!isEstablished(definition)) return ended("NeverEstablished", "resource was never established");
   const registry = registries.find({ group, resource: plural });
-  if (registry === undefined || registry.info.form.kind === "struct") {
+  if (registry?.info.form.kind === "struct") {
     return ended("OverlappingBuiltInResource", "instances overlap with built-in resources in storage");
+  }
+  if (registry === undefined) {
+    // Without the kind its instances would stay, and return with the next definition of this name.
+    const failure = "could not list instances: the resource is not served";
+    return { condition: terminating("True", "InstanceDeletionFailed", failure), isDone: false };
   }
   const failure = await deleteAll(registry);
   if (failure !== undefined) {
@@ -57,7 +64,9 @@ async function deleteAll(registry: Registry): Promise<string | undefined> {
   const { keyPrefix, namespaced } = registry.info;
   const page = await registry.cacher.list({ prefix: keyPrefix });
   const failures: string[] = [];
-  for (const { key } of page.entries) {
+  for (const entry of page.entries) {
+    if (isTerminating(entry)) continue;
+    const { key } = entry;
     const [namespace, name] = namespaced ? splitKey(key.slice(keyPrefix.length)) : ["", key.slice(keyPrefix.length)];
     try {
       await registry.delete(namespace, name, plainDeletion, context);
@@ -71,6 +80,12 @@ async function deleteAll(registry: Registry): Promise<string | undefined> {
 }
 
 const failuresShownMax = 10;
+const deletionMark = Buffer.from('"deletionTimestamp":');
+
+/** Reports whether an instance is being deleted already. Finalizers hold it, and another delete changes nothing. */
+function isTerminating(entry: Entry): boolean {
+  return Buffer.from(metadataBytes(entry)).includes(deletionMark);
+}
 
 function splitKey(rest: string): [namespace: string, name: string] {
   const at = rest.indexOf("/");
