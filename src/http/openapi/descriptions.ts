@@ -1,35 +1,14 @@
-import { accessDescriptions } from "./descriptions/access.ts";
-import { clusterDescriptions } from "./descriptions/cluster.ts";
-import { eventAndLeaseDescriptions } from "./descriptions/event-and-lease.ts";
-import { extensionDescriptions } from "./descriptions/extension.ts";
-import { metaDescriptions } from "./descriptions/meta.ts";
-import { networkingDescriptions } from "./descriptions/networking.ts";
-import { nodeDescriptions } from "./descriptions/node.ts";
-import { podDescriptions } from "./descriptions/pod.ts";
-import { smallKindDescriptions } from "./descriptions/small-kinds.ts";
-import { storageDescriptions } from "./descriptions/storage.ts";
-import { workloadDescriptions } from "./descriptions/workloads.ts";
 import { builtInKinds } from "../../kinds/index.ts";
 import type { Kind, TypeDescriptions } from "../../registry/kind.ts";
+import { commonDescriptions } from "./common-descriptions.ts";
 
 const byType: ReadonlyMap<string, TypeDescriptions> = new Map(
-  [
-    metaDescriptions,
-    smallKindDescriptions,
-    podDescriptions,
-    nodeDescriptions,
-    eventAndLeaseDescriptions,
-    workloadDescriptions,
-    networkingDescriptions,
-    storageDescriptions,
-    accessDescriptions,
-    extensionDescriptions,
-    clusterDescriptions,
-    ...Object.values<Kind>(builtInKinds).map(({ descriptions = {} }) => descriptions),
-  ].flatMap((part) => Object.entries(part)),
+  [commonDescriptions, ...Object.values<Kind>(builtInKinds).map(({ descriptions = {} }) => descriptions)].flatMap(
+    (part) => Object.entries(part),
+  ),
 );
 
-/** The same without versions: what a type or field means seldom depends on them. */
+/** The same without versions: the meaning of a type or field seldom depends on them. */
 const byVersionlessType: ReadonlyMap<string, TypeDescriptions> = new Map(
   [...byType].map(([name, descriptions]) => [withoutVersion(name), descriptions]),
 );
@@ -37,8 +16,8 @@ const byVersionlessType: ReadonlyMap<string, TypeDescriptions> = new Map(
 /** Descriptions of fields with these names in every top-level kind. */
 const everywhere: TypeDescriptions = {
   metadata: "Name, labels and other data that every object has.",
-  spec: "The state that is wanted.",
-  status: "The state that was observed last; written by the system.",
+  spec: "The wanted state.",
+  status: "The state observed last; written by the system.",
 };
 const ofLists: TypeDescriptions = {
   metadata: "Resource version and paging of the list.",
@@ -48,25 +27,25 @@ const ofLists: TypeDescriptions = {
 /** Descriptions of fields with these names where nothing else applies. */
 const anywhere: TypeDescriptions = {
   apiGroup: "API group of the object.",
-  conditions: "What was observed, each with a status and a reason.",
+  conditions: "Observations, each with a status and a reason.",
   kind: "Kind of the object.",
-  lastTransitionTime: "When the status changed last.",
-  message: "Why, for people.",
+  lastTransitionTime: "Time of the last change of status.",
+  message: "Explanation for people.",
   name: "The name.",
   namespace: "The namespace.",
-  observedGeneration: "The generation of the object that was looked at.",
-  reason: "Why, in one word.",
+  observedGeneration: "Generation of the object at the time of the observation.",
+  reason: "Reason in one word, for programs.",
   uid: "The UID.",
 };
 const ofConditions: TypeDescriptions = {
-  "": "One thing that was observed.",
+  "": "An observation.",
   type: "Name of the condition.",
   status: "True, False or Unknown.",
-  lastUpdateTime: "When the condition was written last.",
-  lastProbeTime: "When it was looked at last.",
+  lastUpdateTime: "Time of the last write of the condition.",
+  lastProbeTime: "Time of the last check.",
 };
 
-/** A description for `kubectl explain` and the like; undefined when there is none. */
+/** Returns the text for `kubectl explain` and other readers of OpenAPI, or undefined. */
 export function descriptionOf(typeName: string, field = ""): string | undefined {
   const known = byType.get(typeName)?.[field] ?? byVersionlessType.get(withoutVersion(typeName))?.[field];
   if (known !== undefined) return known;

@@ -8,5 +8,14 @@ export const mutatingAdmissionPolicyBinding = builtInKind(
   {
     endpoint: stored({ ...policyStrategy, validate: validateMutatingBinding }),
     table: { cells: admissionPolicyBindingCells },
+    descriptions: {
+      "admissionregistration/v1.MutatingAdmissionPolicyBinding": { "": "Puts a mutating policy into effect." },
+      "admissionregistration/v1.MutatingAdmissionPolicyBindingSpec": {
+        "": "The policy, and the requests that it applies to.",
+        policyName: "The policy.",
+        paramRef: "The objects with parameters.",
+        matchResources: "Narrows down the requests of the policy.",
+      },
+    },
   },
 );

@@ -10,4 +10,19 @@ export const mutatingAdmissionPolicy = builtInKind("mutatingadmissionpolicies.ad
   defaults: {
     "admissionregistration/v1.NamedRuleWithOperations": defaultAdmissionRule,
   },
+  descriptions: {
+    "admissionregistration/v1.MutatingAdmissionPolicy": {
+      "": "Changes objects by expressions before they are stored.",
+    },
+    "admissionregistration/v1.MutatingAdmissionPolicySpec": {
+      "": "Requests and changes.",
+      paramKind: "Kind of the objects with parameters.",
+      matchConstraints: "Requests that come into question.",
+      variables: "Named expressions, for use in others.",
+      failurePolicy: "Effect of an error in an expression: Fail or Ignore.",
+      matchConditions: "Expressions that all have to be true.",
+      mutations: "The changes.",
+      reinvocationPolicy: "Never, or IfNeeded: again when others have changed the object.",
+    },
+  },
 });

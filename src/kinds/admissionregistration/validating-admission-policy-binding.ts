@@ -8,5 +8,15 @@ export const validatingAdmissionPolicyBinding = builtInKind(
   {
     endpoint: stored({ ...policyStrategy, validate: validateValidatingBinding }),
     table: { cells: admissionPolicyBindingCells },
+    descriptions: {
+      "admissionregistration/v1.ValidatingAdmissionPolicyBinding": { "": "Puts a validating policy into effect." },
+      "admissionregistration/v1.ValidatingAdmissionPolicyBindingSpec": {
+        "": "The policy, and the requests that it applies to.",
+        policyName: "The policy.",
+        paramRef: "The objects with parameters.",
+        matchResources: "Narrows down the requests of the policy.",
+        validationActions: "Effects of a violated rule: Deny, Warn or Audit.",
+      },
+    },
   },
 );

@@ -25,4 +25,23 @@ export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicie
       validate: validateValidatingPolicyStatus,
     }),
   },
+  descriptions: {
+    "admissionregistration/v1.ValidatingAdmissionPolicy": {
+      "": "Checks objects by expressions before they are stored.",
+    },
+    "admissionregistration/v1.ValidatingAdmissionPolicySpec": {
+      "": "Requests and rules.",
+      paramKind: "Kind of the objects with parameters.",
+      matchConstraints: "Requests that come into question.",
+      variables: "Named expressions, for use in others.",
+      failurePolicy: "Effect of an error in an expression: Fail or Ignore.",
+      matchConditions: "Expressions that all have to be true.",
+      validations: "The rules.",
+      auditAnnotations: "Annotations for the audit log.",
+    },
+    "admissionregistration/v1.ValidatingAdmissionPolicyStatus": {
+      "": "Findings about the policy.",
+      typeChecking: "Expressions that do not fit the types they are for.",
+    },
+  },
 });

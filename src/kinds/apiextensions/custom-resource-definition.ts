@@ -41,6 +41,27 @@ export const customResourceDefinition = builtInKind("customresourcedefinitions.a
   subresources: {
     status: subresource(customResourceDefinitionStatusStrategy),
   },
+  descriptions: {
+    "apiextensions/v1.CustomResourceDefinition": { "": "Adds a kind to the API; its name is <plural>.<group>." },
+    "apiextensions/v1.CustomResourceDefinitionSpec": {
+      "": "The new kind.",
+      group: "Its API group.",
+      names: "Names of the resource and the kind.",
+      scope: "Cluster or Namespaced.",
+      versions: "Its versions, each with a schema.",
+      conversion: "Conversion between versions.",
+      preserveUnknownFields: "No longer used; has to be false.",
+    },
+    "apiextensions/v1.CustomResourceDefinitionStatus": {
+      "": "The observed state.",
+      acceptedNames: "The names that it has got.",
+      storedVersions: "Versions of which there may be objects in the store.",
+    },
+    "apiextensions/v1.JSON": { "": "Any JSON value." },
+    "apiextensions/v1.JSONSchemaPropsOrArray": { "": "A schema, or a list of schemas." },
+    "apiextensions/v1.JSONSchemaPropsOrBool": { "": "A schema, or whether anything is allowed." },
+    "apiextensions/v1.JSONSchemaPropsOrStringArray": { "": "A schema, or a list of names." },
+  },
 });
 
 function* examineDefinition(definition: KubeObject, old: KubeObject | undefined): Generator<void, Examination> {

@@ -29,6 +29,20 @@ export const apiService = builtInKind("apiservices.apiregistration.k8s.io", {
   subresources: {
     status: subresource(apiServiceStatusStrategy),
   },
+  descriptions: {
+    "apiregistration/v1.APIService": { "": "A group version, and who serves it; its name is <version>.<group>." },
+    "apiregistration/v1.APIServiceSpec": {
+      "": "A group version and the address that serves it.",
+      service: "The service that serves it; none for the server itself.",
+      group: "The API group.",
+      version: "The version.",
+      insecureSkipTLSVerify: "Whether the certificate of the service is not checked.",
+      caBundle: "Authorities of the certificate of the service, PEM in base64.",
+      groupPriorityMinimum: "Rank of the group; the higher, the earlier.",
+      versionPriority: "Rank of the version in its group; the higher, the earlier.",
+    },
+    "apiregistration/v1.APIServiceStatus": { "": "Whether it can be reached." },
+  },
 });
 
 function apiServiceCells(apiService: JsonObject): Cells {

@@ -29,6 +29,15 @@ export const storageVersion = builtInKind("storageversions.internal.apiserver.k8
   subresources: {
     status: subresource(storageVersionStatusStrategy),
   },
+  descriptions: {
+    "apiserverinternal/v1alpha1.StorageVersion": { "": "The versions in which the servers store a resource." },
+    "apiserverinternal/v1alpha1.StorageVersionSpec": { "": "Nothing." },
+    "apiserverinternal/v1alpha1.StorageVersionStatus": {
+      "": "The versions.",
+      storageVersions: "By server.",
+      commonEncodingVersion: "The version that all use, if they do.",
+    },
+  },
 });
 
 function storageVersionCells(version: JsonObject): Cells {

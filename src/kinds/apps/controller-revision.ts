@@ -17,6 +17,13 @@ const controllerRevisionStrategy: Strategy<ControllerRevision> = {
 export const controllerRevision = builtInKind("controllerrevisions.apps", {
   endpoint: stored(controllerRevisionStrategy),
   table: { cells: controllerRevisionCells },
+  descriptions: {
+    "apps/v1.ControllerRevision": {
+      "": "A state that a StatefulSet or DaemonSet had, for going back to it.",
+      data: "The state.",
+      revision: "Number of the state.",
+    },
+  },
 });
 
 function controllerRevisionCells(revision: JsonObject): Cells {

@@ -52,6 +52,28 @@ export const daemonSet = builtInKind("daemonsets.apps", {
   subresources: {
     status: subresource(daemonSetStatusStrategy),
   },
+  descriptions: {
+    "apps/v1.DaemonSet": { "": "Runs one pod on every node that fits." },
+    "apps/v1.DaemonSetSpec": {
+      "": "The wanted pods.",
+      selector: "Selects the pods of the set. Must match the labels of the template.",
+      template: "The pods to make.",
+      updateStrategy: "Strategy for replacing pods when the template changes.",
+      minReadySeconds: "Seconds that a new pod has to be ready before it counts as available.",
+      revisionHistoryLimit: "Number of old revisions to keep for a rollback.",
+    },
+    "apps/v1.DaemonSetStatus": {
+      "": "The observed pods, counted by node.",
+      currentNumberScheduled: "Nodes that run the pod and should.",
+      numberMisscheduled: "Nodes that run the pod and should not.",
+      desiredNumberScheduled: "Nodes that should run the pod.",
+      numberReady: "Nodes whose pod is ready.",
+      updatedNumberScheduled: "Nodes whose pod is of the newest template.",
+      numberAvailable: "Nodes whose pod has been ready long enough.",
+      numberUnavailable: "Nodes that should have an available pod and have none.",
+      collisionCount: "Collisions of names of revisions.",
+    },
+  },
 });
 
 function templateOf({ spec }: DaemonSet): PodTemplateSpec | undefined {

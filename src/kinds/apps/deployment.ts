@@ -45,6 +45,30 @@ export const deployment = builtInKind("deployments.apps", {
     scale: view(scaleViewOf),
     status: subresource(deploymentStatusStrategy),
   },
+  descriptions: {
+    "apps/v1.Deployment": { "": "Keeps a number of equal pods running and replaces them step by step." },
+    "apps/v1.DeploymentSpec": {
+      "": "The wanted pods.",
+      replicas: "Wanted number of pods; 1 by default.",
+      selector: "Selects the pods of the deployment. Must match the labels of the template.",
+      template: "The pods to make.",
+      strategy: "Strategy for replacing old pods by new ones.",
+      minReadySeconds: "Seconds that a new pod has to be ready before it counts as available.",
+      revisionHistoryLimit: "Number of old revisions to keep for a rollback.",
+      paused: "When true, changes of the template wait.",
+      progressDeadlineSeconds: "Seconds without progress after which a rollout counts as failed.",
+    },
+    "apps/v1.DeploymentStatus": {
+      "": "The observed pods.",
+      replicas: "Number of pods.",
+      updatedReplicas: "Pods of the newest template.",
+      readyReplicas: "Pods that are ready.",
+      availableReplicas: "Pods that have been ready long enough.",
+      unavailableReplicas: "Pods that are still missing.",
+      terminatingReplicas: "Pods that are going.",
+      collisionCount: "Collisions of names of ReplicaSets.",
+    },
+  },
 });
 
 function deploymentCells(deployment: JsonObject): Cells {

@@ -32,6 +32,24 @@ export const replicaSet = builtInKind("replicasets.apps", {
     scale: view(scaleViewOf),
     status: subresource(replicaSetStatusStrategy),
   },
+  descriptions: {
+    "apps/v1.ReplicaSet": { "": "Keeps a number of equal pods running. Usually made by a Deployment." },
+    "apps/v1.ReplicaSetSpec": {
+      "": "The wanted pods.",
+      replicas: "Wanted number of pods; 1 by default.",
+      minReadySeconds: "Seconds that a new pod has to be ready before it counts as available.",
+      selector: "Selects the pods of the set. Must match the labels of the template.",
+      template: "The pods to make.",
+    },
+    "apps/v1.ReplicaSetStatus": {
+      "": "The observed pods.",
+      replicas: "Number of pods.",
+      fullyLabeledReplicas: "Pods with all labels of the template.",
+      readyReplicas: "Pods that are ready.",
+      availableReplicas: "Pods that have been ready long enough.",
+      terminatingReplicas: "Pods that are going.",
+    },
+  },
 });
 
 function replicaSetCells(replicaSet: JsonObject): Cells {

@@ -1,3 +1,4 @@
+import { statefulSetDescriptions } from "./stateful-set-descriptions.ts";
 import type { StatefulSet } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
@@ -38,6 +39,7 @@ export const statefulSet = builtInKind("statefulsets.apps", {
     scale: view(scaleViewOf),
     status: subresource(statefulSetStatusStrategy),
   },
+  descriptions: statefulSetDescriptions,
 });
 
 function statefulSetWarnings(set: StatefulSet, old?: StatefulSet): string[] {

@@ -7,6 +7,10 @@ import type { UserInfo } from "../../request/user-info.ts";
 
 export const selfSubjectReview = builtInKind("selfsubjectreviews.authentication.k8s.io", {
   endpoint: action(({ clock }) => reviewOf(clock)),
+  descriptions: {
+    "authentication/v1.SelfSubjectReview": { "": "The identity of the caller, as the server sees it." },
+    "authentication/v1.SelfSubjectReviewStatus": { "": "The answer.", userInfo: "The user." },
+  },
 });
 
 /** Tells callers who they are, after impersonation. The answer has nothing of the question. */

@@ -31,6 +31,21 @@ const invalidToken = "invalid bearer token";
 
 export const tokenReview = builtInKind("tokenreviews.authentication.k8s.io", {
   endpoint: action(({ tokens }) => reviewOf(tokens.tokens, tokens.apiAudiences)),
+  descriptions: {
+    "authentication/v1.TokenReview": { "": "Identifies the user of a token." },
+    "authentication/v1.TokenReviewSpec": {
+      "": "The question.",
+      token: "The token.",
+      audiences: "Audiences of the caller; the API server by default.",
+    },
+    "authentication/v1.TokenReviewStatus": {
+      "": "The answer.",
+      authenticated: "Whether the token is valid.",
+      user: "The user of the token.",
+      audiences: "For whom it is valid, among those who asked.",
+      error: "Why it could not be checked.",
+    },
+  },
 });
 
 async function judged(tokens: TokenAuthenticator, token: string, asked: readonly string[]): Promise<JsonObject> {

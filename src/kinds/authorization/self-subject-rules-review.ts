@@ -8,6 +8,17 @@ import { action, builtInKind } from "../../registry/kind.ts";
 
 export const selfSubjectRulesReview = builtInKind("selfsubjectrulesreviews.authorization.k8s.io", {
   endpoint: action(({ authorizer }) => reviewOf(authorizer)),
+  descriptions: {
+    "authorization/v1.SelfSubjectRulesReview": { "": "The permissions of the caller in a namespace." },
+    "authorization/v1.SelfSubjectRulesReviewSpec": { "": "The question.", namespace: "The namespace." },
+    "authorization/v1.SubjectRulesReviewStatus": {
+      "": "The answer.",
+      resourceRules: "Permissions on objects.",
+      nonResourceRules: "Permissions on other paths.",
+      incomplete: "Whether there may be more.",
+      evaluationError: "An error during the evaluation.",
+    },
+  },
 });
 
 /** Lists the rules of the caller in a namespace, as far as the authorizers can tell. The answer has nothing of the question. */

@@ -35,4 +35,31 @@ export const horizontalPodAutoscaler = builtInKind("horizontalpodautoscalers.aut
   subresources: {
     status: subresource(horizontalPodAutoscalerStatusStrategy),
   },
+  descriptions: {
+    "autoscaling/v1.HorizontalPodAutoscaler": { "": "Sets the number of replicas of a workload by its CPU load." },
+    "autoscaling/v1.HorizontalPodAutoscalerSpec": {
+      "": "Rules for scaling.",
+      targetCPUUtilizationPercentage: "CPU load that is aimed at, in percent of what pods ask for.",
+    },
+    "autoscaling/v1.HorizontalPodAutoscalerStatus": {
+      "": "The observed state.",
+      currentCPUUtilizationPercentage: "CPU load now, in percent of what pods ask for.",
+    },
+    "autoscaling/v2.HorizontalPodAutoscaler": { "": "Sets the number of replicas of a workload by its metrics." },
+    "autoscaling/v2.HorizontalPodAutoscalerSpec": {
+      "": "Rules for scaling.",
+      scaleTargetRef: "The workload to scale.",
+      minReplicas: "Never fewer replicas; 1 by default.",
+      maxReplicas: "Never more replicas.",
+      metrics: "Metrics that the number follows. The one that asks for most counts.",
+      behavior: "Limits on the speed of changes.",
+    },
+    "autoscaling/v2.HorizontalPodAutoscalerStatus": {
+      "": "The observed state.",
+      lastScaleTime: "When the number was changed last.",
+      currentReplicas: "Current number of replicas.",
+      desiredReplicas: "Wanted number of replicas.",
+      currentMetrics: "The metrics as they were read last.",
+    },
+  },
 });

@@ -30,6 +30,26 @@ export const cronJob = builtInKind("cronjobs.batch", {
   subresources: {
     status: subresource(statusStrategy(cronJobStrategy)),
   },
+  descriptions: {
+    "batch/v1.CronJob": { "": "Starts a job again and again at given times." },
+    "batch/v1.CronJobSpec": {
+      "": "When and what to start.",
+      schedule: "Times in cron's notation: minute, hour, day of the month, month, day of the week.",
+      timeZone: "Time zone of the schedule; by default that of the controller.",
+      startingDeadlineSeconds: "Seconds by which a job may start late.",
+      concurrencyPolicy: "Treatment of a new job while an earlier one runs: Allow, Forbid or Replace.",
+      suspend: "When true, no further jobs are started.",
+      jobTemplate: "The job to start.",
+      successfulJobsHistoryLimit: "Number of successful jobs to keep; 3 by default.",
+      failedJobsHistoryLimit: "Number of failed jobs to keep; 1 by default.",
+    },
+    "batch/v1.CronJobStatus": {
+      "": "The observed state.",
+      active: "Jobs that are running.",
+      lastScheduleTime: "When a job was started last.",
+      lastSuccessfulTime: "When a job succeeded last.",
+    },
+  },
 });
 
 function cronJobCells(cronJob: JsonObject, nowMs: number): Cells {

@@ -1,3 +1,4 @@
+import { jobDescriptions } from "./job-descriptions.ts";
 import { emptyJsonObject, equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Job } from "../../api/types/batch-v1.ts";
@@ -49,6 +50,7 @@ export const job = builtInKind("jobs.batch", {
   subresources: {
     status: subresource(jobStatusStrategy),
   },
+  descriptions: jobDescriptions,
 });
 
 /** A job labels its pods with its name and uid, and selects them by the uid, unless it brings its own selector. */

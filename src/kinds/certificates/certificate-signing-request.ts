@@ -32,6 +32,25 @@ export const certificateSigningRequest = builtInKind("certificatesigningrequests
     approval: subresource(certificateApprovalStrategy),
     status: subresource(certificateStatusStrategy),
   },
+  descriptions: {
+    "certificates/v1.CertificateSigningRequest": { "": "Asks a signer for a certificate." },
+    "certificates/v1.CertificateSigningRequestSpec": {
+      "": "The wanted certificate, and who asks.",
+      request: "The request, PEM in base64.",
+      signerName: "Name of the signer.",
+      expirationSeconds: "Requested lifetime in seconds.",
+      usages: "Allowed uses of the key.",
+      username: "User that made the request; set by the server.",
+      uid: "Id of who asks; set by the server.",
+      groups: "Groups of who asks; set by the server.",
+      extra: "Further attributes of that user; set by the server.",
+    },
+    "certificates/v1.CertificateSigningRequestStatus": {
+      "": "The decision and the certificate.",
+      conditions: "Approved, Denied or Failed.",
+      certificate: "The certificate, PEM in base64.",
+    },
+  },
 });
 
 /** Overwrites who asks. Approvers decide by that, so it is not for the requester to say. */

@@ -23,6 +23,14 @@ const clusterTrustBundleStrategy: Strategy<ClusterTrustBundle> = {
 export const clusterTrustBundle = builtInKind("clustertrustbundles.certificates.k8s.io", {
   endpoint: stored(clusterTrustBundleStrategy),
   table: { cells: clusterTrustBundleCells },
+  descriptions: {
+    "certificates/v1beta1.ClusterTrustBundle": { "": "Certificates of authorities, for everybody to read." },
+    "certificates/v1beta1.ClusterTrustBundleSpec": {
+      "": "The certificates.",
+      signerName: "The signer that they belong to, if any.",
+      trustBundle: "The certificates in PEM.",
+    },
+  },
 });
 
 function clusterTrustBundleCells(bundle: JsonObject): Cells {

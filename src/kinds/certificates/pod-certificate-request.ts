@@ -34,6 +34,31 @@ export const podCertificateRequest = builtInKind("podcertificaterequests.certifi
   subresources: {
     status: subresource(podCertificateRequestStatusStrategy),
   },
+  descriptions: {
+    "certificates/v1beta1.PodCertificateRequest": { "": "Asks for a certificate for a pod." },
+    "certificates/v1beta1.PodCertificateRequestSpec": {
+      "": "The wanted certificate, and for whom.",
+      signerName: "Name of the signer.",
+      podName: "Name of the pod.",
+      podUID: "UID of the pod.",
+      serviceAccountName: "Account of the pod.",
+      serviceAccountUID: "UID of the account.",
+      nodeName: "Node of the pod.",
+      nodeUID: "UID of the node.",
+      maxExpirationSeconds: "The longest time that it may be valid.",
+      pkixPublicKey: "The public key.",
+      proofOfPossession: "A signature that shows that the private key is known.",
+      stubPKCS10Request: "A request with the public key and that proof.",
+      unverifiedUserAnnotations: "Texts from the pod for the signer. Nobody has checked them.",
+    },
+    "certificates/v1beta1.PodCertificateRequestStatus": {
+      "": "The decision and the certificate.",
+      certificateChain: "The certificate and those that lead to its authority, in PEM.",
+      notBefore: "When it begins.",
+      beginRefreshAt: "When to ask for the next one.",
+      notAfter: "When it ends.",
+    },
+  },
 });
 
 function podCertificateRequestCells(request: JsonObject): Cells {

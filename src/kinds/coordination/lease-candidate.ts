@@ -23,6 +23,18 @@ const leaseCandidateStrategy: Strategy<LeaseCandidate> = {
 export const leaseCandidate = builtInKind("leasecandidates.coordination.k8s.io", {
   endpoint: stored(leaseCandidateStrategy),
   table: { cells: leaseCandidateCells },
+  descriptions: {
+    "coordination/v1beta1.LeaseCandidate": { "": "Somebody who wants to hold a lease." },
+    "coordination/v1beta1.LeaseCandidateSpec": {
+      "": "The lease and the candidate.",
+      leaseName: "The lease.",
+      pingTime: "When the candidate was asked last whether it is there.",
+      renewTime: "When it answered last.",
+      binaryVersion: "Its version.",
+      emulationVersion: "The version that it acts as.",
+      strategy: "Strategy for choosing the holder.",
+    },
+  },
 });
 
 function leaseCandidateCells(candidate: JsonObject): Cells {

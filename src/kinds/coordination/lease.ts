@@ -19,6 +19,19 @@ const leaseStrategy: Strategy = {
 export const lease = builtInKind("leases.coordination.k8s.io", {
   endpoint: stored(leaseStrategy),
   table: { cells: leaseCells },
+  descriptions: {
+    "coordination/v1.Lease": { "": "A claim that is held for a time, such as the leadership among replicas." },
+    "coordination/v1.LeaseSpec": {
+      "": "Holder and duration of a lease.",
+      holderIdentity: "Identity of the holder.",
+      leaseDurationSeconds: "Seconds after renewTime for which others must leave it alone.",
+      acquireTime: "When the holder took it.",
+      renewTime: "When the holder renewed it last.",
+      leaseTransitions: "Number of changes of the holder.",
+      strategy: "Strategy for choosing the leader in a coordinated election.",
+      preferredHolder: "Candidate to which the holder should hand the lease over.",
+    },
+  },
 });
 
 function leaseCells(lease: JsonObject): Cells {

@@ -14,6 +14,18 @@ const leaseNamespace = "kube-system";
 export const componentStatus = builtInKind("componentstatuses", {
   endpoint: computed(({ store, registry, clock }) => componentStatuses({ store, leases: registry(lease), clock })),
   table: { cells: componentStatusCells },
+  descriptions: {
+    "core/v1.ComponentStatus": {
+      "": "Health of a part of the control plane. Deprecated.",
+      conditions: "Findings about the component.",
+    },
+    "core/v1.ComponentCondition": {
+      "": "One finding about a component.",
+      type: "Healthy.",
+      message: "The finding, for people.",
+      error: "The error, if any.",
+    },
+  },
 });
 
 interface Health {

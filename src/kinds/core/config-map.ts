@@ -18,6 +18,14 @@ const configMapStrategy: Strategy<ConfigMap> = {
 export const configMap = builtInKind("configmaps", {
   endpoint: stored(configMapStrategy),
   table: { cells: configMapCells },
+  descriptions: {
+    "core/v1.ConfigMap": {
+      "": "Configuration that pods read as files, variables or arguments.",
+      data: "Text by key. A key is made of letters, digits, '-', '_' and '.'.",
+      binaryData: "Bytes by key, in base64. No key may also be in data.",
+      immutable: "When true, the data can no longer change.",
+    },
+  },
 });
 
 function configMapCells(configMap: JsonObject): Cells {

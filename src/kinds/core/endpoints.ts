@@ -25,6 +25,18 @@ export const endpoints = builtInKind("endpoints", {
   defaults: {
     "core/v1.EndpointPort": defaultEndpointPort,
   },
+  descriptions: {
+    "core/v1.Endpoints": {
+      "": "Addresses behind a service. EndpointSlices are its successor.",
+      subsets: "Addresses by ports.",
+    },
+    "core/v1.EndpointSubset": {
+      "": "Addresses with the same ports.",
+      addresses: "Addresses that are ready.",
+      notReadyAddresses: "Addresses that are not ready.",
+      ports: "Ports of the addresses.",
+    },
+  },
 });
 
 function endpointsCells(endpoints: JsonObject): Cells {

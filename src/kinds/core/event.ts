@@ -1,3 +1,4 @@
+import { eventDescriptions } from "./event-descriptions.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Event } from "../../api/types/core-v1.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
@@ -25,4 +26,5 @@ export const event = builtInKind("events", {
   labels: {
     readers: { source: (event) => textAt(event, ["source", "component"]) || textAt(event, ["reportingComponent"]) },
   },
+  descriptions: eventDescriptions,
 });

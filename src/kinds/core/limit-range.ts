@@ -21,4 +21,8 @@ export const limitRange = builtInKind("limitranges", {
   defaults: {
     "core/v1.LimitRangeItem": defaultLimitRangeItem,
   },
+  descriptions: {
+    "core/v1.LimitRange": { "": "Bounds and defaults for what single pods and claims of a namespace may have." },
+    "core/v1.LimitRangeSpec": { "": "The bounds.", limits: "Bounds by the kind of thing that is bounded." },
+  },
 });

@@ -66,6 +66,18 @@ export const namespace = builtInKind("namespaces", {
     finalize: subresource(namespaceFinalizeStrategy),
     status: subresource(namespaceStatusStrategy),
   },
+  descriptions: {
+    "core/v1.Namespace": { "": "A scope for names: most objects live in one." },
+    "core/v1.NamespaceSpec": {
+      "": "The wanted state of a namespace.",
+      finalizers: "Names of controllers that must act before the namespace may go.",
+    },
+    "core/v1.NamespaceStatus": {
+      "": "The observed state of a namespace.",
+      phase: "Active, or Terminating while its content is being removed.",
+      conditions: "Obstacles to its removal, if any.",
+    },
+  },
 });
 
 function hasSpecFinalizers(object: Namespace): boolean {

@@ -1,3 +1,4 @@
+import { nodeDescriptions } from "./node-descriptions.ts";
 import type { Node } from "../../api/types/core-v1.ts";
 import { warnAboutCidr } from "../../api/validation/strict-ip.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
@@ -48,6 +49,7 @@ export const node = builtInKind("nodes", {
     proxy: connection("nodeProxy"),
     status: subresource(nodeStatusStrategy),
   },
+  descriptions: nodeDescriptions,
 });
 
 /** Drops the settings that nodes once fetched from a ConfigMap. The fields are still in the API. */

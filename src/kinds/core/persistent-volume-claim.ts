@@ -43,6 +43,31 @@ export const persistentVolumeClaim = builtInKind("persistentvolumeclaims", {
   subresources: {
     status: subresource(persistentVolumeClaimStatusStrategy),
   },
+  descriptions: {
+    "core/v1.PersistentVolumeClaim": { "": "Asks for storage, and stands for it once it is there." },
+    "core/v1.PersistentVolumeClaimSpec": {
+      "": "The wanted storage.",
+      accessModes: "ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.",
+      selector: "Labels of the volumes that come into question.",
+      resources: "Requested size.",
+      volumeName: "The volume that the claim has.",
+      storageClassName: "Class of the storage.",
+      volumeMode: "Filesystem or Block.",
+      dataSource: "A snapshot or claim to fill the volume from.",
+      dataSourceRef: "An object to fill the volume from, of any kind that has a populator.",
+      volumeAttributesClassName: "Class of changeable attributes.",
+    },
+    "core/v1.PersistentVolumeClaimStatus": {
+      "": "The observed storage.",
+      phase: "Pending, Bound or Lost.",
+      accessModes: "Ways in which the volume can be mounted.",
+      capacity: "Size of the volume.",
+      allocatedResources: "Size that is being allocated.",
+      allocatedResourceStatuses: "Progress of the resize.",
+      currentVolumeAttributesClassName: "Class of changeable attributes that the volume has.",
+      modifyVolumeStatus: "Progress of a change of the class.",
+    },
+  },
 });
 
 function persistentVolumeClaimCells(claim: JsonObject): Cells {

@@ -1,3 +1,4 @@
+import { persistentVolumeDescriptions } from "./persistent-volume-descriptions.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { formatTime } from "../../api/time.ts";
 import type { PersistentVolume } from "../../api/types/core-v1.ts";
@@ -60,6 +61,7 @@ export const persistentVolume = builtInKind("persistentvolumes", {
   subresources: {
     status: subresource(persistentVolumeStatusStrategy),
   },
+  descriptions: persistentVolumeDescriptions,
 });
 
 function persistentVolumeCells(volume: JsonObject): Cells {

@@ -24,6 +24,10 @@ const podTemplateStrategy: Strategy<PodTemplate> = {
 export const podTemplate = builtInKind("podtemplates", {
   endpoint: stored(podTemplateStrategy),
   table: { cells: podTemplateCells },
+  descriptions: {
+    "core/v1.PodTemplate": { "": "A stored description of pods, for others to use.", template: "The pods to make." },
+    "core/v1.PodTemplateSpec": { "": "Metadata and spec of the pods to make." },
+  },
 });
 
 function podTemplateCells(podTemplate: JsonObject): Cells {

@@ -1,3 +1,4 @@
+import { podDescriptions } from "./pod-descriptions.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { Container, Pod, PodCondition, PodSpec, PodStatus } from "../../api/types/core-v1.ts";
 import { warnAboutIp } from "../../api/validation/strict-ip.ts";
@@ -119,6 +120,7 @@ export const pod = builtInKind("pods", {
     resize: subresource(podResizeStrategy),
     status: subresource(podStatusStrategy),
   },
+  descriptions: podDescriptions,
 });
 
 function newPodWarnings(pod: Pod): string[] {

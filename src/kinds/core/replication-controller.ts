@@ -43,6 +43,23 @@ export const replicationController = builtInKind("replicationcontrollers", {
     scale: view(scaleViewOf),
     status: subresource(replicationControllerStatusStrategy),
   },
+  descriptions: {
+    "core/v1.ReplicationController": { "": "Keeps a number of equal pods running. Deployments are its successor." },
+    "core/v1.ReplicationControllerSpec": {
+      "": "The wanted pods.",
+      replicas: "Wanted number of pods.",
+      minReadySeconds: "Seconds that a new pod has to be ready before it counts as available.",
+      selector: "Labels of the pods that belong to it.",
+      template: "The pods to make.",
+    },
+    "core/v1.ReplicationControllerStatus": {
+      "": "The observed pods.",
+      replicas: "Number of pods.",
+      fullyLabeledReplicas: "Pods with all labels of the template.",
+      readyReplicas: "Pods that are ready.",
+      availableReplicas: "Pods that have been ready long enough.",
+    },
+  },
 });
 
 function replicationControllerCells(controller: JsonObject): Cells {

@@ -35,6 +35,20 @@ export const resourceQuota = builtInKind("resourcequotas", {
   subresources: {
     status: subresource(resourceQuotaStatusStrategy),
   },
+  descriptions: {
+    "core/v1.ResourceQuota": { "": "Limits for all objects of a namespace together." },
+    "core/v1.ResourceQuotaSpec": {
+      "": "The bounds.",
+      hard: "Bound of each resource.",
+      scopes: "Scopes of the objects that count.",
+      scopeSelector: "Expressions that select the objects that count.",
+    },
+    "core/v1.ResourceQuotaStatus": {
+      "": "Limits and use.",
+      hard: "Bounds that are in effect.",
+      used: "Amount of each resource in use.",
+    },
+  },
 });
 
 /** Used and allowed amounts, requests and limits apart. */

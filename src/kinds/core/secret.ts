@@ -21,6 +21,15 @@ export const secret = builtInKind("secrets", {
   sensitive: true,
   table: { cells: secretCells },
   defaults: { "core/v1.Secret": mergeStringData },
+  descriptions: {
+    "core/v1.Secret": {
+      "": "A small amount of confidential data.",
+      data: "Bytes by key, in base64.",
+      stringData: "Text by key, for writing only: it is moved to data.",
+      type: "Purpose of the secret. Some types require certain keys.",
+      immutable: "When true, the data can no longer change.",
+    },
+  },
 });
 
 function secretCells(secret: JsonObject): Cells {

@@ -29,6 +29,26 @@ export const serviceAccount = builtInKind("serviceaccounts", {
       });
     }),
   },
+  descriptions: {
+    "authentication/v1.TokenRequest": { "": "Asks for a token of a service account." },
+    "authentication/v1.TokenRequestSpec": {
+      "": "The wanted token.",
+      audiences: "Audiences that may accept the token.",
+      expirationSeconds: "Lifetime in seconds; 3600 by default.",
+      boundObjectRef: "The token is valid as long as this object exists.",
+    },
+    "authentication/v1.TokenRequestStatus": {
+      "": "The token.",
+      token: "The token itself.",
+      expirationTimestamp: "When it ends.",
+    },
+    "core/v1.ServiceAccount": {
+      "": "An identity for programs, which pods run under.",
+      secrets: "Secrets that pods under this account may use.",
+      imagePullSecrets: "Secrets for pulling the images of pods under this account.",
+      automountServiceAccountToken: "Whether pods get a token of the account; a pod can say otherwise.",
+    },
+  },
 });
 
 /** Secrets are named among those of the own namespace; nothing else of a reference means anything. */

@@ -1,3 +1,4 @@
+import { serviceDescriptions } from "./service-descriptions.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Service } from "../../api/types/core-v1.ts";
 import { warnAboutIp } from "../../api/validation/strict-ip.ts";
@@ -47,4 +48,5 @@ export const service = builtInKind("services", {
     proxy: connection("serviceProxy"),
     status: subresource(serviceStatusStrategy),
   },
+  descriptions: serviceDescriptions,
 });

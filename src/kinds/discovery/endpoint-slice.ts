@@ -38,6 +38,32 @@ const endpointSliceStrategy: Strategy<discoveryV1.EndpointSlice> = {
 export const endpointSlice = builtInKind("endpointslices.discovery.k8s.io", {
   endpoint: stored(endpointSliceStrategy),
   table: { cells: endpointSliceCells },
+  descriptions: {
+    "discovery/v1.EndpointSlice": {
+      "": "Some of the addresses behind a service.",
+      addressType: "IPv4, IPv6 or FQDN.",
+      endpoints: "The addresses; at most 1000.",
+      ports: "Ports of all of them.",
+    },
+    "discovery/v1.Endpoint": {
+      "": "One place behind a service.",
+      addresses: "Its addresses; clients use the first.",
+      conditions: "Whether it is ready, serving or terminating.",
+      hostname: "Its name in DNS.",
+      targetRef: "The object that it is, usually a pod.",
+      deprecatedTopology: "No longer used.",
+      nodeName: "The node that it is on.",
+      zone: "The zone that it is in.",
+      hints: "Zones and nodes that should use the endpoint.",
+    },
+    "discovery/v1.EndpointPort": {
+      "": "A port of all places of a slice.",
+      name: "Name of the service's port.",
+      protocol: "TCP, UDP or SCTP.",
+      port: "The port number.",
+      appProtocol: "Application protocol of the port.",
+    },
+  },
 });
 
 /**

@@ -32,6 +32,17 @@ export const flowSchema = builtInKind("flowschemas.flowcontrol.apiserver.k8s.io"
   subresources: {
     status: subresource(flowSchemaStatusStrategy),
   },
+  descriptions: {
+    "flowcontrol/v1.FlowSchema": { "": "Assigns requests to a priority level." },
+    "flowcontrol/v1.FlowSchemaSpec": {
+      "": "Requests and their level.",
+      priorityLevelConfiguration: "The level.",
+      matchingPrecedence: "Rank among the schemas; the lowest that matches decides.",
+      distinguisherMethod: "Rule that separates requests into flows: ByUser or ByNamespace.",
+      rules: "Rules that select the requests.",
+    },
+    "flowcontrol/v1.FlowSchemaStatus": { "": "Findings about the schema." },
+  },
 });
 
 function flowSchemaCells(schema: JsonObject): Cells {

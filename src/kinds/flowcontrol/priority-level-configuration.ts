@@ -28,6 +28,16 @@ export const priorityLevelConfiguration = builtInKind("prioritylevelconfiguratio
   subresources: {
     status: subresource(priorityLevelStatusStrategy),
   },
+  descriptions: {
+    "flowcontrol/v1.PriorityLevelConfiguration": { "": "A share of the server's capacity." },
+    "flowcontrol/v1.PriorityLevelConfigurationSpec": {
+      "": "The share.",
+      type: "Limited, or Exempt: never made to wait.",
+      limited: "Settings of a limited level.",
+      exempt: "Settings of an exempt level.",
+    },
+    "flowcontrol/v1.PriorityLevelConfigurationStatus": { "": "Findings about the level." },
+  },
 });
 
 function priorityLevelConfigurationCells(level: JsonObject): Cells {

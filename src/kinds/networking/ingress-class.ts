@@ -18,6 +18,14 @@ export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
   defaults: {
     "networking/v1.IngressClassParametersReference": defaultIngressClassParameters,
   },
+  descriptions: {
+    "networking/v1.IngressClass": { "": "A kind of ingress, and who implements it." },
+    "networking/v1.IngressClassSpec": {
+      "": "The controller of a class.",
+      controller: "Name of the implementation.",
+      parameters: "An object with further settings.",
+    },
+  },
 });
 
 function ingressClassCells(ingressClass: JsonObject): Cells {

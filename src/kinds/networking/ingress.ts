@@ -37,6 +37,17 @@ export const ingress = builtInKind("ingresses.networking.k8s.io", {
   subresources: {
     status: subresource(ingressStatusStrategy),
   },
+  descriptions: {
+    "networking/v1.Ingress": { "": "Leads HTTP requests from outside to services." },
+    "networking/v1.IngressSpec": {
+      "": "Routes from hosts and paths to services.",
+      ingressClassName: "The class of the ingress.",
+      defaultBackend: "Takes what no rule matches.",
+      tls: "Certificates by host name.",
+      rules: "Backends by host name and path.",
+    },
+    "networking/v1.IngressStatus": { "": "The observed state.", loadBalancer: "Addresses of the ingress." },
+  },
 });
 
 function ingressCells(ingress: JsonObject): Cells {

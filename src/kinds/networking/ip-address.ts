@@ -16,6 +16,10 @@ export const ipAddress = builtInKind("ipaddresses.networking.k8s.io", {
     validateUpdate: validateIpAddressUpdate,
   }),
   table: { cells: ipAddressCells, row: ipAddressRow },
+  descriptions: {
+    "networking/v1.IPAddress": { "": "An address that is in use; its name is the address." },
+    "networking/v1.IPAddressSpec": { "": "The object that uses the address.", parentRef: "The object that uses it." },
+  },
 });
 
 function ipAddressCells({ spec }: JsonObject): Cells {

@@ -20,6 +20,16 @@ export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
   defaults: {
     "networking/v1.NetworkPolicy": defaultNetworkPolicy,
   },
+  descriptions: {
+    "networking/v1.NetworkPolicy": { "": "Allowed traffic of a set of pods." },
+    "networking/v1.NetworkPolicySpec": {
+      "": "Pods and traffic.",
+      podSelector: "The pods that the policy is for; empty for all of the namespace.",
+      ingress: "Traffic that may come in.",
+      egress: "Traffic that may go out.",
+      policyTypes: "Directions that the policy restricts: Ingress, Egress.",
+    },
+  },
 });
 
 function networkPolicyCells(policy: JsonObject): Cells {

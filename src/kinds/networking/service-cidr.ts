@@ -22,6 +22,11 @@ export const serviceCidr = builtInKind("servicecidrs.networking.k8s.io", {
   subresources: {
     status: subresource(statusStrategy(serviceCidrStrategy, { keepsMetadata: true })),
   },
+  descriptions: {
+    "networking/v1.ServiceCIDR": { "": "Ranges of addresses for services." },
+    "networking/v1.ServiceCIDRSpec": { "": "The ranges.", cidrs: "One range per family." },
+    "networking/v1.ServiceCIDRStatus": { "": "The observed state of the ranges." },
+  },
 });
 
 function serviceCidrCells(serviceCidr: JsonObject): Cells {

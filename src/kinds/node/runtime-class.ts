@@ -20,6 +20,20 @@ export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
   defaults: {
     "node/v1.Overhead": roundOverhead,
   },
+  descriptions: {
+    "node/v1.RuntimeClass": {
+      "": "A way to run containers.",
+      handler: "Name of the configuration in the container runtime.",
+      overhead: "Resources that a pod needs besides those of its containers.",
+      scheduling: "Nodes that have it.",
+    },
+    "node/v1.Overhead": { "": "Resources that a pod needs besides those of its containers.", podFixed: "Per pod." },
+    "node/v1.Scheduling": {
+      "": "Nodes that have the runtime.",
+      nodeSelector: "Labels of the nodes.",
+      tolerations: "Taints of the nodes that pods tolerate.",
+    },
+  },
 });
 
 function runtimeClassCells(runtimeClass: JsonObject): Cells {

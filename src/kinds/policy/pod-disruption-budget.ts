@@ -25,6 +25,24 @@ export const podDisruptionBudget = builtInKind("poddisruptionbudgets.policy", {
   subresources: {
     status: subresource(podDisruptionBudgetStatusStrategy),
   },
+  descriptions: {
+    "policy/v1.PodDisruptionBudget": { "": "Limits on voluntary disruptions of a set of pods." },
+    "policy/v1.PodDisruptionBudgetSpec": {
+      "": "The budget.",
+      minAvailable: "Number or percentage of pods that must stay available.",
+      selector: "The pods that the budget is for.",
+      maxUnavailable: "Number or percentage of pods that may be unavailable.",
+      unhealthyPodEvictionPolicy: "When pods that are not ready may go: IfHealthyBudget or AlwaysAllow.",
+    },
+    "policy/v1.PodDisruptionBudgetStatus": {
+      "": "The observed pods.",
+      disruptedPods: "Pods that are going, with the time of the eviction.",
+      disruptionsAllowed: "Number of pods that may be evicted now.",
+      currentHealthy: "Pods that are ready.",
+      desiredHealthy: "Number of pods that must be ready.",
+      expectedPods: "Pods that the budget is for.",
+    },
+  },
 });
 
 function podDisruptionBudgetCells(budget: JsonObject): Cells {

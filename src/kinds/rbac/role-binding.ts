@@ -13,6 +13,13 @@ export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io",
     "rbac/v1.RoleBinding": defaultRoleBinding,
     "rbac/v1.Subject": defaultSubject,
   },
+  descriptions: {
+    "rbac/v1.RoleBinding": {
+      "": "Gives a role to users in one namespace.",
+      subjects: "Users, groups and service accounts that get the role.",
+      roleRef: "The role; cannot be changed.",
+    },
+  },
 });
 
 /** Returns the cells of a RoleBinding or a ClusterRoleBinding. */

@@ -15,4 +15,7 @@ export const roleStrategy: Strategy<KubeObject> = {
 
 export const role = builtInKind("roles.rbac.authorization.k8s.io", {
   endpoint: stored({ ...roleStrategy, validate: validateRole }),
+  descriptions: {
+    "rbac/v1.Role": { "": "A set of permissions in one namespace.", rules: "The permissions." },
+  },
 });

@@ -11,4 +11,13 @@ export const deviceClass = builtInKind("deviceclasses.resource.k8s.io", {
     generationFields: ["spec"],
     validate: validateDeviceClass,
   }),
+  descriptions: {
+    "resource/v1.DeviceClass": { "": "A kind of device that claims can ask for." },
+    "resource/v1.DeviceClassSpec": {
+      "": "The devices of a class.",
+      selectors: "Expressions that a device has to meet.",
+      config: "Settings for the driver.",
+      extendedResourceName: "Name under which containers can ask for the devices.",
+    },
+  },
 });

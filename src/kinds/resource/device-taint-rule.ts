@@ -32,6 +32,15 @@ export const deviceTaintRule = builtInKind("devicetaintrules.resource.k8s.io", {
   subresources: {
     status: subresource(deviceTaintRuleStatusStrategy),
   },
+  descriptions: {
+    "resource/v1beta2.DeviceTaintRule": { "": "Taints devices, whoever publishes them." },
+    "resource/v1beta2.DeviceTaintRuleSpec": {
+      "": "Devices and taint.",
+      deviceSelector: "The devices; without it, none.",
+      taint: "The taint.",
+    },
+    "resource/v1beta2.DeviceTaintRuleStatus": { "": "Effects of the rule." },
+  },
 });
 
 function dateTaint({ spec }: resourceV1beta2.DeviceTaintRule, now: string): void {

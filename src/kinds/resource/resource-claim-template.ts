@@ -12,4 +12,8 @@ export const resourceClaimTemplate = builtInKind("resourceclaimtemplates.resourc
     validateUpdate: validateResourceClaimTemplateUpdate,
   }),
   conversions: { v1beta1: () => resourceClaimTemplateConversion },
+  descriptions: {
+    "resource/v1.ResourceClaimTemplate": { "": "A claim for each pod from it." },
+    "resource/v1.ResourceClaimTemplateSpec": { "": "Metadata and spec of the claims." },
+  },
 });

@@ -35,6 +35,16 @@ export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
   subresources: {
     status: subresource(resourceClaimStatusStrategy),
   },
+  descriptions: {
+    "resource/v1.ResourceClaim": { "": "Asks for devices, and stands for them once they are there." },
+    "resource/v1.ResourceClaimSpec": { "": "The wanted devices.", devices: "Requests, constraints and settings." },
+    "resource/v1.ResourceClaimStatus": {
+      "": "The devices.",
+      allocation: "Devices that the claim has.",
+      reservedFor: "Users of the claim.",
+      devices: "Reports of the drivers about the devices.",
+    },
+  },
 });
 
 function resourceClaimCells(claim: JsonObject): Cells {

@@ -33,6 +33,20 @@ export const resourcePoolStatusRequest = builtInKind("resourcepoolstatusrequests
   subresources: {
     status: subresource(resourcePoolStatusRequestStatusStrategy),
   },
+  descriptions: {
+    "resource/v1alpha3.ResourcePoolStatusRequest": { "": "Asks how many devices of a driver are free." },
+    "resource/v1alpha3.ResourcePoolStatusRequestSpec": {
+      "": "The question.",
+      driver: "The driver.",
+      poolName: "The pool; without it, all.",
+      limit: "Largest number of pools in the answer.",
+    },
+    "resource/v1alpha3.ResourcePoolStatusRequestStatus": {
+      "": "The answer.",
+      poolCount: "Number of pools that match.",
+      pools: "The pools.",
+    },
+  },
 });
 
 /** Devices are counted over all pools of the answer, unless there is none or the request has failed. */

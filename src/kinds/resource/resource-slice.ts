@@ -30,6 +30,20 @@ export const resourceSlice = builtInKind("resourceslices.resource.k8s.io", {
     refusal: (label, gvk) => `field label not supported for ${apiVersionOf(gvk)}, Kind=${gvk.kind}: ${label}`,
   },
   conversions: { v1beta1: () => resourceSliceConversion },
+  descriptions: {
+    "resource/v1.ResourceSlice": { "": "Some of the devices of a driver." },
+    "resource/v1.ResourceSliceSpec": {
+      "": "The devices, and where they are.",
+      driver: "The driver.",
+      pool: "The pool that the slice is a part of.",
+      nodeName: "The node that has them.",
+      nodeSelector: "The nodes that can reach them.",
+      allNodes: "Whether all nodes can reach them.",
+      devices: "The devices.",
+      perDeviceNodeSelection: "Whether each device says for itself where it is.",
+      sharedCounters: "Counters that devices share.",
+    },
+  },
 });
 
 export function driverWarnings({ spec: { driver } }: Pick<resourceV1.ResourceSlice, "spec">): readonly string[] {

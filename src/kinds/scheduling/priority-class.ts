@@ -21,6 +21,15 @@ const priorityClassStrategy: Strategy<schedulingV1.PriorityClass> = {
 export const priorityClass = builtInKind("priorityclasses.scheduling.k8s.io", {
   endpoint: stored(priorityClassStrategy),
   table: { cells: priorityClassCells },
+  descriptions: {
+    "scheduling/v1.PriorityClass": {
+      "": "A name for the priority of pods.",
+      value: "The priority; the higher, the more important.",
+      globalDefault: "Whether pods without a class get this one.",
+      description: "When to use it, for people.",
+      preemptionPolicy: "PreemptLowerPriority or Never: whether pods make room for themselves.",
+    },
+  },
 });
 
 function priorityClassCells(priorityClass: JsonObject): Cells {

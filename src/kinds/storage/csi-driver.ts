@@ -33,6 +33,23 @@ export const csiDriver = builtInKind("csidrivers.storage.k8s.io", {
   defaults: {
     "storage/v1.CSIDriver": defaultCsiDriver,
   },
+  descriptions: {
+    "storage/v1.CSIDriver": { "": "Abilities and needs of a CSI driver. Its name is the driver's." },
+    "storage/v1.CSIDriverSpec": {
+      "": "Abilities and needs of the driver.",
+      attachRequired: "Whether volumes are attached to nodes before they are mounted.",
+      podInfoOnMount: "Whether the driver is told for which pod it mounts.",
+      volumeLifecycleModes: "Persistent, Ephemeral or both.",
+      storageCapacity: "Whether the driver says where it has room.",
+      fsGroupPolicy: "Whether ownership of files is changed for the pod.",
+      tokenRequests: "Tokens of the pod's account that the driver gets.",
+      requiresRepublish: "Whether mounting is repeated to refresh volumes.",
+      seLinuxMount: "Whether the driver can mount with an SELinux context.",
+      nodeAllocatableUpdatePeriodSeconds: "Seconds between updates of the capacity of nodes.",
+      serviceAccountTokenInSecrets: "Whether tokens are passed among the secrets.",
+      preventPodSchedulingIfMissing: "Whether pods wait for nodes that have the driver.",
+    },
+  },
 });
 
 function warningsOfCsiDriver({ spec }: storageV1.CSIDriver, old?: storageV1.CSIDriver): string[] {

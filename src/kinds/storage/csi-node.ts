@@ -16,6 +16,10 @@ export const csiNode = builtInKind("csinodes.storage.k8s.io", {
     validateUpdate: validateCsiNodeUpdate,
   }),
   table: { cells: csiNodeCells },
+  descriptions: {
+    "storage/v1.CSINode": { "": "The CSI drivers of a node; its name is the node's." },
+    "storage/v1.CSINodeSpec": { "": "The drivers.", drivers: "Drivers that are installed." },
+  },
 });
 
 function csiNodeCells(node: JsonObject): Cells {

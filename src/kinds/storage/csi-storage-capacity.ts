@@ -10,4 +10,13 @@ export const csiStorageCapacity = builtInKind("csistoragecapacities.storage.k8s.
     validate: validateCsiStorageCapacity,
     validateUpdate: validateCsiStorageCapacityUpdate,
   }),
+  descriptions: {
+    "storage/v1.CSIStorageCapacity": {
+      "": "Free capacity of a class in one part of the cluster.",
+      nodeTopology: "The place.",
+      storageClassName: "The class.",
+      capacity: "Room in total.",
+      maximumVolumeSize: "The largest volume.",
+    },
+  },
 });

@@ -19,6 +19,22 @@ export const storageClass = builtInKind("storageclasses.storage.k8s.io", {
     validateUpdate: validateStorageClassUpdate,
   }),
   table: { cells: storageClassCells },
+  descriptions: {
+    "core/v1.TopologySelectorTerm": {
+      "": "A place of volumes.",
+      matchLabelExpressions: "Labels that all have to match.",
+    },
+    "storage/v1.StorageClass": {
+      "": "A kind of storage, and who provides it.",
+      provisioner: "Name of the provisioner.",
+      parameters: "Settings for the provisioner.",
+      reclaimPolicy: "Treatment of volumes when their claims are deleted; Delete by default.",
+      mountOptions: "Options for mounting.",
+      allowVolumeExpansion: "Whether volumes can grow.",
+      volumeBindingMode: "Immediate, or WaitForFirstConsumer: when a pod needs it.",
+      allowedTopologies: "Places where volumes may be.",
+    },
+  },
 });
 
 function storageClassCells(storageClass: JsonObject): Cells {

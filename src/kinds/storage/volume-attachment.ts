@@ -33,6 +33,22 @@ export const volumeAttachment = builtInKind("volumeattachments.storage.k8s.io", 
   subresources: {
     status: subresource(volumeAttachmentStatusStrategy),
   },
+  descriptions: {
+    "storage/v1.VolumeAttachment": { "": "A request to attach a volume to a node." },
+    "storage/v1.VolumeAttachmentSpec": {
+      "": "The volume, the node and the driver.",
+      attacher: "Driver that attaches it.",
+      source: "The volume.",
+      nodeName: "The node.",
+    },
+    "storage/v1.VolumeAttachmentStatus": {
+      "": "The observed state.",
+      attached: "Whether the volume is attached.",
+      attachmentMetadata: "Data for the node.",
+      attachError: "Why attaching failed.",
+      detachError: "Why detaching failed.",
+    },
+  },
 });
 
 function volumeAttachmentCells(attachment: JsonObject): Cells {

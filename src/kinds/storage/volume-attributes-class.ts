@@ -17,6 +17,13 @@ export const volumeAttributesClass = builtInKind("volumeattributesclasses.storag
     validateUpdate: validateVolumeAttributesClassUpdate,
   }),
   table: { cells: volumeAttributesClassCells },
+  descriptions: {
+    "storage/v1.VolumeAttributesClass": {
+      "": "Attributes of volumes that can be changed, such as their speed.",
+      driverName: "Driver that knows them.",
+      parameters: "The attributes.",
+    },
+  },
 });
 
 function volumeAttributesClassCells(attributesClass: JsonObject): Cells {

@@ -33,6 +33,19 @@ export const storageVersionMigration = builtInKind("storageversionmigrations.sto
   subresources: {
     status: subresource(storageVersionMigrationStatusStrategy),
   },
+  descriptions: {
+    "storagemigration/v1beta1.StorageVersionMigration": {
+      "": "Writes all objects of a resource again, in its newest version.",
+    },
+    "storagemigration/v1beta1.StorageVersionMigrationSpec": {
+      "": "The resource to rewrite.",
+      resource: "The resource.",
+    },
+    "storagemigration/v1beta1.StorageVersionMigrationStatus": {
+      "": "Progress of the migration.",
+      resourceVersion: "Objects up to this version are written again.",
+    },
+  },
 });
 
 function storageVersionMigrationCells(migration: JsonObject): Cells {

@@ -1,6 +1,7 @@
-import type { TypeDescriptions } from "../../../registry/kind.ts";
+import type { TypeDescriptions } from "../../registry/kind.ts";
 
-export const metaDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+/** Texts about types that many kinds share, by type. */
+export const commonDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "meta/v1.TypeMeta": {
     apiVersion: "Group and version of the schema that the object is written in, such as apps/v1.",
     kind: "Type of the object, in CamelCase.",
@@ -16,13 +17,13 @@ export const metaDescriptions: Readonly<Record<string, TypeDescriptions>> = {
       "Changes with every change of the object. Sent back with an update, it guards against lost updates.",
     generation: "Counts the changes of the wanted state; set by the server.",
     creationTimestamp: "When the server created the object.",
-    deletionTimestamp: "When the object is to be gone; set by the server once its deletion was asked for.",
-    deletionGracePeriodSeconds: "How long the object may take to end, in seconds; set together with deletionTimestamp.",
+    deletionTimestamp: "Time at which the object may go; set by the server when its deletion is requested.",
+    deletionGracePeriodSeconds: "Seconds that the object has to end; set together with deletionTimestamp.",
     labels: "Keys and values by which objects are selected and grouped.",
     annotations: "Keys and values for tools; not for selecting objects.",
     ownerReferences: "Objects that this one depends on. It is collected when all of them are gone.",
-    finalizers: "Who has to act before the object may go. It stays until the list is empty.",
-    managedFields: "Which manager set which fields; kept by the server.",
+    finalizers: "Names of controllers that must act before the object may go. It stays until the list is empty.",
+    managedFields: "Fields by manager; kept by the server.",
   },
   "meta/v1.OwnerReference": {
     "": "Names an owner: in the same namespace, or cluster-wide.",
@@ -35,8 +36,8 @@ export const metaDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   },
   "meta/v1.ManagedFieldsEntry": {
     "": "The fields of one manager.",
-    manager: "Who manages the fields.",
-    operation: "How they were set: Apply or Update.",
+    manager: "Name of the manager.",
+    operation: "Operation that set the fields: Apply or Update.",
     apiVersion: "The version in which the fields are named.",
     time: "When the set of fields changed last.",
     fieldsType: "Form of fieldsV1; always FieldsV1.",
@@ -59,21 +60,6 @@ export const metaDescriptions: Readonly<Record<string, TypeDescriptions>> = {
     details: "More data about the outcome, depending on the reason.",
     code: "HTTP status code.",
   },
-  "meta/v1.DeleteOptions": {
-    ignoreStoreReadErrorWithClusterBreakingPotential:
-      "Removes an object that cannot be read. What it stood for may break.",
-    "": "How an object is to be deleted.",
-    gracePeriodSeconds: "Time that the object is given to end; zero ends it at once.",
-    preconditions: "What must hold, or the deletion is refused.",
-    orphanDependents: "Superseded by propagationPolicy.",
-    propagationPolicy: "What happens to dependents: Orphan, Background or Foreground.",
-    dryRun: "All: go through every step but the last.",
-  },
-  "meta/v1.Preconditions": {
-    "": "What must hold of the object that is found.",
-    uid: "It has this UID.",
-    resourceVersion: "It has this resource version.",
-  },
   "meta/v1.LabelSelector": {
     "": "Selects objects by their labels; all parts must hold.",
     matchLabels: "Labels with exactly these values.",
@@ -91,4 +77,22 @@ export const metaDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "resource.Quantity": { "": "An amount with an optional unit, such as 100m, 1.5 or 2Gi." },
   "intstr.IntOrString": { "": "A number, or text such as a percentage or a name." },
   "runtime.RawExtension": { "": "Any object." },
+  "core/v1.ObjectReference": {
+    "": "Points at an object.",
+    apiVersion: "API version of the object.",
+    kind: "Kind of the object.",
+    name: "Name of the object.",
+    namespace: "Namespace of the object.",
+    uid: "UID of the object.",
+    resourceVersion: "Version of the object that the reference is about.",
+    fieldPath: "A part of the object, such as spec.containers{name}.",
+  },
+  "core/v1.LocalObjectReference": { "": "Points at an object in the same namespace.", name: "Name of the object." },
+  "autoscaling/v1.Scale": { "": "The number of replicas of a workload, whatever its kind." },
+  "autoscaling/v1.ScaleSpec": { "": "The wanted number.", replicas: "Wanted number of replicas." },
+  "autoscaling/v1.ScaleStatus": {
+    "": "The observed number.",
+    replicas: "Number of replicas.",
+    selector: "Selector of the replicas, as text.",
+  },
 };

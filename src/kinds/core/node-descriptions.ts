@@ -1,6 +1,8 @@
-import type { TypeDescriptions } from "../../../registry/kind.ts";
+import type { TypeDescriptions } from "../../registry/kind.ts";
 
+/** Texts for `kubectl explain`, by type. */
 export const nodeDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+  "core/v1.NodeProxyOptions": { "": "A request that is passed on to a node.", path: "Path of the request." },
   "core/v1.Node": { "": "A machine that runs pods." },
   "core/v1.NodeSpec": {
     "": "The wanted state of a node.",
@@ -8,7 +10,7 @@ export const nodeDescriptions: Readonly<Record<string, TypeDescriptions>> = {
     podCIDRs: "Address ranges of the pods on the node, one per family.",
     providerID: "Id of the machine at its provider.",
     unschedulable: "When true, no new pods are placed here.",
-    taints: "What keeps pods away that do not tolerate it.",
+    taints: "Taints that keep away pods without a matching toleration.",
     configSource: "No longer used.",
     externalID: "No longer used.",
   },
@@ -22,7 +24,7 @@ export const nodeDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.NodeStatus": {
     "": "The observed state of a node.",
     capacity: "Everything that the machine has.",
-    allocatable: "What pods can have of it.",
+    allocatable: "Resources for pods.",
     phase: "No longer used.",
     conditions: "Conditions such as Ready and MemoryPressure.",
     addresses: "Addresses under which the node is reached.",
@@ -32,7 +34,7 @@ export const nodeDescriptions: Readonly<Record<string, TypeDescriptions>> = {
     volumesInUse: "Volumes that are mounted.",
     volumesAttached: "Volumes that are attached.",
     runtimeHandlers: "Handlers of the container runtime.",
-    features: "What the runtime supports.",
+    features: "Features of the container runtime.",
     config: "No longer used.",
     declaredFeatures: "Features that the node says it has.",
   },

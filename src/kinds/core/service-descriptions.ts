@@ -1,0 +1,40 @@
+import type { TypeDescriptions } from "../../registry/kind.ts";
+
+/** Texts for `kubectl explain`, by type. */
+export const serviceDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+  "core/v1.Service": { "": "One address for a set of pods." },
+  "core/v1.ServiceSpec": {
+    "": "The pods of a service, and its addresses and ports.",
+    ports: "Ports of the service.",
+    selector: "Labels of the pods. Without it, something else keeps the endpoints.",
+    clusterIP: "Address inside the cluster; given by the server. None: no address, names only.",
+    clusterIPs: "Addresses inside the cluster, one per family.",
+    type: "ClusterIP, NodePort, LoadBalancer or ExternalName.",
+    externalIPs: "Further addresses whose traffic nodes take; routing them is up to others.",
+    sessionAffinity: "ClientIP sends a client to the same pod each time. None by default.",
+    loadBalancerIP: "Wished address of the load balancer; not all of them can.",
+    loadBalancerSourceRanges: "Ranges of clients that the load balancer lets through.",
+    externalName: "Name that the service stands for in DNS.",
+    externalTrafficPolicy: "Cluster, or Local: outside traffic stays on its node and keeps its source address.",
+    healthCheckNodePort: "Port on which nodes tell load balancers whether they have pods.",
+    publishNotReadyAddresses: "When true, pods are published before they are ready.",
+    sessionAffinityConfig: "Settings of the session affinity.",
+    ipFamilies: "IPv4, IPv6 or both, the main one first.",
+    ipFamilyPolicy: "SingleStack, PreferDualStack or RequireDualStack.",
+    allocateLoadBalancerNodePorts: "When false, a load balancer gets no node ports.",
+    loadBalancerClass: "Name of the load balancer implementation.",
+    internalTrafficPolicy: "Cluster, or Local: traffic of pods stays on their node.",
+    trafficDistribution: "Preferred endpoints, such as PreferSameZone.",
+  },
+  "core/v1.ServiceStatus": { "": "The observed state of a service.", loadBalancer: "Addresses of the load balancer." },
+  "core/v1.ServicePort": {
+    "": "A port of a service.",
+    name: "Name of the port; needed when there are several.",
+    protocol: "TCP, UDP or SCTP.",
+    appProtocol: "Application protocol of the port.",
+    port: "The port of the service.",
+    targetPort: "The port of the pods, by number or name; by default the same.",
+    nodePort: "The port on every node, for NodePort and LoadBalancer.",
+  },
+  "core/v1.ServiceProxyOptions": { "": "A request that is passed on to a service.", path: "Path of the request." },
+};
