@@ -156,7 +156,7 @@ describe("the administration of a cluster", () => {
     ["POST", "/cluster/members", { ...machine, name: "B!" }, 400, /name: .*lower-case/],
     ["POST", "/cluster/members", { ...machine, peerAddress: "10.0.0.2" }, 400, /peerAddress: /],
     ["POST", "/cluster/members", { ...machine, clientUrl: "http://10.0.0.2:6443" }, 400, /clientUrl: /],
-    ["POST", "/cluster/members", { ...machine, name: "a" }, 409, /member 1 has the name/],
+    ["POST", "/cluster/members", { ...machine, name: "a" }, 409, /member 1 already has this name/],
     ["POST", "/cluster/members", "[]", 400, /JSON object/],
     ["POST", "/cluster/members", "{", 400, /./],
     ["POST", "/cluster/leader", {}, 400, /to: /],
@@ -337,7 +337,7 @@ describe("joining", () => {
     for (const change of [{}, { name: "c" }, { peerAddress: "10.0.0.3:7380" }]) {
       expect(await join(change)).toMatchObject({
         code: 409,
-        json: { message: expect.stringMatching(/^member 2 has/) },
+        json: { message: expect.stringMatching(/^member 2 already has/) },
       });
     }
     expect(server.parts.cluster.members()).toHaveLength(2);

@@ -121,7 +121,7 @@ describe("a machine that joins", () => {
     const token = { ...asked.token, secret: "0000000000000000" };
     await expect(requestJoin({ ...asked, token })).rejects.toThrow(/token is not accepted/);
     await requestJoin(asked);
-    await expect(requestJoin(asked)).rejects.toThrow(/member 2 has the name/);
+    await expect(requestJoin(asked)).rejects.toThrow(/member 2 already has this name/);
   });
 
   test.each(["with its authority", "self-signed"])(
