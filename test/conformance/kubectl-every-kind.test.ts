@@ -46,7 +46,7 @@ describe("every kind", () => {
         ]);
         expect(printed).toContain(`KIND:       ${info.kind}\n`);
         expect(printed).not.toContain("<empty>");
-        for (const field of structOf(info).fields.keys()) expect(printed).toMatch(new RegExp(`^  ${field}\\t<`, "m"));
+        for (const field of structOf(info).fields.keys()) expect(printed).toContain(`\n  ${field}\t<`);
       });
     },
     timeoutMs,

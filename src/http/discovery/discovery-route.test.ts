@@ -110,7 +110,7 @@ describe("discoveryRoute()", () => {
       const binary = await replyOf(route, path, { accept: "application/vnd.kubernetes.protobuf" });
       expect(unwrapUnknown(binary.body as Uint8Array).kind).toBe(kind);
       const yaml = await replyOf(route, path, { accept: "application/yaml" });
-      expect(toText(yaml.body as Uint8Array)).toMatch(new RegExp(`^kind: ${kind}$`, "m"));
+      expect(toText(yaml.body as Uint8Array).split("\n")).toContain(`kind: ${kind}`);
     },
   );
 
@@ -133,7 +133,7 @@ test("indexRoute() lists the served paths sorted", async () => {
 test("versionRoute() reports a version that clients can parse", async () => {
   const version = await documentOf(versionRoute(), "/version");
   expect(version).toMatchObject({ major: "1", minor: "36" });
-  expect(version.gitVersion).toMatch(/^v1\.36\.0\+quorate\.\d+\.\d+\.\d+/);
+  expect(version.gitVersion).toMatch(/^v1\.36\.2\+quorate\.\d+\.\d+\.\d+/);
 });
 
 async function documentOf(given: Route, path: string, headers: Record<string, string> = {}) {
