@@ -15,18 +15,16 @@ export function validateCsiNode({ spec }: storageV1.CSINode): FieldError[] {
 
 /** A registered driver stays as it is, apart from the number of volumes that it can take. */
 export function validateCsiNodeUpdate(node: storageV1.CSINode, old: storageV1.CSINode): FieldError[] {
-  const drivers = node.spec.drivers ?? [];
+  const drivers = Map.groupBy(node.spec.drivers ?? [], ({ name }) => name);
   return validateEach(old.spec.drivers ?? [], (known) =>
-    drivers
-      .filter(({ name }) => name === known.name)
-      .flatMap((driver) =>
-        validateImmutable(
-          withoutAllocatable(driver),
-          withoutAllocatable(known),
-          "spec.drivers",
-          "storage/v1.CSINodeDriver",
-        ),
+    validateEach(drivers.get(known.name) ?? [], (driver) =>
+      validateImmutable(
+        withoutAllocatable(driver),
+        withoutAllocatable(known),
+        "spec.drivers",
+        "storage/v1.CSINodeDriver",
       ),
+    ),
   );
 }
 
