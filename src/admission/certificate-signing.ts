@@ -4,6 +4,7 @@ import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
 import { type Authorize, mayUseSigner } from "./authorization.ts";
 import { signerNameOf, signingRequests } from "./signing-request.ts";
+import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
 
 /** Requires permission for the signer to issue a certificate or set the request's conditions. */
 export function certificateSigning({ authorize }: { authorize: Authorize }): AdmissionPlugin {
@@ -23,9 +24,6 @@ export function certificateSigning({ authorize }: { authorize: Authorize }): Adm
 }
 
 function issuedBy(request: KubeObject): JsonValue {
-  const { certificate = "", conditions = [] } = (request["status"] ?? {}) as {
-    certificate?: string;
-    conditions?: JsonValue[];
-  };
+  const { certificate = "", conditions = [] } = (request as CertificateSigningRequest).status ?? {};
   return { certificate, conditions };
 }

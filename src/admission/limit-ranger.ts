@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { compareQuantities, formatQuantity, type Quantity } from "../api/quantity.ts";
-import type { Container, Pod, PodSpec, ResourceList } from "../api/types/core-v1.ts";
+import type { Container, PersistentVolumeClaim, Pod, PodSpec, ResourceList } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, isResource, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
@@ -158,8 +158,8 @@ function aboveRatio({ name, type, bound, request, limit }: Usage): string | unde
 }
 
 function claimProblems(object: KubeObject, limits: readonly LimitRangeItem[]): string[] {
-  const { resources } = (object["spec"] ?? {}) as { resources?: { requests?: ResourceList } };
-  const requests = amountsOf(resources?.requests);
+  const { spec } = object as PersistentVolumeClaim;
+  const requests = amountsOf(spec?.resources?.requests);
   return limits
     .filter(({ type }) => type === "PersistentVolumeClaim")
     .flatMap(({ type = "", min, max }) => [

@@ -1,8 +1,8 @@
 import type { GroupResource } from "../api/gvk.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
+import type { Namespace } from "../api/types/core-v1.ts";
 
 /** Namespaces that cannot be deleted because the control plane itself uses them. */
 const immortalNamespaces = new Set(["default", "kube-system", "kube-public"]);
@@ -50,6 +50,6 @@ function isAccessReview({ group, resource }: GroupResource): boolean {
   return group === "authorization.k8s.io" && resource === "localsubjectaccessreviews";
 }
 
-function phaseOf(namespace: KubeObject): string {
-  return (namespace["status"] as { phase?: string } | undefined)?.phase ?? "";
+function phaseOf(namespace: Namespace): string {
+  return namespace.status?.phase ?? "";
 }

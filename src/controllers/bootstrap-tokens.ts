@@ -1,6 +1,5 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../process/clock.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { bootstrapTokenNamespace, bootstrapTokenPrefix, hasExpired } from "../access/authentication/bootstrap-token.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
@@ -8,6 +7,7 @@ import type { Store } from "../storage/store.ts";
 import { parseTimeMs } from "../api/schema/time-text.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
+import type { ConfigMap, Secret } from "../api/types/core-v1.ts";
 
 const tokenType = "bootstrap.kubernetes.io/token";
 const infoNamespace = "kube-public";
@@ -36,8 +36,8 @@ export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
       clock,
       onError,
       async work(key) {
-        const secret = secrets.current(bootstrapTokenNamespace, nameOf(key));
-        if (secret === undefined || secret["type"] !== tokenType) return;
+        const secret: Secret | undefined = secrets.current(bootstrapTokenNamespace, nameOf(key));
+        if (secret === undefined || secret.type !== tokenType) return;
         const expiration = valueOf(secret, "expiration");
         if (hasExpired(expiration, clock.nowMs())) await removeObject(secrets, secret, controllerManagerContext);
         else if (expiration !== "")
@@ -74,10 +74,10 @@ async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTo
     .scan(tokenKeyPrefix(secrets))
     .flatMap(({ key }) => secrets.current(bootstrapTokenNamespace, nameOf(key)) ?? [])
     .filter((secret) => maySign(secret, clock.nowMs()));
-  const signed = (object: KubeObject): KubeObject => {
-    const data = (object["data"] ?? {}) as Readonly<Record<string, string>>;
+  const signed = (object: ConfigMap): ConfigMap => {
+    const { data = {} } = object;
     const kept = Object.entries(data).filter(([name]) => !name.startsWith(signaturePrefix));
-    const { kubeconfig } = data;
+    const kubeconfig = data["kubeconfig"];
     const signatures =
       kubeconfig === undefined
         ? []
@@ -91,9 +91,9 @@ async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTo
   await configMaps.update(infoNamespace, infoName, signed, controllerManagerContext, { reapplies: true });
 }
 
-function maySign(secret: KubeObject, nowMs: number): boolean {
+function maySign(secret: Secret, nowMs: number): boolean {
   return (
-    secret["type"] === tokenType &&
+    secret.type === tokenType &&
     secret.metadata.deletionTimestamp === undefined &&
     secret.metadata.name === bootstrapTokenPrefix + valueOf(secret, "token-id") &&
     valueOf(secret, "token-secret") !== "" &&
@@ -120,7 +120,6 @@ function nameOf(key: string): string {
   return key.slice(key.lastIndexOf("/") + 1);
 }
 
-function valueOf(secret: KubeObject, field: string): string {
-  const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
+function valueOf({ data = {} }: Secret, field: string): string {
   return Buffer.from(data[field] ?? "", "base64").toString("utf8");
 }

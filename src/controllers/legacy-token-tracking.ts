@@ -7,6 +7,7 @@ import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { WorkQueue } from "./work-queue.ts";
+import type { ConfigMap } from "../api/types/core-v1.ts";
 
 const namespace = "kube-system";
 const name = "kube-apiserver-legacy-service-account-token-tracking";
@@ -69,8 +70,8 @@ async function label({ secrets, clock }: LegacyTokenTrackingParts, key: string):
   await secrets.update(secretNamespace, secretName, labelled, apiServerContext, { reapplies: true });
 }
 
-function sinceOf(configMap: KubeObject | undefined): string | undefined {
-  const { since = "" } = (configMap?.["data"] ?? {}) as { since?: string };
+function sinceOf(configMap: ConfigMap | undefined): string | undefined {
+  const since = configMap?.data?.["since"] ?? "";
   return datePattern.test(since) ? since : undefined;
 }
 

@@ -13,6 +13,7 @@ import type { Key } from "../api/entry.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
+import type { Namespace } from "../api/types/core-v1.ts";
 
 /** Time after which objects with finalizers or a grace period are checked again. */
 const retryMs = 1_000;
@@ -150,6 +151,6 @@ async function report({ namespaces, clock }: NamespaceDeletionParts, name: strin
   });
 }
 
-function specFinalizers(namespace: KubeObject): readonly string[] {
-  return (namespace["spec"] as { finalizers?: string[] } | undefined)?.finalizers ?? [];
+function specFinalizers({ spec }: Namespace): readonly string[] {
+  return spec?.finalizers ?? [];
 }

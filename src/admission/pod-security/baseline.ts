@@ -74,7 +74,7 @@ export const hostNamespaces: PodCheck = ({ spec }) => {
 };
 
 export const hostPathVolumes: PodCheck = ({ spec }) => {
-  const names = (spec.volumes ?? []).filter((volume) => volume["hostPath"] !== undefined).map(({ name }) => name);
+  const names = (spec.volumes ?? []).filter(({ hostPath }) => hostPath !== undefined).map(({ name }) => name);
   if (names.length === 0) return undefined;
   return { reason: "hostPath volumes", detail: `${plural(names.length, "volume")} ${quoted(names)}` };
 };

@@ -1,10 +1,12 @@
 import type { Entry, Key } from "../../api/entry.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { formatTime } from "../../api/time.ts";
-import { objectOf } from "../../api/json-reading.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
-import { cleanupFinalizer, customResourceDefinition } from "../../kinds/apiextensions/custom-resource-definition.ts";
+import {
+  cleanupFinalizer,
+  customResourceDefinition,
+  emptyStatus,
+} from "../../kinds/apiextensions/custom-resource-definition.ts";
 import type { Clock } from "../../process/clock.ts";
 import { strategyOf } from "../../registry/kind.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -14,7 +16,8 @@ import type { Store } from "../../storage/store.ts";
 import { followObjects, WorkQueue } from "../work-queue.ts";
 import { setCondition } from "./conditions.ts";
 import { awaitsCleanup, deleteInstances, type DeletionProgress } from "./definition-deletion.ts";
-import { type GroupMember, groupMember, groupOf, withStatus } from "./definition-status.ts";
+import { type GroupMember, groupMember, withStatus } from "./definition-status.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
 
 /** Time after which instances that finalizers hold are looked at again. */
 const recheckMs = 1_000;
@@ -87,7 +90,7 @@ class Definitions {
   /** Brings a definition to where it should be. @returns whether it has to be looked at again */
   async settle(key: Key): Promise<boolean> {
     const name = key.slice(this.prefix.length);
-    const definition = this.#registry.current("", name);
+    const definition = this.#registry.current("", name) as CustomResourceDefinition | undefined;
     if (definition === undefined) {
       this.#requeueWaiting(name.slice(name.indexOf(".") + 1));
       return false;
@@ -97,18 +100,19 @@ class Definitions {
     return false;
   }
 
-  async #updateStatus(name: string, definition: KubeObject): Promise<void> {
-    const changed = (one: KubeObject) => withStatus(one, this.#namesBeside(one), this.#parts.clock.nowMs());
+  async #updateStatus(name: string, definition: CustomResourceDefinition): Promise<void> {
+    const changed = (one: CustomResourceDefinition) =>
+      withStatus(one, this.#namesBeside(one), this.#parts.clock.nowMs());
     if (changed(definition) === undefined) return;
-    await this.#registry.update("", name, (old) => changed(old) ?? old, apiServerContext, {
+    await this.#registry.update("", name, (old) => changed(old as CustomResourceDefinition) ?? old, apiServerContext, {
       strategy: strategyOf(customResourceDefinition, "status"),
       subresource: "status",
       reapplies: true,
     });
-    this.#requeueWaiting(groupOf(definition));
+    this.#requeueWaiting(definition.spec.group);
   }
 
-  async #cleanUp(key: Key, definition: KubeObject): Promise<boolean> {
+  async #cleanUp(key: Key, definition: CustomResourceDefinition): Promise<boolean> {
     if (!this.#settled.has(key)) {
       await this.#parts.settle();
       this.#settled.add(key);
@@ -118,13 +122,17 @@ class Definitions {
     return !progress.isDone;
   }
 
-  async #report({ metadata: { name = "" } }: KubeObject, { condition, isDone }: DeletionProgress): Promise<void> {
+  async #report(
+    { metadata: { name = "" } }: CustomResourceDefinition,
+    { condition, isDone }: DeletionProgress,
+  ): Promise<void> {
     const now = formatTime(this.#parts.clock.nowMs());
-    const transform = (old: KubeObject): KubeObject => {
-      const status = { ...objectOf(old["status"]) };
+    const transform = (old: KubeObject): CustomResourceDefinition => {
+      const { metadata, status: before = emptyStatus, ...rest } = old as CustomResourceDefinition;
+      const status = { ...before };
       setCondition(status, condition, now);
-      const finalizers = (old.metadata.finalizers ?? []).filter((one) => !isDone || one !== cleanupFinalizer);
-      return { ...old, metadata: { ...old.metadata, finalizers }, status };
+      const finalizers = (metadata.finalizers ?? []).filter((one) => !isDone || one !== cleanupFinalizer);
+      return { ...rest, metadata: { ...metadata, finalizers }, status };
     };
     const options = { strategy: cleanupStrategy, subresource: "status", reapplies: true };
     await this.#registry.update("", name, transform, apiServerContext, options);
@@ -138,8 +146,8 @@ class Definitions {
   }
 
   /** The accepted names of the other definitions of its group. */
-  #namesBeside(definition: KubeObject): JsonObject[] {
-    const group = groupOf(definition);
+  #namesBeside(definition: CustomResourceDefinition): CustomResourceDefinitionNames[] {
+    const { group } = definition.spec;
     const { name } = definition.metadata;
     return this.#members()
       .filter((member) => member.group === group && member.name !== name)
@@ -156,7 +164,7 @@ class Definitions {
   #memberOf(entry: Entry): GroupMember {
     let member = this.#known.get(entry);
     if (member === undefined) {
-      member = groupMember(decodeEntry(entry, this.#registry.info));
+      member = groupMember(decodeEntry(entry, this.#registry.info) as CustomResourceDefinition);
       this.#known.set(entry, member);
     }
     return member;

@@ -1,8 +1,6 @@
 import { metadataBytes } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import { cleanupFinalizer } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -10,7 +8,8 @@ import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import type { Condition } from "./conditions.ts";
-import { groupOf, isEstablished } from "./definition-status.ts";
+import { isEstablished } from "./definition-status.ts";
+import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 
 /** The deletion of a definition includes its instances. Nobody can refuse that part alone. */
 const context: WriteContext = { ...controllerManagerContext, skipsAdmission: true };
@@ -27,15 +26,17 @@ export interface DeletionProgress {
   readonly isDone: boolean;
 }
 
-export function awaitsCleanup({ metadata }: KubeObject): boolean {
+export function awaitsCleanup({ metadata }: CustomResourceDefinition): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(cleanupFinalizer);
 }
 
 /** Deletes the instances of a definition. They stay while finalizers hold them. */
-export async function deleteInstances(definition: KubeObject, registries: Registries): Promise<DeletionProgress> {
-  const group = groupOf(definition);
-  const accepted = objectOf(objectOf(definition["status"])["acceptedNames"]);
-  const plural = textOf(accepted["plural"]) || textOf(objectOf(objectOf(definition["spec"])["names"])["plural"]);
+export async function deleteInstances(
+  definition: CustomResourceDefinition,
+  registries: Registries,
+): Promise<DeletionProgress> {
+  const { group, names } = definition.spec;
+  const plural = definition.status?.acceptedNames.plural || names.plural;
   if (builtIn.has(`${plural}.${group}`)) {
     return ended("OverlappingBuiltInResource", "instances overlap with built-in resources in storage");
   }

@@ -1,23 +1,25 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from "../../api/types/apiextensions-v1.ts";
 import { withStatus } from "./definition-status.ts";
 
 const names = { plural: "apples", singular: "apple", kind: "Apple", listKind: "AppleList" };
 const nowMs = Date.UTC(2026, 0, 1);
 const laterMs = nowMs + 60_000;
 
-function definition(spec: JsonObject = {}, annotations?: Record<string, string>): KubeObject {
+function definition(
+  spec: Partial<CustomResourceDefinitionSpec> = {},
+  annotations?: Record<string, string>,
+): CustomResourceDefinition {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: "apples.example.com", ...(annotations === undefined ? {} : { annotations }) },
-    spec: { group: "example.com", names, ...spec },
+    spec: { group: "example.com", names, scope: "Namespaced", versions: null, ...spec },
   };
 }
 
-function conditionsOf(object: KubeObject | undefined): unknown[] {
-  return ((object?.["status"] as JsonObject | undefined)?.["conditions"] ?? []) as unknown[];
+function conditionsOf(object: CustomResourceDefinition | undefined): unknown[] {
+  return object?.status?.conditions ?? [];
 }
 
 describe("withStatus()", () => {
@@ -39,18 +41,18 @@ describe("withStatus()", () => {
         message: "the initial names have been accepted",
       },
     ]);
-    expect(withStatus(settled as KubeObject, [], laterMs)).toBeUndefined();
+    expect(withStatus(settled as CustomResourceDefinition, [], laterMs)).toBeUndefined();
   });
 
-  test("establishes nothing while a name is taken, and keeps established what asks for a taken name later", () => {
-    const refused = withStatus(definition(), [{ kind: "Apple" }], nowMs);
+  test("establishes no definition while a name is taken, and keeps one that asks for a taken name later established", () => {
+    const refused = withStatus(definition(), [{ plural: "", kind: "Apple" }], nowMs);
     expect(conditionsOf(refused)).toMatchObject([
       { type: "NamesAccepted", status: "False", reason: "KindConflict" },
       { type: "Established", status: "False", reason: "NotAccepted" },
     ]);
-    const settled = withStatus(definition(), [], nowMs) as KubeObject;
-    const renamed = { ...settled, spec: { group: "example.com", names: { ...names, singular: "fruit" } } };
-    expect(conditionsOf(withStatus(renamed, [{ singular: "fruit" }], laterMs))).toMatchObject([
+    const settled = withStatus(definition(), [], nowMs) as CustomResourceDefinition;
+    const renamed = { ...settled, spec: { ...settled.spec, names: { ...names, singular: "fruit" } } };
+    expect(conditionsOf(withStatus(renamed, [{ plural: "", kind: "", singular: "fruit" }], laterMs))).toMatchObject([
       { type: "NamesAccepted", status: "False", reason: "SingularConflict" },
       { type: "Established", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" },
     ]);

@@ -70,7 +70,8 @@ function* examineDefinition(definition: KubeObject, old: KubeObject | undefined)
   return { errors: yield* validateDefinition(definition, old), warnings: [] };
 }
 
-const emptyStatus: CustomResourceDefinitionStatus = {
+/** The status of a definition that has none. */
+export const emptyStatus: CustomResourceDefinitionStatus = {
   conditions: null,
   acceptedNames: { plural: "", kind: "" },
   storedVersions: null,
