@@ -1,23 +1,19 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { compareQuantities, formatQuantity, type Quantity } from "../api/quantity.ts";
-import type { Container, PersistentVolumeClaim, Pod, PodSpec, ResourceList } from "../api/types/core-v1.ts";
+import type {
+  Container,
+  LimitRange,
+  LimitRangeItem,
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  ResourceList,
+} from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, isResource, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { type Amounts, amountsOf, podLimits, podRequests } from "./pod-resources.ts";
 import { podSpecOf } from "./pod.ts";
-
-interface LimitRange extends KubeObject {
-  spec?: { limits?: LimitRangeItem[] };
-}
-type LimitRangeItem = {
-  type?: string;
-  max?: ResourceList;
-  min?: ResourceList;
-  default?: ResourceList;
-  defaultRequest?: ResourceList;
-  maxLimitRequestRatio?: ResourceList;
-};
 
 const annotation = "kubernetes.io/limit-ranger";
 const nanosPerUnit = 1e9;

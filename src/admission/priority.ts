@@ -1,15 +1,9 @@
-import type { KubeObject } from "../api/object-meta.ts";
 import type { Pod, PodSpec } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { podSpecOf } from "./pod.ts";
-
-interface PriorityClass extends KubeObject {
-  value?: number;
-  globalDefault?: boolean;
-  preemptionPolicy?: string;
-}
+import type { PriorityClass } from "../api/types/scheduling-v1.ts";
 
 const resource = { group: "scheduling.k8s.io", resource: "priorityclasses" };
 /**

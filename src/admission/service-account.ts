@@ -1,7 +1,6 @@
 import type { JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { type StatusError, status } from "../api/status.ts";
-import type { Container, Pod, PodSpec, Volume } from "../api/types/core-v1.ts";
+import type { Container, Pod, PodSpec, ServiceAccount, Volume } from "../api/types/core-v1.ts";
 import { generatedName, type RandomInt } from "../registry/random-name.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
@@ -25,12 +24,6 @@ export interface ServiceAccountParts {
   readonly lookup: ObjectLookup;
   readonly randomInt: RandomInt;
   readonly wait: (delayMs: number) => Promise<void>;
-}
-
-interface ServiceAccount extends KubeObject {
-  automountServiceAccountToken?: boolean;
-  secrets?: { name?: string }[];
-  imagePullSecrets?: { name?: string }[];
 }
 
 /** Gives pods an existing account and mounts its token at the known path. */

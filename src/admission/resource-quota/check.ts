@@ -1,9 +1,9 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { addQuantities, compareQuantities } from "../../api/quantity.ts";
-import type { Container, Pod } from "../../api/types/core-v1.ts";
+import type { Container, Pod, ResourceQuota } from "../../api/types/core-v1.ts";
 import type { Amounts } from "../pod-resources.ts";
-import { amountsText, hardOf, noAmount, type ResourceQuota } from "./quota.ts";
+import { amountsText, hardOf, noAmount } from "./quota.ts";
 import { isInScope, type ScopeFacts, scopeFactsOf } from "./scopes.ts";
 import { usageOf } from "./usage.ts";
 import { podSpecOf } from "../pod.ts";

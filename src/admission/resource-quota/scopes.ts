@@ -1,8 +1,13 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { Affinity, PersistentVolumeClaim, Pod } from "../../api/types/core-v1.ts";
+import type {
+  Affinity,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  ScopedResourceSelectorRequirement,
+} from "../../api/types/core-v1.ts";
 import { qosClassOf } from "../../kinds/core/pod-qos.ts";
-import type { ResourceQuota, ScopeRequirement } from "./quota.ts";
 
 /** The facts that scopes depend on. Nothing else is kept of a counted object. */
 export type ScopeFacts =
@@ -44,7 +49,7 @@ function podFacts(pod: Pod): ScopeFacts {
   };
 }
 
-function matches(facts: ScopeFacts, requirement: ScopeRequirement): boolean {
+function matches(facts: ScopeFacts, requirement: ScopedResourceSelectorRequirement): boolean {
   if (facts.kind === "claim") {
     if (requirement.scopeName !== "VolumeAttributesClass") return false;
     const names = facts.attributesClassNames;
@@ -70,7 +75,7 @@ function matches(facts: ScopeFacts, requirement: ScopeRequirement): boolean {
 }
 
 /** Compares a text. "" stands for no value, which is not in any list. */
-function matchesText({ operator, values = [] }: ScopeRequirement, text: string): boolean {
+function matchesText({ operator, values = [] }: ScopedResourceSelectorRequirement, text: string): boolean {
   switch (operator) {
     case "Exists":
       return text !== "";

@@ -14,8 +14,8 @@ import type { DeleteOptions } from "../../registry/strategy.ts";
 import { nodePortPrefix } from "./node-port-allocator.ts";
 import { addressesOf, nodePortsOf } from "./service-allocator.ts";
 import { parseServiceNetwork } from "./service-network.ts";
-import type { Service } from "./service.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
+import type { Service } from "../../api/types/core-v1.ts";
 
 const scheme = Scheme.builtIn();
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
