@@ -13,7 +13,10 @@ import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
-import { catalogServer, resourceHandler } from "../http/handlers/resources.ts";
+import { builtInServer } from "../http/handlers/built-in-server.ts";
+import { customServer } from "../http/handlers/custom-server.ts";
+import type { HandlerParts } from "../http/handlers/endpoint.ts";
+import { resourceHandler } from "../http/handlers/resources.ts";
 import { type HealthCheck, healthHandler } from "../http/health.ts";
 import type { Lifecycle } from "../http/lifecycle.ts";
 import { contentTypeOf, negotiate } from "../http/negotiate.ts";
@@ -52,6 +55,20 @@ export function appOptions(parts: AppParts): AppOptions {
   const endpoints = endpointsOf(parts);
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
   const healthMetrics = createHealthMetrics(clock.nowMs());
+  const handlers: HandlerParts = {
+    catalog,
+    typeSchema: (name) => scheme.typeSchema(name),
+    store,
+    clock,
+    cbor,
+    minRequestTimeoutMs: config.minRequestTimeoutMs,
+    randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+    metrics,
+    authorizer,
+    unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
+    endpoint: (info, subresource) => endpoints.find(info, subresource),
+    admission: parts.api.admission,
+  };
   return {
     chain: {
       clock,
@@ -81,26 +98,7 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler(
-      [
-        catalogServer({
-          catalog,
-          typeSchema: (name) => scheme.typeSchema(name),
-          store,
-          clock,
-          cbor,
-          minRequestTimeoutMs: config.minRequestTimeoutMs,
-          randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-          metrics,
-          authorizer,
-          unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
-          endpoint: (info, subresource) => endpoints.find(info, subresource),
-          admission: parts.api.admission,
-        }),
-      ],
-      catalog,
-      () => store.readBarrier(),
-    ),
+    resources: resourceHandler([builtInServer(handlers), customServer(handlers)], catalog, () => store.readBarrier()),
     notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts, [{ name: "slis", paths: ["/metrics/slis"], handle: healthMetrics.handle }]),
   };

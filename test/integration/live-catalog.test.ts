@@ -6,7 +6,8 @@ import { Scheme } from "../../src/kinds/scheme.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";
 import { type AppPlugin, buildApp } from "../../src/http/app.ts";
 import { discoveryRoute, type Route } from "../../src/http/discovery/discovery-route.ts";
-import { catalogServer, resourceHandler } from "../../src/http/handlers/resources.ts";
+import { builtInServer } from "../../src/http/handlers/built-in-server.ts";
+import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { openApiRoute } from "../../src/http/openapi/openapi-route.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import type { CatalogEntry } from "../../src/registry/catalog.ts";
@@ -80,7 +81,7 @@ beforeAll(async () => {
     version: notUsed,
     resources: resourceHandler(
       [
-        catalogServer({
+        builtInServer({
           ...parts,
           typeSchema,
           cbor: false,
