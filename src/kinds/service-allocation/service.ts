@@ -1,7 +1,5 @@
 import type { ServiceSpec } from "../../api/types/core-v1.ts";
 
-export type IpFamilyPolicy = "SingleStack" | "PreferDualStack" | "RequireDualStack";
-
 export const noClusterIp = "None";
 
 export function serviceType({ type }: ServiceSpec): string {
