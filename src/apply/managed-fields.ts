@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { equalValues } from "./equal-values.ts";
 import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
-import { quoteGo } from "./go-quote.ts";
+import { quoteText } from "../api/go-literal.ts";
 import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
 import { objectOf, textOf } from "../api/json-reading.ts";
 
@@ -89,7 +89,7 @@ function decodeEntry(entry: JsonObject, at: number): ManagerEntry {
   if (apiVersion === "") throw new ManagedFieldsError("apiVersion must not be empty");
   if (fieldsType === "") throw new ManagedFieldsError(`missing fieldsType in managed fields entry ${at}`);
   if (fieldsType !== "FieldsV1") {
-    throw new ManagedFieldsError(`invalid fieldsType ${quoteGo(fieldsType)} in managed fields entry ${at}`);
+    throw new ManagedFieldsError(`invalid fieldsType ${quoteText(fieldsType)} in managed fields entry ${at}`);
   }
   const subresource = textOf(entry["subresource"]);
   const identity = { manager: textOf(entry["manager"]), operation, apiVersion, subresource } as const;

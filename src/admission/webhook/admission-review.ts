@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Status } from "../../api/status.ts";
-import { quoteGo } from "../../apply/go-quote.ts";
+import { quoteText } from "../../api/go-literal.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { admissionRequest } from "../expressions/request-values.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
@@ -85,7 +85,7 @@ export function readReview(
     return { ...fields, patch: isMutating ? fields.patch : undefined, patchType: "JSONPatch" };
   }
   if (fields.uid !== uid) {
-    throw new InvalidReviewError(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(fields.uid)}`);
+    throw new InvalidReviewError(`expected response.uid=${quoteText(uid)}, got ${quoteText(fields.uid)}`);
   }
   const { apiVersion = "", kind: answered = "" } = review;
   if (apiVersion !== `${group}/v1` || answered !== kind) {

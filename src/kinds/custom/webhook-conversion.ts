@@ -9,7 +9,8 @@ import type { SignalSource } from "../../api/joint-call.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
 import { validateAnnotations, validateLabels } from "../../api/validation/labels.ts";
-import { goTypeName, quoteGo } from "../../apply/go-quote.ts";
+import { quoteText } from "../../api/go-literal.ts";
+import { goInterfaceType } from "../../api/go-text.ts";
 import { decodeAnswer } from "../../client/webhook/decode-answer.ts";
 import type { WebhookFinder } from "../../client/webhook/webhook-client.ts";
 import { textOf } from "../../api/json-reading.ts";
@@ -137,7 +138,7 @@ function convertedIn(answer: JsonObject, version: ReviewVersion, uid: string): r
   const { response } = answer;
   if (!isJsonObject(response)) throw malformed("no response provided");
   if (version === "v1" && response["uid"] !== uid) {
-    throw malformed(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(shortened(textOf(response["uid"])))}`);
+    throw malformed(`expected response.uid=${quoteText(uid)}, got ${quoteText(shortened(textOf(response["uid"])))}`);
   }
   const result = isJsonObject(response["result"]) ? response["result"] : {};
   if (result["status"] !== "Success") {
@@ -203,7 +204,7 @@ function identityProblem({ metadata }: KubeObject, converted: KubeObject): strin
 function restoredMetadata(original: KubeObject, converted: JsonObject): JsonObject | string {
   const given = converted["metadata"];
   if (given === undefined) return "missing metadata in converted object";
-  if (!isJsonObject(given)) return `invalid metadata of type ${goTypeName(given)} in converted object`;
+  if (!isJsonObject(given)) return `invalid metadata of type ${goInterfaceType(given)} in converted object`;
   const metadata = { ...original.metadata } as unknown as JsonObject;
   for (const field of ["labels", "annotations"] as const) {
     const texts = given[field];
@@ -211,10 +212,10 @@ function restoredMetadata(original: KubeObject, converted: JsonObject): JsonObje
       delete metadata[field];
       continue;
     }
-    if (!isJsonObject(texts)) return `invalid metadata.${field} of type ${goTypeName(texts)} in converted object`;
+    if (!isJsonObject(texts)) return `invalid metadata.${field} of type ${goInterfaceType(texts)} in converted object`;
     for (const [key, value] of Object.entries(texts)) {
       if (typeof value === "string") continue;
-      return `metadata.${field}[${shortened(key)}] must be a string, but is ${goTypeName(value)} in converted object`;
+      return `metadata.${field}[${shortened(key)}] must be a string, but is ${goInterfaceType(value)} in converted object`;
     }
     const problem = changedTextsProblem(field, original, texts as Record<string, string>);
     if (problem !== undefined) return problem;
