@@ -357,7 +357,7 @@ describe("refused connections", () => {
     await reach(two, one, heartbeat(2, 1));
   });
 
-  test("a certificate of an authority that is no longer trusted, on open connections too; no other is", async () => {
+  test("only certificates of an authority that is no longer trusted are rejected, on open connections too", async () => {
     const directory: Directory = new Map();
     const { ca } = readCertificates(scratch, 2);
     const former = readCertificates(strangers, 1);

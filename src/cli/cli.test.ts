@@ -280,7 +280,7 @@ describe("up", () => {
     expect(terminal.exits).toEqual([]);
   });
 
-  test("ends with 1 and says why when the store has failed", async () => {
+  test("exits with 1 and the reason when the store has failed", async () => {
     const terminal = new RecordingTerminal();
     const failed = Promise.resolve(new Error("the store failed and takes no more writes: no space left on device"));
     void up({ dataDir: "/data" }, terminal, async () => async (given) => ({ ...fakeServer([], given), failed }));
@@ -300,7 +300,7 @@ describe("up", () => {
     expect(await done).toBe(0);
   });
 
-  test("in memory has a kubeconfig of its own that goes away with the server", async () => {
+  test("in memory has its own kubeconfig, which is removed with the server", async () => {
     const { terminal, done, given } = await started({ inMemory: true });
     await Bun.sleep(1);
     expect(given?.kubeconfig).toMatch(/quorate-[^/]+\/kubeconfig$/);

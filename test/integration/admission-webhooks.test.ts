@@ -252,7 +252,7 @@ test.each([
 test.each([
   ["outside", 'remove operation does not apply: doc is missing path: "/nothing/here": missing value'],
   ["wrongtype", "json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string"],
-])("a patch %s fails the request whatever the policy", async (behaviour, text) => {
+])("a patch %s fails the request under every failure policy", async (behaviour, text) => {
   await configure("mutating", "m", webhook(behaviour, { failurePolicy: "Ignore" }));
   const { code, json } = await server.post(configMaps, configMap("c"));
   expect([code, json.message]).toEqual([500, `Internal error occurred: ${text}`]);

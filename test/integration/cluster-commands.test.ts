@@ -141,7 +141,7 @@ describe("commands of a cluster", () => {
 });
 
 describe("status", () => {
-  test("asks each member, and says which does not answer", async () => {
+  test("asks each member, and names those that do not answer", async () => {
     const other = new FakeCluster("a", "b", "c");
     other.self = 2;
     const second = await ClusterServer.start({}, other, server);

@@ -144,7 +144,7 @@ describe("a Secret for a token", () => {
       type: "kubernetes.io/service-account-token",
     });
 
-  test("is filled with one that works until the Secret goes", async () => {
+  test("is filled with a token that works until the Secret is deleted", async () => {
     await server.post(`${core}/serviceaccounts`, { metadata: { name: "robot" } });
     await secret("robot-token", "robot");
     const { data, metadata } = await until(`${core}/secrets/robot-token`, ({ json }) => json.data?.token !== undefined);
@@ -166,7 +166,7 @@ describe("a Secret for a token", () => {
     expect((await server.get(`${core}/configmaps`, { token })).code).toBe(401);
   });
 
-  test("is filled where it says that it is empty", async () => {
+  test("is filled where it is marked as empty", async () => {
     await server.post(`${core}/serviceaccounts`, { metadata: { name: "empty" } });
     await server.post(`${core}/secrets`, {
       metadata: { name: "empty-token", annotations: { "kubernetes.io/service-account.name": "empty" } },

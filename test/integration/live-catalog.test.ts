@@ -210,7 +210,7 @@ async function load(prefix: string, isOver: () => boolean): Promise<string[]> {
   return names;
 }
 
-test("a kind comes and goes while requests and a watch of another kind run", async () => {
+test("a kind is added and removed while requests and a watch of another kind run", async () => {
   let isOver = false;
   const others = await watch(mapsPath);
   const writers = ["a", "b"].map((prefix) => load(prefix, () => isOver));
@@ -240,7 +240,7 @@ test("a kind comes and goes while requests and a watch of another kind run", asy
   await others.ended;
 });
 
-test("discovery and OpenAPI say what there is now", async () => {
+test("discovery and OpenAPI list the current kinds", async () => {
   const groups = async () => (await must("GET", "/apis")).groups.map(({ name }: { name: string }) => name);
   const documents = async () => Object.keys((await must("GET", "/openapi/v3")).paths);
   expect(await groups()).not.toContain("example.com");
@@ -255,7 +255,7 @@ test("discovery and OpenAPI say what there is now", async () => {
   expect((await call("GET", "/openapi/v3/apis/example.com/v1")).code).toBe(404);
 });
 
-test("a quota counts the kind, and a namespace that goes takes its objects along", async () => {
+test("a quota counts the kind, and deleting a namespace deletes its objects", async () => {
   catalog.add(widgets);
   await must("POST", "/api/v1/namespaces", named("limited"));
   const hard = { "count/widgets.example.com": "2" };

@@ -86,7 +86,7 @@ const apply = (expression: string) => ({
 const patch = (expression: string) => ({ patchType: "JSONPatch", jsonPatch: { expression } });
 
 describe("a validating policy", () => {
-  test("is in force once it is acknowledged, and no longer once it is gone", async () => {
+  test("is in force from its acknowledgement to its removal", async () => {
     const namespace = await server.namespace();
     const name = await validating(namespace, { validations: [{ expression: "object.metadata.name != 'bad'" }] });
     const { code, json } = await write(namespace, "bad");
@@ -411,7 +411,7 @@ test("expressions are checked against the types of the kinds that a policy names
   });
 });
 
-test("a user needs permission to read the parameters that they refer to", async () => {
+test("a user needs permission to read the parameters of a binding", async () => {
   const role = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "policy-writer" };
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
   await server.create(`${rbac}/clusterroles`, {

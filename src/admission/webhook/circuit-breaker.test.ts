@@ -30,7 +30,7 @@ test("a webhook that times out again and again is tried once in a while only", (
   expect([breaker.admits(webhook), changes]).toEqual([true, ["open", "closed"]]);
 });
 
-test("an answer in between starts the count anew", () => {
+test("an answer in between restarts the count", () => {
   const { breaker, timeOut } = setUp();
   timeOut(timeoutsMax - 1);
   breaker.answered(webhook);

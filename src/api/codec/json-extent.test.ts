@@ -18,11 +18,11 @@ test("depth is that of lists and objects inside each other", () => {
   expect(jsonExtent("1").depth).toBe(0);
 });
 
-test("what a string holds does not count", () => {
+test("characters inside strings are not counted", () => {
   expect(jsonExtent('"a,[{\\",[{\\\\"')).toEqual({ values: 1, depth: 0 });
   expect(jsonExtent('["\\\\",1]').values).toBe(3);
 });
 
-test("a text that ends inside a string is no trouble", () => {
+test("a text that ends inside a string is handled", () => {
   expect(jsonExtent('["abc').values).toBe(2);
 });

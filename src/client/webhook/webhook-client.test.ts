@@ -45,7 +45,7 @@ const post = (url: string, caBundle = bundle(), more = {}) =>
     .of({ url, caBundle })
     .post({ ...call, ...more });
 
-test("a webhook gets its time, our name and no credential; its answer comes back as it is", async () => {
+test("a webhook gets its timeout, our name and no credential; its answer is returned unchanged", async () => {
   const server = serve(async (request) => {
     const { pathname, search } = new URL(request.url);
     const names = ["user-agent", "accept", "content-type", "authorization"];
@@ -163,7 +163,7 @@ test("the search for a credential has the time of the call and takes no place", 
   expect(outcome).toMatchObject({ reason: { reason: "timeout", waitedMs: 0 } });
 });
 
-test("what is wrong with a connection is said in Go's words", async () => {
+test("a connection error is described in Go's words", async () => {
   const server = serve(() => new Response("x"));
   const expired = serve(() => new Response("x"), {
     notBeforeMs: Date.now() - 2 * hourMs,

@@ -147,7 +147,7 @@ describe("the chain", () => {
     expect(await textOf(response)).toContain('foos is forbidden: User \\"system:anonymous\\" cannot list');
   });
 
-  test("a fault is a 500 Status that tells nothing of its cause, and is reported", async () => {
+  test("a fault is a 500 Status that does not reveal its cause, and is reported", async () => {
     const faults: unknown[] = [];
     const fault = new Error("secret detail");
     const response = await chain(() => Promise.reject(fault), { onFault: (error) => faults.push(error) })(

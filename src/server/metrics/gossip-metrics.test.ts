@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import type { PeerHealth } from "../../cluster/gossip/gossip.ts";
 import { gossipMetrics } from "./gossip-metrics.ts";
 
-test("what is dropped is counted by reason, and the age of what was heard is told by member", async () => {
+test("dropped messages are counted by reason, and the age of the last one is shown by member", async () => {
   const registry = new Registry();
   const peers = new Map([[2, { ageMs: 1_500 } as PeerHealth]]);
   const { onDropped } = gossipMetrics(registry, () => peers);

@@ -36,7 +36,7 @@ const selector = {
 const selected = "app=web,tier in (a,b)";
 const [names, images] = ["m,n", "i:1,j:2"];
 
-test("every column says what it means", () => {
+test("every column has a description", () => {
   const silent = scheme.resources.flatMap(({ kind, columns }) =>
     columns.filter(({ description }) => description === "").map(({ name }) => `${kind}/${name}`),
   );
