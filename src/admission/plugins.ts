@@ -30,6 +30,8 @@ import {
 } from "./owner-references-permission-enforcement.ts";
 import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize.ts";
 import type { PluginName } from "./plugin-names.ts";
+import { podGroupProtection } from "./pod-group-protection.ts";
+import { podGroupWorkloadExists } from "./pod-group-workload-exists.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
 import { podTopologyLabels } from "./pod-topology-labels.ts";
 import { priority } from "./priority.ts";
@@ -79,6 +81,7 @@ const makers = {
   ExtendedResourceToleration: extendedResourceToleration,
   DefaultStorageClass: defaultStorageClass,
   StorageObjectInUseProtection: storageObjectInUseProtection,
+  PodGroupProtection: podGroupProtection,
   OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
   PersistentVolumeClaimResize: persistentVolumeClaimResize,
   RuntimeClass: runtimeClass,
@@ -89,6 +92,7 @@ const makers = {
   DefaultIngressClass: defaultIngressClass,
   DenyServiceExternalIPs: denyServiceExternalIps,
   PodTopologyLabels: podTopologyLabels,
+  PodGroupWorkloadExists: podGroupWorkloadExists,
   MutatingAdmissionPolicy: mutatingAdmissionPolicy,
   MutatingAdmissionWebhook: mutatingAdmissionWebhook,
   ValidatingAdmissionPolicy: validatingAdmissionPolicy,
