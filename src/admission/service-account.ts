@@ -30,42 +30,41 @@ export interface ServiceAccountParts {
 export function serviceAccount(parts: ServiceAccountParts): AdmissionPlugin {
   return {
     name: "ServiceAccount",
-    async admit(attributes) {
-      if (!isPodCreation(attributes)) return;
-      const pod = attributes.object as Pod;
-      const { spec } = pod;
-      // The node agent would delete a mirror pod that differs from its file.
-      if (spec === undefined || isMirrorPod(pod)) return;
-      const name = spec.serviceAccountName || defaultServiceAccount;
-      spec.serviceAccountName = name;
-      spec.serviceAccount = name;
-      const account = await findAccount(attributes, name, parts);
-      if (mountsToken(account, spec)) mountToken(spec, parts.randomInt);
-      if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0) {
-        spec.imagePullSecrets = (account.imagePullSecrets ?? []).map(({ name: secret = "" }) => ({ name: secret }));
-      }
-    },
-    async validate(attributes) {
-      if (!isPodCreation(attributes)) return;
-      const pod = attributes.object as Pod;
-      const spec = podSpecOf(pod);
-      if (isMirrorPod(pod)) {
-        const problem = mirrorPodProblem(spec);
-        if (problem !== undefined) throw refuse(attributes, problem);
-        return;
-      }
-      if ((spec.serviceAccountName ?? "") === "") {
-        throw refuse(
-          attributes,
-          `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ""}`,
-        );
-      }
-      const account = await findAccount(attributes, spec.serviceAccountName as string, parts);
-      if (account.metadata.annotations?.[mountableSecretsAnnotation] !== "true") return;
-      const problem = secretProblem(spec, account);
-      if (problem !== undefined) throw refuse(attributes, problem);
-    },
+    admit: (attributes) => (isPodCreation(attributes) ? giveAccount(attributes, parts) : undefined),
+    validate: (attributes) => (isPodCreation(attributes) ? checkAccount(attributes, parts) : undefined),
   };
+}
+
+async function giveAccount(attributes: AdmissionAttributes, parts: ServiceAccountParts): Promise<void> {
+  const pod = attributes.object as Pod;
+  const { spec } = pod;
+  // The node agent would delete a mirror pod that differs from its file.
+  if (spec === undefined || isMirrorPod(pod)) return;
+  const name = spec.serviceAccountName || defaultServiceAccount;
+  spec.serviceAccountName = name;
+  spec.serviceAccount = name;
+  const account = await findAccount(attributes, name, parts);
+  if (mountsToken(account, spec)) mountToken(spec, parts.randomInt);
+  if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0) {
+    spec.imagePullSecrets = (account.imagePullSecrets ?? []).map(({ name: secret = "" }) => ({ name: secret }));
+  }
+}
+
+async function checkAccount(attributes: AdmissionAttributes, parts: ServiceAccountParts): Promise<void> {
+  const pod = attributes.object as Pod;
+  const spec = podSpecOf(pod);
+  if (isMirrorPod(pod)) {
+    const problem = mirrorPodProblem(spec);
+    if (problem !== undefined) throw refuse(attributes, problem);
+    return;
+  }
+  if ((spec.serviceAccountName ?? "") === "") {
+    throw refuse(attributes, `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ""}`);
+  }
+  const account = await findAccount(attributes, spec.serviceAccountName as string, parts);
+  if (account.metadata.annotations?.[mountableSecretsAnnotation] !== "true") return;
+  const problem = secretProblem(spec, account);
+  if (problem !== undefined) throw refuse(attributes, problem);
 }
 
 function isPodCreation(attributes: AdmissionAttributes): boolean {

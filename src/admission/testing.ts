@@ -56,6 +56,7 @@ export function attributes(
     dryRun: false,
     deadlineMs: undefined,
     signal: () => undefined,
+    isAbandoned: () => false,
     warn: (text) => warnings.push(text),
     annotate: (key, value) => annotations.set(key, value),
     annotateBody: (key, value) => annotations.set(key, value()),

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
-import { equalValues } from "./equal-values.ts";
 import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
 import { quoteText } from "../api/go-literal.ts";
 import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
@@ -37,7 +36,7 @@ export function managedFieldsOf(object: JsonObject | undefined): JsonValue | und
  * list, or a single empty entry, clears all entries.
  */
 export function entriesToUpdate(live: JsonObject | undefined, sent: JsonValue | undefined): readonly ManagerEntry[] {
-  if (!Array.isArray(sent) || equalValues(sent, managedFieldsOf(live) ?? null)) return storedEntries(live);
+  if (!Array.isArray(sent) || equalJson(sent, managedFieldsOf(live) ?? null)) return storedEntries(live);
   if (isReset(sent)) return [];
   try {
     const entries = decodeEntries(sent);

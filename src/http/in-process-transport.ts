@@ -60,6 +60,9 @@ function exchangeOf(
     httpVersion: "2",
     body: () => Promise.resolve(body ?? new Uint8Array(0)),
     signal,
+    get isAborted() {
+      return signal.aborted;
+    },
   };
   return {
     request,

@@ -50,6 +50,7 @@ export function admissionAttributes(request: AdmittedRequest): AdmissionAttribut
     dryRun: context.dryRun,
     deadlineMs: context.deadlineMs,
     signal: () => context.signal?.(),
+    isAbandoned: () => context.isAbandoned?.() === true,
     warn: context.warn,
     annotate: (key, value) => context.annotate?.(key, value),
     annotateBody: (key, value) => context.annotateBody?.(key, value),

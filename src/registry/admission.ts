@@ -1,4 +1,5 @@
 import type { GroupVersionKind } from "../api/gvk.ts";
+import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { UserInfo } from "../request/user-info.ts";
@@ -34,6 +35,8 @@ export interface AdmissionAttributes {
   readonly deadlineMs: number | undefined;
   /** Returns a signal that aborts when the client no longer waits; undefined for requests that are always awaited. */
   signal(): AbortSignal | undefined;
+  /** Reports whether the client no longer waits. */
+  isAbandoned(): boolean;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate(key: string, value: string): void;
@@ -57,9 +60,10 @@ export interface AdmissionPlugin {
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
+/** Both methods refuse by throwing, also as a rejection. */
 export interface Admission {
-  admit(attributes: AdmissionAttributes): Promise<void>;
-  validate(attributes: AdmissionAttributes): Promise<void>;
+  admit(attributes: AdmissionAttributes): Eventual<void>;
+  validate(attributes: AdmissionAttributes): Eventual<void>;
 }
 
 /** Runs the plugins in order until one refuses. Mutating plugins run once more if one requests it. */
@@ -68,10 +72,11 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   const connections = stepsOf(plugins.filter(({ seesConnections }) => seesConnections));
   const stepsFor = ({ operation }: AdmissionAttributes) => (operation === "CONNECT" ? connections : documents);
   return {
-    async admit(attributes) {
+    admit(attributes) {
       const { mutating } = stepsFor(attributes);
-      await inOrder(mutating, attributes);
-      if (attributes.reinvocation.repeat()) await inOrder(mutating, attributes);
+      return followedBy(inOrder(mutating, attributes), () => {
+        if (attributes.reinvocation.repeat()) return inOrder(mutating, attributes);
+      });
     },
     validate: (attributes) => inOrder(stepsFor(attributes).validating, attributes),
   };
@@ -87,9 +92,9 @@ function stepsOf(plugins: readonly AdmissionPlugin[]): { mutating: readonly Step
 type Step = (attributes: AdmissionAttributes) => Promise<void> | void;
 
 /** Runs the steps in order. Nearly all finish synchronously, and awaiting each would cost more than the steps. */
-async function inOrder(steps: readonly Step[], attributes: AdmissionAttributes): Promise<void> {
-  for (const step of steps) {
-    const pending = step(attributes);
-    if (pending !== undefined) await pending;
+function inOrder(steps: readonly Step[], attributes: AdmissionAttributes, from = 0): Eventual<void> {
+  for (let at = from; at < steps.length; at++) {
+    const pending = steps[at]?.(attributes);
+    if (pending !== undefined) return pending.then(() => inOrder(steps, attributes, at + 1));
   }
 }

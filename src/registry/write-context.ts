@@ -21,6 +21,8 @@ export interface WriteContext {
   readonly deadlineMs?: number | undefined;
   /** Returns a signal, made on first use, that aborts when the client no longer waits. */
   readonly signal?: (() => AbortSignal) | undefined;
+  /** Reports whether the client no longer waits; by default it always does. */
+  readonly isAbandoned?: (() => boolean) | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate?(key: string, value: string): void;

@@ -39,6 +39,8 @@ export interface IncomingRequest {
   body(): Promise<Uint8Array>;
   /** Aborts when the client is gone or the server gives up on the request. */
   readonly signal: AbortSignal;
+  /** True once `signal` has aborted. Asking makes no signal, which most requests do without. */
+  readonly isAborted: boolean;
   /** Aborts `signal` because the server gives up on the request (deadline). */
   abort?(reason: Error): void;
   /** Annotations that authentication adds to the audit event of the request. */

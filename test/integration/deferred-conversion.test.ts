@@ -121,6 +121,7 @@ async function answerTo(method: string, rawPath: string, body?: unknown, type = 
     httpVersion: "1.1",
     body: async () => Buffer.from(body === undefined ? "" : JSON.stringify(body)),
     signal: new AbortController().signal,
+    isAborted: false,
   });
 }
 

@@ -123,6 +123,7 @@ function requestOf(rawPath: string): IncomingRequest {
     httpVersion: "1.1",
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
+    isAborted: false,
   };
 }
 

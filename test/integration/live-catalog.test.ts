@@ -141,6 +141,7 @@ function requestOf(method: string, rawPath: string, body?: unknown): IncomingReq
     httpVersion: "1.1",
     body: async () => Buffer.from(body === undefined ? "" : JSON.stringify(body)),
     signal: new AbortController().signal,
+    isAborted: false,
   };
 }
 

@@ -92,6 +92,11 @@ export class QuotaAccountant {
     this.#counter = new UsageCounter(parts.lookup, parts.countable);
   }
 
+  /** Reports whether the namespace has quotas. */
+  limits(namespace: string): boolean {
+    return this.#quotas(namespace).length > 0;
+  }
+
   /**
    * Counts a request towards every matching quota. Returns undefined when none matches.
    * @returns the reason for a rejection, or a charge to settle after the write

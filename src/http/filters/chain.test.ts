@@ -64,6 +64,7 @@ function request(rawPath: string, fields: Partial<IncomingRequest> = {}): Incomi
     httpVersion: "1.1",
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
+    isAborted: false,
     ...fields,
   };
 }

@@ -27,6 +27,7 @@ export function writeContext(
     options: given,
     deadlineMs: exchange.deadlineMs,
     signal: () => exchange.request.signal,
+    isAbandoned: () => exchange.request.isAborted,
     warn: (text) => exchange.warnings.push(text),
     annotate: (key, value) => annotateExchange(exchange, key, value),
     annotateBody(key, value) {

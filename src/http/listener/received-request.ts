@@ -54,6 +54,10 @@ export class ReceivedRequest implements IncomingRequest {
     return this.#controller.signal;
   }
 
+  get isAborted(): boolean {
+    return this.#abortReason !== undefined;
+  }
+
   abort(reason: Error): void {
     this.#abortReason ??= reason;
     this.#stopReading?.(this.#abortReason);
