@@ -3,6 +3,7 @@ import type { ServerOptions } from "../server/config/server-options.ts";
 import { escapeControls } from "../process/redact.ts";
 import { addClusterCommands, type ClusterCommands, clusterCommands } from "./cluster/commands.ts";
 import { addServerFlags, toServerOptions } from "./server-flags.ts";
+import { StartupError } from "../process/startup-error.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 import { up } from "./up.ts";
@@ -41,7 +42,7 @@ export async function runCommand(
         ? usageErrorText(error, args, program)
         : startupFailureText(error, prefixOf(args));
     terminal.complain(`quorate: ${escapeControls(text)}`);
-    return 1;
+    return error instanceof StartupError ? error.exitCode : 1;
   }
 }
 

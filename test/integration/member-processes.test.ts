@@ -240,7 +240,7 @@ describe("three members", () => {
 });
 
 describe("the leader", () => {
-  test("is removed like any other member, and comes back with an empty directory", async () => {
+  test("is removed like any other member, says so, stops for good, and comes back with an empty directory", async () => {
     const { leader, members: known } = await rolesOf(a, "leader", "voter", "voter");
     const leading = [a, b, c].find(
       ({ name }) => known.find(({ id }: any) => id === leader).name === name,
@@ -248,9 +248,14 @@ describe("the leader", () => {
     const other = leading === a ? b : a;
     expect(await leading.run("member", "remove", `${leader}`)).toMatchObject({ code: 0, err: "" });
     expect((await rolesOf(other, "leader", "voter")).members.map(({ id }: any) => id)).not.toContain(leader);
-    const lost = await leading.run("member", "remove", "99");
-    expect(lost.code).toBe(1);
-    await leading.stop("SIGKILL");
+    expect(await leading.ended()).toBe(3);
+    expect(leading.err).toContain("quorate: this member was removed from the cluster: to use this machine again");
+    // The others remember it after a restart, too.
+    await other.stop();
+    await other.start();
+    const again = await quorate(["up", ...leading.flags]);
+    expect(again).toMatchObject({ code: 3, out: "" });
+    expect(again.err).toContain("quorate: this member was removed from the cluster: to use this machine again");
     rmSync(leading.directory, { recursive: true });
     await leading.start(await other.invitation());
     await rolesOf(other, "leader", "voter", "voter");
