@@ -7,10 +7,11 @@ import { constants } from "node:os";
  * @returns the program's process
  */
 export function runChild(program, args) {
-  const child = spawn(program, args, { stdio: "inherit" });
+  // First of all: a signal must find these, as soon as the program runs.
   for (const signal of ["SIGTERM", "SIGHUP", "SIGUSR2"]) process.on(signal, () => child.kill(signal));
   // A terminal sends it to both processes, and a second one would cut the program's orderly end short.
   process.on("SIGINT", () => process.stdin.isTTY !== true && child.kill("SIGINT"));
+  const child = spawn(program, args, { stdio: "inherit" });
   child.on("error", (error) => {
     console.error(`quorate: cannot run ${program}: ${error.message}`);
     process.exit(1);

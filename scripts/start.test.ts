@@ -21,7 +21,7 @@ beforeAll(() => {
     `case $1 in
 install) mkdir -p node_modules ;;
 *build.ts) mkdir -p dist; echo >dist/quorate.js ;;
-*) trap 'echo stopped >>"${calls}"; exit 7' TERM; echo ready; while :; do sleep 0.02; done ;;
+*) trap 'echo stopped >>"${calls}"; exit 7' TERM; echo ready; while [ -e "${calls}" ]; do sleep 0.02; done ;;
 esac
 echo "\${1##*/}" >>"${calls}"`,
   );
