@@ -11,23 +11,32 @@ export interface KubeconfigContents {
   readonly authority: string;
   readonly admin: KeyPair;
   readonly token: string;
-  /** Further servers with a context of their own, by its name, for the same administrator. */
-  readonly others?: readonly { readonly name: string; readonly server: string }[];
+  /** Members of the cluster. Each has a context of its own, with its name, for the same administrator. */
+  readonly members?: readonly NamedServer[];
 }
+
+export interface NamedServer {
+  readonly name: string;
+  readonly server: string;
+}
+
+/** Names of contexts that no member may take. */
+const ownNames: ReadonlySet<string> = new Set(["quorate", "quorate-token"]);
 
 /** First line of each kubeconfig of ours, which identifies it. */
 const firstLine = "# Written by quorate and replaced at every start.";
 
 /**
  * Renders YAML with two contexts for the same administrator: `quorate` with the client certificate, which is current,
- * and `quorate-token` with the bearer token.
+ * and `quorate-token` with the bearer token. kubectl asks one server per context, so each member has a context, too.
  */
-export function renderKubeconfig({ server, authority, admin, token, others = [] }: KubeconfigContents): string {
+export function renderKubeconfig({ server, authority, admin, token, members = [] }: KubeconfigContents): string {
   const cluster = (name: string, url: string) => `- name: ${name}
   cluster:
     server: ${JSON.stringify(url)}
     certificate-authority-data: ${base64(authority)}
 `;
+  const others = members.map(({ name, server: url }) => ({ name: ownNames.has(name) ? `${name}-member` : name, url }));
   const context = (name: string, clusterName: string, user: string) => `- name: ${name}
   context:
     cluster: ${clusterName}
@@ -38,7 +47,7 @@ apiVersion: v1
 kind: Config
 current-context: quorate
 clusters:
-${cluster("quorate", server)}${others.map((other) => cluster(other.name, other.server)).join("")}contexts:
+${cluster("quorate", server)}${others.map(({ name, url }) => cluster(name, url)).join("")}contexts:
 ${context("quorate", "quorate", "quorate-admin")}${context("quorate-token", "quorate", "quorate-token")}${others.map(({ name }) => context(name, name, "quorate-admin")).join("")}users:
 - name: quorate-admin
   user:

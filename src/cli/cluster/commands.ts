@@ -39,7 +39,7 @@ const revisionGapDefault = 1_000_000_000;
 /** More replicas would share one machine's disk and processors without benefit. */
 const replicasMax = 7;
 
-const open = async (at: ConnectionOptions) => (await import("./connection.ts")).openCluster(at);
+const open = async (at: ConnectionOptions) => (await import("./connection.ts")).reachCluster(at);
 
 /** Loads each command when it is called, because a starting server needs none of them. */
 export const clusterCommands: ClusterCommands = {
@@ -171,7 +171,15 @@ function client(command: Command): Command {
       "kubeconfig of the cluster (default $KUBECONFIG, or the one of a server on this machine)",
     )
     .option("--context <name>", "context in the kubeconfig (default the current one)")
-    .option("-s, --server <url>", "URL of the member to ask (default the one in the kubeconfig)");
+    .option("-s, --server <url>", "URL of the member to ask")
+    .addOption(endpoints());
+}
+
+function endpoints(): Option {
+  return new Option(
+    "--endpoints <url,…>",
+    "URLs of members; the first that is ready is asked (default all members that the kubeconfig names)",
+  ).argParser((text, previous: readonly string[] = []) => [...previous, ...text.split(",")]);
 }
 
 function output(): Option {

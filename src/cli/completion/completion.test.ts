@@ -33,7 +33,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 test.each([
   [
     ["quorate", ""],
-    ["completion", "member", "up"],
+    ["completion", "help", "member", "up"],
   ],
   [["quorate", "me"], ["member"]],
   [
@@ -61,7 +61,7 @@ test.each([
     ["quorate", "member", "list", "--output", "="],
     ["json", "table"],
   ],
-  [["quorate", "up", "--kubeconfig", "completion.t"], ["completion.test.ts"]],
+  [["quorate", "up", "--kubeconfig", "completion.te"], ["completion.test.ts"]],
   [["quorate", "member", "save", "fis"], ["fish.ts"]],
 ])("bash offers for %p %p", (words, expected) => {
   expect(offered(...words)).toEqual(expected);
@@ -69,7 +69,7 @@ test.each([
 
 test("zsh and fish get every command and flag, with its purpose", () => {
   const zsh = completionScript(program(), "zsh");
-  expect(zsh).toContain(`("") entries=('up:run a server'\\''s parts: all' 'member:members' 'completion')`);
+  expect(zsh).toContain(`("") entries=('up:run a server'\\''s parts: all' 'member:members' 'completion' 'help')`);
   expect(zsh).toContain(`'--verbosity=[\\[how\\] much]:value: ' '-v+[\\[how\\] much]:value: '`);
   expect(zsh).toContain("'--data-dir=[where]:directory:_files -/'");
   expect(zsh).toContain("'--output=[form]:value:(table json)'");
