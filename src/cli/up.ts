@@ -9,6 +9,7 @@ import {
   type StartServer,
 } from "../server/config/server-options.ts";
 import { StartupError } from "../process/startup-error.ts";
+import { shellWord } from "./shell-word.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -92,10 +93,6 @@ async function kubeconfigFor(config: ServerConfig, scratch: AsyncDisposableStack
 /** Returns the lines that the user types next. */
 export function instructions(kubeconfigPath = ""): string[] {
   return [`export KUBECONFIG=${shellWord(kubeconfigPath)}`, "kubectl get namespaces"];
-}
-
-function shellWord(text: string): string {
-  return /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 async function loadServer(): Promise<StartServer> {

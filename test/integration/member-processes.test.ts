@@ -233,6 +233,15 @@ describe("three members", () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^\d +c +voter +unreachable /m);
     expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard of it \d+ s ago$/m);
+    // Its own kubeconfig names the others, which answer in its place.
+    expect((await c.run("status")).out).toContain("2 of 3 are healthy");
+    const gone = await quorate(["status", "--kubeconfig", c.kubeconfig, "--endpoints", `${c.url},${b.url}`]);
+    expect(gone.code).toBe(0);
+    const none = await quorate(["status", "--kubeconfig", c.kubeconfig, "--endpoints", `${c.url},https://127.0.0.1:1`]);
+    expect(none).toMatchObject({
+      code: 1,
+      err: `quorate: no member answers: cannot reach ${c.url}: nothing listens there; cannot reach https://127.0.0.1:1: nothing listens there\n`,
+    });
     await c.start();
     expect((await c.request("GET", `${configMaps}/without-c`)).code).toBe(200);
     await rolesOf(a, "leader", "voter", "voter");
@@ -300,9 +309,15 @@ describe("when all is lost but", () => {
     const recovered = await quorate(["cluster", "recover", "--data-dir", c.directory]);
     expect(recovered).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^member \d is now the only member of its cluster; forgotten: \d, \d/),
+      out: expect.stringMatching(/^member \d is now the only member of its cluster; forgotten: \d, \d\n/),
+      err: expect.stringContaining("never start the others again"),
     });
-    await c.start();
+    // The command that it prints is enough.
+    const [, command = ""] = recovered.out.split("\n");
+    expect(command).toBe(
+      `quorate up --data-dir ${c.directory} --member-name c --peer-address 127.0.0.1:${c.peerPort} --secure-port ${c.port}`,
+    );
+    await c.start(command.split(" ").slice(1), []);
     expect((await c.request("GET", `${configMaps}/last`)).code).toBe(200);
     expect((await statusOf(c)).members.map(({ name }: any) => name)).toEqual(["c"]);
     const newcomer = await newMember("newcomer");
