@@ -51,18 +51,20 @@ async function flagsBeside(client: ClusterClient): Promise<Record<string, string
   const number = Math.max(...members.map(({ id }) => id)) + 1;
   const peers = members.map(({ peerAddress }) => new URL(`https://${peerAddress || "127.0.0.1:7379"}`));
   const apis = members.map(({ clientUrl }) => new URL(clientUrl || "https://127.0.0.1:6443"));
-  const taken = new Set([...peers, ...apis].flatMap((url) => [portOf(url), portOf(url) + gossipPortOffset]));
-  // Each use takes a free port and the one for gossip that belongs to it.
-  const above = (urls: readonly URL[]) => {
+  const taken = new Set([
+    ...apis.map(portOf),
+    ...peers.flatMap((url) => [portOf(url), portOf(url) + gossipPortOffset]),
+  ]);
+  const above = (urls: readonly URL[], offset: number) => {
     let port = Math.max(...urls.map(portOf)) + 1;
-    while (taken.has(port) || taken.has(port + gossipPortOffset)) port++;
-    taken.add(port).add(port + gossipPortOffset);
+    while (taken.has(port) || taken.has(port + offset)) port++;
+    taken.add(port).add(port + offset);
     return String(port);
   };
   const { name } = members[0] ?? { name: "member" };
   return {
-    "peer-address": `${peers[0]?.hostname}:${above(peers)}`,
-    "secure-port": above(apis),
+    "peer-address": `${peers[0]?.hostname}:${above(peers, gossipPortOffset)}`,
+    "secure-port": above(apis, 0),
     "member-name": `${name}-${number}`,
     "data-dir": `${defaultDataDir(process.env)}-${number}`,
   };
