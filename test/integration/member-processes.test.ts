@@ -307,13 +307,13 @@ describe("when all is lost but", () => {
     expect(busy).toMatchObject({ code: 1, err: expect.stringMatching(/^quorate: .*is using it/) });
     await c.stop("SIGKILL");
     const recovered = await quorate(["cluster", "recover", "--data-dir", c.directory]);
+    const [, command = ""] = recovered.out.split("\n");
     expect(recovered).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^member \d is now the only member of its cluster; forgotten: \d, \d\n/),
       err: expect.stringContaining("never start the others again"),
     });
     // The command that it prints is enough.
-    const [, command = ""] = recovered.out.split("\n");
     expect(command).toBe(
       `quorate up --data-dir ${c.directory} --member-name c --peer-address 127.0.0.1:${c.peerPort} --secure-port ${c.port}`,
     );
