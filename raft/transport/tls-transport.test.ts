@@ -234,6 +234,17 @@ describe("refused connections", () => {
     expect(await refusalOf({}, ids(2, 3), 3)).toContain("2 unknown");
   });
 
+  test("a member that was removed before the other side started", async () => {
+    const directory: Directory = new Map();
+    const two = await open(2, directory, { wasRemoved: (member) => member === 3, addressOf: () => undefined });
+    two.transport.setMembers(ids(2));
+    const three = await open(3, directory);
+    three.transport.setMembers(ids(2, 3));
+    three.transport.send([heartbeat(3, 2)]);
+    await until(() => three.refusals.includes("2 removed"), "the refusal");
+    expect(two.refusals).toEqual([]);
+  });
+
   test("a non-member, but not if it may have become a member: it is answered over its own connections", async () => {
     const directory: Directory = new Map();
     const two = await open(2, directory, { mayHaveJoined: (member) => member === 3, addressOf: () => undefined });

@@ -34,6 +34,8 @@ export interface ServerHttp extends AsyncDisposable {
   readonly clients: InProcessClients;
   /** Fails `/readyz` from now on; everything else is served as usual. */
   leave(): void;
+  /** Answers 503 from now on, because the cluster has removed this member. */
+  expel(): void;
   /** Takes no more requests, and waits up to `graceMs` for those that run. */
   drain(graceMs: number): Promise<void>;
 }
@@ -78,6 +80,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     checks,
     clients: inProcessClients({ ...api.authorization, handler: served.resources, clock, onFault: onError }),
     leave: () => lifecycle.advance("leaving"),
+    expel: () => lifecycle.advance("removed"),
     drain: (graceMs) => (drained ??= drain(graceMs)),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -314,6 +314,8 @@ describe("the chain", () => {
       );
     lifecycle.advance("leaving");
     expect(await codes()).toEqual([200, 200, 200, 200]);
+    lifecycle.advance("removed");
+    expect(await codes()).toEqual([503, 200, 200, 200]);
     lifecycle.advance("refusing");
     expect(await codes()).toEqual([429, 200, 200, 200]);
     const refused = await handle(request("/x"));
