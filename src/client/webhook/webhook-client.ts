@@ -107,8 +107,10 @@ class WebhookClient implements Webhook {
     let target: Endpoint | undefined;
     let sentMs: number | undefined;
     try {
-      const proof = await deadline.race(credentials.proofFor(this.#address.authority));
-      await this.#enter(deadline.signal);
+      const known = credentials.proofFor(this.#address.authority);
+      const proof = known instanceof Promise ? await deadline.race(known) : known;
+      const entered = this.#enter(deadline.signal);
+      if (entered !== undefined) await entered;
       try {
         target = this.#target();
         sentMs = clock.steadyMs();
@@ -168,12 +170,12 @@ class WebhookClient implements Webhook {
     });
   }
 
-  /** Waits for a place among the running calls. @throws Error when the deadline comes first */
-  async #enter(signal: AbortSignal): Promise<void> {
+  /** Takes a place among the running calls; undefined without a wait. @throws Error when the deadline comes first */
+  #enter(signal: AbortSignal): Promise<void> | undefined {
     signal.throwIfAborted();
     if (this.#running < callsMax) {
       this.#running++;
-      return;
+      return undefined;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const abort = () => {
@@ -182,7 +184,7 @@ class WebhookClient implements Webhook {
     };
     this.#waiting.add(resolve);
     signal.addEventListener("abort", abort, { once: true });
-    await promise.finally(() => signal.removeEventListener("abort", abort));
+    return promise.finally(() => signal.removeEventListener("abort", abort));
   }
 
   /** A place passes directly to the call that has waited longest. */
@@ -200,12 +202,14 @@ class WebhookClient implements Webhook {
 class AnswerTooLongError extends Error {}
 
 async function readBounded(response: Response, bytesMax: number): Promise<Uint8Array> {
-  const declared = Number(response.headers.get("content-length") ?? 0);
+  const declared = response.headers.get("content-length");
   const tooLong = () => new AnswerTooLongError(`the answer is longer than ${bytesMax} bytes`);
-  if (declared > bytesMax) {
+  if (Number(declared ?? 0) > bytesMax) {
     await response.body?.cancel();
     throw tooLong();
   }
+  // An answer does not get longer than it says. Reading it as a stream would cost as much as the rest of the call.
+  if (declared !== null && !response.headers.has("transfer-encoding")) return response.bytes();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response.body ?? []) {

@@ -111,8 +111,10 @@ function codeText(code: number): string {
 function series<Child>(make: (labels: Labels) => Child): (labels: Labels) => Child {
   const children = new Map<string, Child>();
   return (labels) => {
-    const shown = children.size < seriesMax ? labels : { ...labels, name: "other" };
-    const key = JSON.stringify(children.has(JSON.stringify(labels)) ? labels : shown);
+    const own = JSON.stringify(labels);
+    const known = children.get(own);
+    if (known !== undefined) return known;
+    const key = children.size < seriesMax ? own : JSON.stringify({ ...labels, name: "other" });
     let child = children.get(key);
     if (child === undefined) {
       child = make(JSON.parse(key));
