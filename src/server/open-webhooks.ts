@@ -13,6 +13,7 @@ import { StartupError } from "../process/startup-error.ts";
 import type { WebhookConversionParts } from "../kinds/custom/webhook-conversion.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { ServerConfig } from "./config/server-options.ts";
+import { clientMetrics } from "./metrics/client-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { conversionMetrics, webhookMetrics } from "./metrics/webhook-metrics.ts";
 
@@ -40,10 +41,11 @@ export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
     ? endpointResolver(lookup, (below) => (below === 0 ? 0 : randomInt(below)))
     : clusterAddressResolver(lookup);
   const observer = observerOf(parts);
+  const onRequest = clientMetrics(parts.metrics.registry);
   const partsOf = (kubeconfig: string | undefined): WebhookParts => {
     const credentials = kubeconfig === undefined ? noWebhookCredentials : credentialsOf(kubeconfig, config);
     return {
-      clients: new WebhookClients({ clock, resolve, credentials }),
+      clients: new WebhookClients({ clock, resolve, credentials, onRequest }),
       observer,
       breaksCircuits: config.breaksCircuits,
     };
@@ -52,7 +54,7 @@ export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
     mutating: partsOf(webhookKubeconfigs.MutatingAdmissionWebhook),
     validating: partsOf(webhookKubeconfigs.ValidatingAdmissionWebhook),
     conversion: {
-      clients: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials }),
+      clients: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials, onRequest }),
       observe: conversionMetrics(parts.metrics.registry),
     },
   };
