@@ -13,7 +13,6 @@ import { StartupError } from "../process/startup-error.ts";
 import type { WebhookConversionParts } from "../kinds/custom/webhook-conversion.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { ServerConfig } from "./config/server-options.ts";
-import { clientMetrics } from "./metrics/client-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { conversionMetrics, webhookMetrics } from "./metrics/webhook-metrics.ts";
 
@@ -28,7 +27,7 @@ export interface ServerWebhooks {
 export interface ServerWebhooksParts {
   readonly config: ServerConfig;
   readonly registries: () => Registries;
-  readonly metrics: Pick<Metrics, "registry">;
+  readonly metrics: Pick<Metrics, "registry" | "sentRequest">;
   readonly onError: (error: unknown) => void;
 }
 
@@ -41,7 +40,7 @@ export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
     ? endpointResolver(lookup, (below) => (below === 0 ? 0 : randomInt(below)))
     : clusterAddressResolver(lookup);
   const observer = observerOf(parts);
-  const onRequest = clientMetrics(parts.metrics.registry);
+  const onRequest = parts.metrics.sentRequest;
   const partsOf = (kubeconfig: string | undefined): WebhookParts => {
     const credentials = kubeconfig === undefined ? noWebhookCredentials : credentialsOf(kubeconfig, config);
     return {

@@ -11,7 +11,10 @@ const codeMax = 600;
 
 /** Registers what is counted of requests to other servers; returns a function that records one. */
 export function clientMetrics(registry: Registry): (request: SentRequest) => void {
-  const requests = new BoundCounter("rest_client_requests_total", "Requests to other servers, by code and host.");
+  const requests = new BoundCounter(
+    "rest_client_requests_total",
+    "Requests of this process to API servers and webhooks, by code and host.",
+  );
   const durations = histogram("request_duration_seconds", "Time until another server has answered.", durationBuckets);
   const sent = histogram("request_size_bytes", "Size of requests to other servers.", sizeBuckets);
   const received = histogram("response_size_bytes", "Size of the answers of other servers.", sizeBuckets);

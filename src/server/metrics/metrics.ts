@@ -1,4 +1,5 @@
 import Registry from "prom-client/lib/registry.js";
+import type { SentRequest } from "../../client/webhook/webhook-client.ts";
 import type { RequestMetrics } from "../../http/filters/request-metrics.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
@@ -11,6 +12,7 @@ import {
   type HistogramChild,
 } from "./bound-metric.ts";
 import { buildMetrics } from "./build-metrics.ts";
+import { clientMetrics } from "./client-metrics.ts";
 import { exposeMetrics, type Sample } from "./exposition.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { requestMetrics } from "./request-metrics.ts";
@@ -33,8 +35,10 @@ export interface Metrics extends RequestMetrics {
   watchListed(resource: GroupVersionResource, scope: string, seconds: number): void;
   /** Returns the histogram of the time that a filter takes. Called once for each filter. */
   filterDuration(filter: string): HistogramChild;
-  /** Counts a request that the server made to itself. */
-  selfRequest(exchange: Exchange): void;
+  /** Counts a request of a client in this process to this server. */
+  selfRequest(exchange: Exchange, code: number, seconds: number): void;
+  /** Counts a request to another server. */
+  sentRequest(request: SentRequest): void;
   /** Returns the text of `GET /metrics`. */
   readonly handle: Handler;
 }
@@ -48,10 +52,15 @@ const watchListBuckets = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 
 const filterBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30];
 const watchSizeBuckets = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 
+/** Requests of clients in this process need no host. */
+const ownHost = "in-process";
+
 export function createMetrics({ isServed }: MetricsOptions): Metrics {
   const registry = new Registry();
   const requests = requestMetrics(registry, isServed);
   const watches = watchEventMetrics(registry);
+  const own = selfRequestMetrics(registry, isServed);
+  const sent = clientMetrics(registry);
   const filters = new BoundHistogram(
     "apiserver_request_filter_duration_seconds",
     "Time that a filter takes for a request.",
@@ -72,7 +81,12 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
     registry,
     watchEvents: watches,
     watchListed: watchListMetrics(registry),
-    selfRequest: selfRequestMetrics(registry, isServed),
+    sentRequest: sent,
+    selfRequest(exchange, code, seconds) {
+      own(exchange);
+      const { method } = exchange.request;
+      sent({ method, host: ownHost, code, seconds, requestBytes: undefined, responseBytes: undefined });
+    },
     filterDuration: (filter) => filters.labels({ filter }),
     deprecatedRequest({ group, version, resource }, subresource, removedRelease) {
       const key = `${group}/${version}/${resource}/${subresource}`;
