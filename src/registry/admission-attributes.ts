@@ -52,6 +52,7 @@ export function admissionAttributes(request: AdmittedRequest): AdmissionAttribut
     signal: () => context.signal?.(),
     warn: context.warn,
     annotate: (key, value) => context.annotate?.(key, value),
+    webhooksTook: (ms) => context.webhooksTook?.(ms),
     annotateBody: (key, value) => context.annotateBody?.(key, value),
     onSettled: request.onSettled,
   };

@@ -39,6 +39,8 @@ export interface AdmissionAttributes {
   annotate(key: string, value: string): void;
   /** Adds an annotation that quotes the request, if the audit records bodies of requests. */
   annotateBody(key: string, value: () => string): void;
+  /** Notes time that was spent waiting for webhooks. */
+  webhooksTook?(ms: number): void;
   /**
    * Registers a listener that is called once with the outcome of this attempt to write, for plugins that have counted
    * the object.

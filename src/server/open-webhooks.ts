@@ -27,7 +27,7 @@ export interface ServerWebhooks {
 export interface ServerWebhooksParts {
   readonly config: ServerConfig;
   readonly registries: () => Registries;
-  readonly metrics: Pick<Metrics, "registry">;
+  readonly metrics: Pick<Metrics, "registry" | "sentRequest">;
   readonly onError: (error: unknown) => void;
 }
 
@@ -40,10 +40,11 @@ export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
     ? endpointResolver(lookup, (below) => (below === 0 ? 0 : randomInt(below)))
     : clusterAddressResolver(lookup);
   const observer = observerOf(parts);
+  const onRequest = parts.metrics.sentRequest;
   const partsOf = (kubeconfig: string | undefined): WebhookParts => {
     const credentials = kubeconfig === undefined ? noWebhookCredentials : credentialsOf(kubeconfig, config);
     return {
-      clients: new WebhookClients({ clock, resolve, credentials }),
+      clients: new WebhookClients({ clock, resolve, credentials, onRequest }),
       observer,
       breaksCircuits: config.breaksCircuits,
     };
@@ -52,7 +53,7 @@ export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
     mutating: partsOf(webhookKubeconfigs.MutatingAdmissionWebhook),
     validating: partsOf(webhookKubeconfigs.ValidatingAdmissionWebhook),
     conversion: {
-      clients: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials }),
+      clients: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials, onRequest }),
       observe: conversionMetrics(parts.metrics.registry),
     },
   };

@@ -61,6 +61,21 @@ export interface WebhookClientsParts {
   readonly clock: Clock;
   readonly resolve: ServiceResolver;
   readonly credentials: WebhookCredentials;
+  /** Hears of every request that was sent. */
+  readonly onRequest?: ((request: SentRequest) => void) | undefined;
+}
+
+/** One request as its client has seen it. */
+export interface SentRequest {
+  readonly method: string;
+  /** `host:port`. */
+  readonly host: string;
+  /** Undefined when no answer came. */
+  readonly code: number | undefined;
+  readonly seconds: number;
+  /** Undefined where nobody measures it. */
+  readonly requestBytes: number | undefined;
+  readonly responseBytes: number | undefined;
 }
 
 /** The clients of webhooks, one for each client configuration. */
@@ -115,15 +130,18 @@ class WebhookClient implements Webhook {
         target = this.#target();
         sentMs = clock.steadyMs();
         const response = await this.#send(target, query, body, proof, deadline.signal);
-        return {
+        const answer = {
           code: response.status,
           contentType: response.headers.get("content-type") ?? "",
           body: await readBounded(response, answerBytesMax),
         };
+        this.#record(target, sentMs, body, answer);
+        return answer;
       } finally {
         this.#leave();
       }
     } catch (error) {
+      if (target !== undefined && sentMs !== undefined) this.#record(target, sentMs, body, undefined);
       const prefix = `Post ${JSON.stringify(this.#address.url + query)}: `;
       const failed = (why: string, reason: WebhookCallError["reason"]) =>
         new WebhookCallError(`${prefix}${why}`, reason, sentMs === undefined ? 0 : clock.steadyMs() - sentMs);
@@ -132,6 +150,18 @@ class WebhookClient implements Webhook {
       const why = target === undefined ? (error as Error).message : failureText(error as Error, target);
       throw failed(why, "failed");
     }
+  }
+
+  #record(target: Endpoint, sentMs: number, body: string, answer: WebhookAnswer | undefined): void {
+    const { clock, onRequest } = this.#parts;
+    onRequest?.({
+      method: "POST",
+      host: authorityOf(target),
+      code: answer?.code,
+      seconds: (clock.steadyMs() - sentMs) / 1_000,
+      requestBytes: body.length,
+      responseBytes: answer?.body.byteLength,
+    });
   }
 
   #target(): Endpoint {

@@ -29,6 +29,9 @@ export function writeContext(
     signal: () => exchange.request.signal,
     warn: (text) => exchange.warnings.push(text),
     annotate: (key, value) => annotateExchange(exchange, key, value),
+    webhooksTook(ms) {
+      exchange.webhookMs = (exchange.webhookMs ?? 0) + ms;
+    },
     annotateBody(key, value) {
       if (exchange.audit?.recordsBodies === true) annotateExchange(exchange, key, value());
     },
