@@ -1,6 +1,7 @@
 import type { GroupVersionKind } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { AdmissionObserver, AdmissionStep, AdmissionTime } from "./admission-observer.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { DocumentForms } from "./document-forms.ts";
 import type { Reinvocation } from "./reinvocation.ts";
@@ -65,33 +66,82 @@ export interface Admission {
 }
 
 /** Runs the plugins in order until one refuses. Mutating plugins run once more if one requests it. */
-export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
+export function admissionChain(plugins: readonly AdmissionPlugin[], observer?: AdmissionObserver): Admission {
   const documents = stepsOf(plugins);
   const connections = stepsOf(plugins.filter(({ seesConnections }) => seesConnections));
   const stepsFor = ({ operation }: AdmissionAttributes) => (operation === "CONNECT" ? connections : documents);
   return {
     async admit(attributes) {
       const { mutating } = stepsFor(attributes);
-      await inOrder(mutating, attributes);
-      if (attributes.reinvocation.repeat()) await inOrder(mutating, attributes);
+      const run = new StepRun("admit", attributes, observer);
+      await run.pass(mutating);
+      if (attributes.reinvocation.repeat()) await run.pass(mutating);
+      run.end(false);
     },
-    validate: (attributes) => inOrder(stepsFor(attributes).validating, attributes),
+    async validate(attributes) {
+      const run = new StepRun("validate", attributes, observer);
+      await run.pass(stepsFor(attributes).validating);
+      run.end(false);
+    },
   };
 }
 
-function stepsOf(plugins: readonly AdmissionPlugin[]): { mutating: readonly Step[]; validating: readonly Step[] } {
-  return {
-    mutating: plugins.flatMap((plugin) => plugin.admit?.bind(plugin) ?? []),
-    validating: plugins.flatMap((plugin) => plugin.validate?.bind(plugin) ?? []),
-  };
+/** One method of a plugin. */
+interface PluginCall {
+  readonly plugin: string;
+  run(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
-type Step = (attributes: AdmissionAttributes) => Promise<void> | void;
+function stepsOf(plugins: readonly AdmissionPlugin[]): {
+  mutating: readonly PluginCall[];
+  validating: readonly PluginCall[];
+} {
+  const calls = (method: "admit" | "validate") =>
+    plugins.flatMap((plugin) => {
+      const run = plugin[method]?.bind(plugin);
+      return run === undefined ? [] : { plugin: plugin.name, run };
+    });
+  return { mutating: calls("admit"), validating: calls("validate") };
+}
 
-/** Runs the steps in order. Nearly all finish synchronously, and awaiting each would cost more than the steps. */
-async function inOrder(steps: readonly Step[], attributes: AdmissionAttributes): Promise<void> {
-  for (const step of steps) {
-    const pending = step(attributes);
-    if (pending !== undefined) await pending;
+/** One step of admission for one request, with its times. */
+class StepRun {
+  readonly #step: AdmissionStep;
+  readonly #attributes: AdmissionAttributes;
+  readonly #observer: AdmissionObserver | undefined;
+  readonly #startMs = performance.now();
+
+  constructor(step: AdmissionStep, attributes: AdmissionAttributes, observer: AdmissionObserver | undefined) {
+    this.#step = step;
+    this.#attributes = attributes;
+    this.#observer = observer;
+  }
+
+  /** Calls the plugins in order. Nearly all finish synchronously, and awaiting each would cost more than the calls. */
+  async pass(calls: readonly PluginCall[]): Promise<void> {
+    let startMs = performance.now();
+    for (const { plugin, run } of calls) {
+      try {
+        const pending = run(this.#attributes);
+        if (pending !== undefined) await pending;
+      } catch (error) {
+        this.#observer?.plugin(plugin, this.#timeSince(startMs, performance.now(), true));
+        this.end(true);
+        throw error;
+      }
+      // The end of one call is the start of the next.
+      const endMs = performance.now();
+      this.#observer?.plugin(plugin, this.#timeSince(startMs, endMs, false));
+      startMs = endMs;
+    }
+  }
+
+  end(isRejected: boolean): void {
+    this.#observer?.step(this.#timeSince(this.#startMs, performance.now(), isRejected));
+  }
+
+  #timeSince(startMs: number, endMs: number, isRejected: boolean): AdmissionTime {
+    const { operation } = this.#attributes;
+    return { step: this.#step, operation, seconds: (endMs - startMs) / 1_000, isRejected };
   }
 }

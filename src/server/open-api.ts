@@ -34,6 +34,9 @@ import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { exposeStorageSize } from "./metrics/storage-size-metric.ts";
 import { storeRequestMetrics } from "./metrics/store-request-metrics.ts";
 import { openWebhooks } from "./open-webhooks.ts";
+import { admissionMetrics } from "./metrics/admission-metrics.ts";
+import { conditionMetrics } from "./metrics/condition-metrics.ts";
+import { policyMetrics } from "./metrics/policy-metrics.ts";
 import { openRegistries, type ServerRegistries } from "./registries.ts";
 import type { StartContext } from "./start-context.ts";
 
@@ -76,7 +79,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   );
   const creationsEnded = () => registries.creations.ended();
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
-  const webhooks = openWebhooks({ config, metrics, onError, registries: () => registries });
+  const countConditions = conditionMetrics(metrics.registry);
+  const webhooks = openWebhooks({ config, metrics, countConditions, onError, registries: () => registries });
   const opened = openRegistries({
     catalog,
     store,
@@ -89,6 +93,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     serviceNetwork: serviceNetworkOf(config),
     admissionPlugins: config.admissionPlugins,
     webhooks,
+    admissionObserver: admissionMetrics(metrics.registry, clock),
+    policyObserver: policyMetrics(metrics.registry, countConditions),
     authorizer: authorization.authorizer,
     admissionGuards: [rbacEscalation(authorization)],
     observerOf: storeRequestMetrics(metrics.registry),

@@ -13,6 +13,7 @@ import { StartupError } from "../process/startup-error.ts";
 import type { WebhookConversionParts } from "../kinds/custom/webhook-conversion.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { ServerConfig } from "./config/server-options.ts";
+import type { CountConditions } from "./metrics/condition-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { conversionMetrics, webhookMetrics } from "./metrics/webhook-metrics.ts";
 
@@ -28,6 +29,7 @@ export interface ServerWebhooksParts {
   readonly config: ServerConfig;
   readonly registries: () => Registries;
   readonly metrics: Pick<Metrics, "registry" | "sentRequest">;
+  readonly countConditions: CountConditions;
   readonly onError: (error: unknown) => void;
 }
 
@@ -67,8 +69,8 @@ function credentialsOf(file: string, { clock }: ServerConfig) {
   }
 }
 
-function observerOf({ config, registries, metrics, onError }: ServerWebhooksParts): WebhookObserver {
-  const counters = webhookMetrics(metrics.registry);
+function observerOf({ config, registries, metrics, countConditions, onError }: ServerWebhooksParts): WebhookObserver {
+  const counters = webhookMetrics(metrics.registry, countConditions);
   return {
     ...counters,
     circuit(change) {

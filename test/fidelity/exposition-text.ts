@@ -5,7 +5,7 @@ export interface TextFamily {
 }
 
 interface TextSample {
-  /** Name of the family, with `_bucket`, `_sum` or `_count` behind it in a histogram. */
+  /** Name of the family, with `_bucket`, `_sum` or `_count` behind it in a histogram or a summary. */
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
   readonly value: number;
@@ -76,7 +76,7 @@ function numberOf(text: string, line: string): number {
 
 function belongsTo(sample: string, name: string, { type }: TextFamily): boolean {
   if (type === "histogram") return ["_bucket", "_sum", "_count"].some((end) => sample === name + end);
-  return sample === name;
+  return sample === name || (type === "summary" && ["_sum", "_count"].some((end) => sample === name + end));
 }
 
 function checkFamily(name: string, { type, samples }: TextFamily): void {

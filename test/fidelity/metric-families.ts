@@ -36,12 +36,8 @@ const flowControl = "requests are not sorted into priority levels; they have two
 
 /** The reasons for which families that upstream promises are not served. */
 export const unservedFamilies: ReadonlyMap<string, string> = new Map([
-  ["apiserver_admission_controller_admission_duration_seconds", admission],
-  ["apiserver_admission_step_admission_duration_seconds", admission],
   ["apiserver_cel_compilation_duration_seconds", admission],
   ["apiserver_cel_evaluation_duration_seconds", admission],
-  ["apiserver_validating_admission_policy_check_duration_seconds", admission],
-  ["apiserver_validating_admission_policy_check_total", admission],
   ["apiserver_flowcontrol_current_executing_requests", flowControl],
   ["apiserver_flowcontrol_current_executing_seats", flowControl],
   ["apiserver_flowcontrol_current_inqueue_requests", flowControl],

@@ -9,7 +9,7 @@ export type Sample = readonly [labels: Labels, value: number];
 export interface ExposedFamily {
   readonly name: string;
   readonly help: string;
-  readonly type: "counter" | "gauge" | "histogram";
+  readonly type: "counter" | "gauge" | "histogram" | "summary";
   /** Yields the lines of one combination of labels after another. */
   text(): Iterable<string>;
 }
