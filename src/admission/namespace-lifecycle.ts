@@ -34,7 +34,7 @@ export function namespaceLifecycle({ lookup, catchUp }: NamespaceLifecycleParts)
   };
 }
 
-function requireActive(found: KubeObject | undefined, { info, namespace, name }: AdmissionAttributes): void {
+function requireActive(found: Namespace | undefined, { info, namespace, name }: AdmissionAttributes): void {
   if (found === undefined) throw status.notFound({ group: "", resource: "namespaces", name: namespace });
   if (found.metadata.deletionTimestamp === undefined && phaseOf(found) !== "Terminating") return;
   throw status.forbidden(

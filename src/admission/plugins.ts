@@ -40,6 +40,7 @@ import { resourceQuota } from "./resource-quota/resource-quota.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { serviceAccount } from "./service-account.ts";
 import { storageObjectInUseProtection } from "./storage-object-in-use-protection.ts";
+import type { PolicyObserver } from "./policies/policy-observer.ts";
 import { mutatingAdmissionPolicy } from "./policies/mutating-admission-policy.ts";
 import { validatingAdmissionPolicy } from "./policies/validating-admission-policy.ts";
 import {
@@ -59,6 +60,7 @@ export interface PluginParts extends Pick<WebhookPluginParts, "webhooks"> {
   readonly registryOf: (resource: GroupResource) => Registry | undefined;
   readonly resourceOfKind: ResourceOfKind;
   readonly clock: Clock;
+  readonly policyObserver?: PolicyObserver | undefined;
   readonly quotas: QuotaAccountant;
   readonly randomInt: RandomInt;
   readonly wait: (delayMs: number) => Promise<void>;

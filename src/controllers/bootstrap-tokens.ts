@@ -6,8 +6,8 @@ import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
 import { parseTimeMs } from "../api/schema/time-text.ts";
 import { removeObject } from "../registry/remove-object.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
 import type { ConfigMap, Secret } from "../api/types/core-v1.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "bootstrap.kubernetes.io/token";
 const infoNamespace = "kube-public";
@@ -16,7 +16,7 @@ const signaturePrefix = "jws-kubeconfig-";
 /** Longest time of a timer. */
 const waitMsMax = 2 ** 31 - 1;
 
-export interface BootstrapTokensParts {
+export interface BootstrapTokensParts extends QueueSource {
   readonly secrets: Registry;
   readonly configMaps: Registry;
   readonly store: Store;
@@ -28,12 +28,14 @@ export interface BootstrapTokensParts {
 
 /** Removes bootstrap tokens when they expire. */
 export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
-  const { secrets, store, clock, onError } = parts;
+  const { secrets, store, clock, observeQueue, onError } = parts;
   const prefix = tokenKeyPrefix(secrets);
   const running = new DisposableStack();
   const queue = running.use(
     new WorkQueue({
+      name: "token_cleaner",
       clock,
+      observeQueue,
       onError,
       async work(key) {
         const secret: Secret | undefined = secrets.current(bootstrapTokenNamespace, nameOf(key));
@@ -58,10 +60,12 @@ export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
  * contents.
  */
 export function startBootstrapSigner(parts: BootstrapTokensParts): Disposable {
-  const { secrets, configMaps, store, clock, onError } = parts;
+  const { secrets, configMaps, store, clock, observeQueue, onError } = parts;
   const infoKey = configMaps.keyOf(infoNamespace, infoName);
   const running = new DisposableStack();
-  const queue = running.use(new WorkQueue({ clock, onError, work: () => sign(parts) }));
+  const queue = running.use(
+    new WorkQueue({ name: "bootstrap_signer_queue", clock, observeQueue, onError, work: () => sign(parts) }),
+  );
   running.use(followObjects(store, infoKey, (key) => key === infoKey && queue.add(infoKey)));
   running.use(followObjects(store, tokenKeyPrefix(secrets), () => queue.add(infoKey)));
   return running;

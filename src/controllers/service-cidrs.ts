@@ -11,9 +11,9 @@ import { strategyOf } from "../registry/kind.ts";
 import { parseIp } from "../api/validation/ip.ts";
 import type { Store } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
 import type { ServiceCIDR } from "../api/types/networking-v1.ts";
 import type { Condition } from "../api/types/meta-v1.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";
 
@@ -24,7 +24,7 @@ const readyMessage = "Kubernetes Service CIDR is ready";
 const inUseMessage =
   "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR";
 
-export interface ServiceCidrsParts {
+export interface ServiceCidrsParts extends QueueSource {
   readonly serviceCidrs: Registry;
   readonly addresses: Registry;
   readonly store: Store;
@@ -43,9 +43,9 @@ export class ServiceCidrs {
   #areWaiting = false;
 
   constructor(parts: ServiceCidrsParts) {
-    const { clock, onError } = parts;
+    const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    this.#queue = new WorkQueue({ clock, onError, work: () => this.#checkAll() });
+    this.#queue = new WorkQueue({ name: "servicecidrs", clock, observeQueue, onError, work: () => this.#checkAll() });
   }
 
   start(): Disposable {

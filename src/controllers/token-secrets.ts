@@ -6,8 +6,8 @@ import type { Store } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
 import type { Secret } from "../api/types/core-v1.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "kubernetes.io/service-account-token";
 const nameAnnotation = "kubernetes.io/service-account.name";
@@ -15,7 +15,7 @@ const uidAnnotation = "kubernetes.io/service-account.uid";
 /** Time after which a Secret without its account is removed. It may be created before the account. */
 const accountWaitMs = 10_000;
 
-export interface TokenSecretsParts {
+export interface TokenSecretsParts extends QueueSource {
   readonly secrets: Registry;
   readonly serviceAccounts: Registry;
   readonly store: Store;
@@ -30,9 +30,17 @@ export interface TokenSecretsParts {
  * their account.
  */
 export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
-  const { secrets, serviceAccounts, store, clock, onError } = parts;
+  const { secrets, serviceAccounts, store, clock, observeQueue, onError } = parts;
   const running = new DisposableStack();
-  const queue: WorkQueue = running.use(new WorkQueue({ clock, onError, work: (key) => settle(parts, queue, key) }));
+  const queue: WorkQueue = running.use(
+    new WorkQueue({
+      name: "serviceaccount_tokens_secret",
+      clock,
+      observeQueue,
+      onError,
+      work: (key) => settle(parts, queue, key),
+    }),
+  );
   running.use(
     followObjects(store, secrets.info.keyPrefix, (key, type) => {
       if (type !== "DELETED") queue.add(key);

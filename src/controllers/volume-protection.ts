@@ -5,13 +5,13 @@ import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
 import { isHeldBy, release } from "./held-object.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
 import type { PersistentVolume, Pod } from "../api/types/core-v1.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Longest time until claims in use are checked again. They are also checked when a pod is removed. */
 const checkIntervalMs = 60_000;
 
-export interface VolumeProtectionParts {
+export interface VolumeProtectionParts extends QueueSource {
   readonly claims: Registry;
   readonly volumes: Registry;
   readonly pods: Registry;
@@ -28,9 +28,15 @@ export class VolumeProtection {
   readonly #inUse = new Set<Key>();
 
   constructor(parts: VolumeProtectionParts) {
-    const { clock, onError } = parts;
+    const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    this.#queue = new WorkQueue({ clock, onError, work: (key) => this.#check(key) });
+    this.#queue = new WorkQueue({
+      name: "volume_protection",
+      clock,
+      observeQueue,
+      onError,
+      work: (key) => this.#check(key),
+    });
   }
 
   start(): Disposable {

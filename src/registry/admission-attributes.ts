@@ -53,6 +53,7 @@ export function admissionAttributes(request: AdmittedRequest): AdmissionAttribut
     isAbandoned: () => context.isAbandoned?.() === true,
     warn: context.warn,
     annotate: (key, value) => context.annotate?.(key, value),
+    webhooksTook: (ms) => context.webhooksTook?.(ms),
     annotateBody: (key, value) => context.annotateBody?.(key, value),
     onSettled: request.onSettled,
   };

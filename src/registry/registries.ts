@@ -13,6 +13,7 @@ import { InFlight } from "./in-flight.ts";
 import { strategyOf } from "./kind.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
+import type { StoreObserver } from "./store-observer.ts";
 
 export interface RegistriesParts {
   readonly catalog: Catalog;
@@ -32,6 +33,8 @@ export interface RegistriesParts {
     | undefined;
   /** Returns the allocator of a resource; undefined for one that needs none. */
   readonly allocatorOf?: ((resource: GroupResource) => Allocator | undefined) | undefined;
+  /** Returns what measures the writes of a resource. */
+  readonly observerOf?: ((resource: GroupResource) => StoreObserver) | undefined;
 }
 
 /**
@@ -109,6 +112,7 @@ export class Registries {
     const own = {
       strategy,
       allocator: allocatorOf?.(info),
+      observer: this.#parts.observerOf?.(info),
       cacher: cachers.cacher(info.keyPrefix),
       ownedFields: (subresource: string) => ownedFieldsOf?.(info, subresource, hasStatus),
     };

@@ -28,6 +28,8 @@ export interface WriteContext {
   annotate?(key: string, value: string): void;
   /** Adds an annotation that quotes the request, if the audit records bodies of requests. */
   annotateBody?(key: string, value: () => string): void;
+  /** Notes time that was spent waiting for webhooks. */
+  webhooksTook?(ms: number): void;
 }
 
 /** Outcome of a write. `entry` is undefined for a dry run, which has only the decoded object. */

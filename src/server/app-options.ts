@@ -11,7 +11,7 @@ import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
 import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
-import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
+import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
 import { builtInServer } from "../http/handlers/built-in-server.ts";
 import { customServer } from "../http/handlers/custom-server.ts";
@@ -38,6 +38,7 @@ export interface AppParts extends StartContext {
   readonly credentials: ServerCredentials;
   readonly lifecycle: Lifecycle;
   readonly audited: OpenAudit | undefined;
+  readonly auditFilter: AuditFilterMetrics;
   readonly checks: readonly HealthCheck[];
   /** The health that other members report of themselves. */
   readonly heard: Gossip["peers"];
@@ -72,8 +73,12 @@ export function appOptions(parts: AppParts): AppOptions {
   return {
     chain: {
       clock,
-      authenticator: countAuthentications(authentication.authenticator, metrics.registry),
-      authorizer: countDecisions(authorizer, metrics.registry),
+      authenticator: countAuthentications(authentication.authenticator, {
+        registry: metrics.registry,
+        inFilter: metrics.filterDuration("authentication"),
+        nowMs: () => clock.nowMs(),
+      }),
+      authorizer: countDecisions(authorizer, metrics.registry, metrics.filterDuration("authorization")),
       afterAuthentication: [
         ...(auditing === undefined ? [] : [audit(auditing)]),
         impersonation({
@@ -133,10 +138,10 @@ function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints
   return endpoints;
 }
 
-function auditingOf({ audited, config, api, log }: AppParts): AuditOptions | undefined {
+function auditingOf({ audited, auditFilter: metrics, config, api, log }: AppParts): AuditOptions | undefined {
   if (audited === undefined) return undefined;
   const onError = (error: unknown) => log.error("an audit event could not be written", { error });
-  return { ...audited, clock: config.clock, decodeProtobuf: messageDecoder(api.scheme), onError };
+  return { ...audited, clock: config.clock, decodeProtobuf: messageDecoder(api.scheme), metrics, onError };
 }
 
 function clusterPlugins({ storage, api, config, credentials, heard }: AppParts): AppPlugin[] {

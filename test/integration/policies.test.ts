@@ -446,3 +446,29 @@ test("a user needs permission to read the parameters of a binding", async () => 
     'spec.paramRef: Forbidden: user clerk does not have "get" permission on the object referenced by paramRef',
   );
 });
+
+test("policies are counted under upstream's names", async () => {
+  const namespace = await server.namespace();
+  const name = await validating(namespace, {
+    matchConditions: [{ name: "n", expression: "object.metadata.name != 'skipped'" }],
+    validations: [{ expression: "object.metadata.name != 'bad'" }, { expression: "object.data.none == 'x'" }],
+  });
+  const mutator = await mutating(namespace, {
+    mutations: [patch('[JSONPatch{op: "test", path: "/kind", value: "x"}]')],
+  });
+  await write(namespace, "bad");
+  await write(namespace, "skipped");
+  const { text } = await server.get("/metrics");
+  const check = (error: string) =>
+    `apiserver_validating_admission_policy_check_total{policy="${name}",policy_binding="${name}",error_type="${error}",enforcement_action="deny"} 2`;
+  expect(text).toContain(check("invalid_error"));
+  expect(text).toContain(
+    `apiserver_mutating_admission_policy_check_total{policy="${mutator}",policy_binding="${mutator}",error_type="no_error"} 2`,
+  );
+  expect(text).toContain(
+    `apiserver_admission_match_condition_evaluation_seconds_count{name="${name}",kind="policy",type="validate",operation="CREATE"} 1`,
+  );
+  expect(text).toMatch(
+    /apiserver_admission_controller_admission_duration_seconds_count\{name="ValidatingAdmissionPolicy",type="validate",operation="CREATE",rejected="true"\} [0-9]+/,
+  );
+});

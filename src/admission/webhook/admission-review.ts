@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import { JsonSyntaxError, parseJson, stringifyJson } from "../../api/codec/json.ts";
 import type { Status } from "../../api/status.ts";
 import { quoteText } from "../../api/go-literal.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { admissionRequest } from "../expressions/request-values.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
+import type { ReviewedDocuments } from "./reviewed-documents.ts";
 
 const group = "admission.k8s.io";
 const kind = "AdmissionReview";
@@ -18,31 +18,18 @@ export function reviewVersionOf(accepted: readonly string[]): ReviewVersion | un
   return accepted.find((version): version is ReviewVersion => (versions as readonly string[]).includes(version));
 }
 
-/** The documents of a request in the version that a webhook matched. */
-export interface ReviewedDocuments {
-  readonly object: KubeObject | undefined;
-  readonly oldObject: KubeObject | undefined;
-}
-
-/** Returns the question to a webhook. */
+/** Returns the question to a webhook, in JSON. */
 export function admissionReview(
   version: ReviewVersion,
   uid: string,
   attributes: AdmissionAttributes,
   matched: MatchedResource,
-  { object, oldObject }: ReviewedDocuments,
-): JsonObject {
-  const request = admissionRequest(attributes, matched);
-  return {
-    kind,
-    apiVersion: `${group}/${version}`,
-    request: {
-      ...request,
-      uid,
-      object: (object ?? null) as unknown as JsonValue,
-      oldObject: (oldObject ?? null) as unknown as JsonValue,
-    },
-  };
+  { objectText, oldObjectText }: ReviewedDocuments,
+): string {
+  const { object: _object, oldObject: _oldObject, ...request } = admissionRequest(attributes, matched);
+  const fields = stringifyJson({ ...request, uid }).slice(0, -1);
+  const head = `{"kind":"${kind}","apiVersion":"${group}/${version}","request":`;
+  return `${head}${fields},"object":${objectText},"oldObject":${oldObjectText}}}`;
 }
 
 /** The answer of a webhook, checked. */

@@ -53,6 +53,13 @@ test("a webhook that is gone or has changed is forgotten", () => {
   expect([breaker.admits(webhook), changes]).toEqual([true, ["open", "forgotten"]]);
 });
 
+test("calls that outlive their webhook do not count", () => {
+  const { changes, breaker, timeOut } = setUp();
+  breaker.keepOnly([{ ...webhook, revisionKey: "u/2/w/0" }]);
+  timeOut(timeoutsMax);
+  expect([breaker.admits(webhook), changes]).toEqual([true, []]);
+});
+
 test("as many open circuits are reported as are known", () => {
   const { changes, timeOut } = setUp();
   for (let at = 0; at <= circuitsMax; at++) timeOut(timeoutsMax, { ...webhook, revisionKey: `u/${at}/w/0` });

@@ -13,7 +13,7 @@ import type { Registries } from "../../registry/registries.ts";
 import { apiServerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
-import { followObjects, WorkQueue } from "../work-queue.ts";
+import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { setCondition } from "./conditions.ts";
 import { awaitsCleanup, deleteInstances, type DeletionProgress } from "./definition-deletion.ts";
 import { type GroupMember, groupMember, withStatus } from "./definition-status.ts";
@@ -22,7 +22,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "..
 /** Time after which instances that finalizers hold are looked at again. */
 const recheckMs = 1_000;
 
-export interface CustomResourcesParts {
+export interface CustomResourcesParts extends QueueSource {
   readonly registries: Registries;
   readonly store: Store;
   readonly clock: Clock;
@@ -46,12 +46,14 @@ const cleanupStrategy: Strategy = {
  * that gives up names lets the others of its group try again.
  */
 export function startCustomResources(parts: CustomResourcesParts): Disposable {
-  const { store, clock, onError } = parts;
+  const { store, clock, observeQueue, onError } = parts;
   const running = new DisposableStack();
   const definitions = new Definitions(parts, (key) => queue.add(key));
   const queue: WorkQueue = running.use(
     new WorkQueue({
+      name: "crd_naming_condition_controller",
       clock,
+      observeQueue,
       onError,
       work: async (key) => {
         if (await definitions.settle(key)) queue.addAfter(key, recheckMs);

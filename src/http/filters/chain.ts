@@ -53,7 +53,11 @@ export function buildChain(
     auditId(options.newAuditId ?? (() => crypto.randomUUID())),
     requestInfo,
     draining(options.lifecycle ?? new Lifecycle()),
-    requestDeadline({ clock, timeoutMs: options.requestTimeoutMs ?? requestTimeoutMsDefault }),
+    requestDeadline({
+      clock,
+      timeoutMs: options.requestTimeoutMs ?? requestTimeoutMsDefault,
+      onLate: metrics?.endedLate,
+    }),
     authentication(options.authenticator),
     ...(options.afterAuthentication ?? []),
     maxInFlight({ ...limits, onChange }),

@@ -57,7 +57,7 @@ export async function readPage(
   if (options.continue !== "") return continuePage(cacher, store, selection, options);
   const exact = match === "Exact" || (match === "" && limit > 0 && (resourceVersion ?? 0) > 0);
   if (!exact) {
-    await waitForVersion(store, resourceVersion);
+    await cacher.whenFresh(() => waitForVersion(store, resourceVersion), resourceVersion === undefined);
     return pageAt(cacher, selection, { limit });
   }
   return exactPage(cacher, store, selection, resourceVersion as number, limit);

@@ -31,13 +31,26 @@ export type ConversionFailure =
   | "conversion_webhook_partial_response_failure"
   | "conversion_webhook_invalid_converted_object_failure";
 
+/** One call of a conversion webhook, as metrics count it. */
+export interface ObservedConversion {
+  /** Name of the definition. */
+  readonly definition: string;
+  readonly from: string;
+  readonly to: string;
+  readonly seconds: number;
+  /** Undefined for a call that has succeeded. */
+  readonly failure: ConversionFailure | undefined;
+}
+
 export interface WebhookConversionParts {
+  /** Name of the definition. */
+  readonly definition: string;
   readonly clients: WebhookFinder;
   readonly clientConfig: WebhookClientConfig;
   /** `conversionReviewVersions`: the first one that is known is sent. */
   readonly reviewVersions: readonly string[];
   /** Told of each call, and of how it failed. */
-  readonly observe?: ((seconds: number, failure: ConversionFailure | undefined) => void) | undefined;
+  readonly observe?: ((conversion: ObservedConversion) => void) | undefined;
 }
 
 /**
@@ -63,19 +76,30 @@ async function convert(
   signal: AbortSignal | undefined,
 ): Promise<readonly KubeObject[]> {
   const startMs = performance.now();
-  const seconds = () => (performance.now() - startMs) / 1_000;
+  const observe = (failure: ConversionFailure | undefined) =>
+    parts.observe?.({
+      definition: parts.definition,
+      from: versionOf(differing[0] as KubeObject),
+      to: to.version,
+      seconds: (performance.now() - startMs) / 1_000,
+      failure,
+    });
   const prefix = `conversion webhook for ${kindText(differing[0] as KubeObject)}`;
   try {
     const answered = await ask(parts, differing, to, signal);
     const restored = restoreAll(differing, answered, to);
-    parts.observe?.(seconds(), undefined);
+    observe(undefined);
     const replaced = new Map(differing.map((object, at) => [object, restored[at] as KubeObject]));
     return objects.map((object) => replaced.get(object) ?? object);
   } catch (error) {
     if (!(error instanceof ConversionProblem)) throw error;
-    parts.observe?.(seconds(), error.failure);
+    observe(error.failure);
     throw status.unconverted(`${prefix} ${error.message}`);
   }
+}
+
+function versionOf({ apiVersion = "" }: KubeObject): string {
+  return parseApiVersion(apiVersion)?.version ?? apiVersion;
 }
 
 /** A failure with the part of its text that follows the name of the webhook. */
