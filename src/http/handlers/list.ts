@@ -103,6 +103,7 @@ async function pageAt(
   const onlyKey = key === undefined ? undefined : (candidate: Key) => candidate === key;
   const page = await cacher.list({
     prefix: key ?? prefix,
+    isRequest: true,
     ...(start === undefined ? {} : { start }),
     ...(limit > 0 ? { limit } : {}),
     ...(at === undefined ? {} : { at: toRevision(at) }),

@@ -59,6 +59,8 @@ export interface ListOptions {
   readonly labels?: LabelSelector;
   /** Revision of the state to list; the newest by default. */
   readonly at?: Revision;
+  /** The list is counted. Absent for one that no client asked for. */
+  readonly isRequest?: true;
 }
 
 export interface ListPage {
@@ -239,16 +241,13 @@ export class Cacher {
   }
 
   #listTree(tree: EntryTree, options: ListOptions, revision: Revision): ListPage {
-    const { counts } = this;
-    counts.lists++;
     const { limit = 0, start = options.prefix } = options;
     const low = start > options.prefix ? start : options.prefix;
     const high = prefixEnd(options.prefix);
     const select = selection(options);
     if (limit <= 0 && select === undefined && tree === this.#tree && low === this.prefix) {
       this.#all ??= tree.valuesArray();
-      counts.examined += this.#all.length;
-      counts.returned += this.#all.length;
+      this.#count(options, this.#all.length, this.#all.length);
       return { entries: this.#all, revision, next: undefined, remaining: undefined };
     }
     const max = limit > 0 ? limit : Number.POSITIVE_INFINITY;
@@ -262,12 +261,18 @@ export class Cacher {
       if (!more) entries.push(entry);
       return !more;
     });
-    counts.examined += examined;
-    counts.returned += entries.length;
+    this.#count(options, examined, entries.length);
     const page = pageOf(entries, revision, more);
     if (page.next === undefined) return page;
     if (tree === this.#tree) this.#history.keep(tree, this.#changed, this.#clock.nowMs());
     return select === undefined ? { ...page, remaining: countEntries(tree, page.next, high) } : page;
+  }
+
+  #count({ isRequest }: ListOptions, examined: number, returned: number): void {
+    if (isRequest === undefined) return;
+    this.counts.lists++;
+    this.counts.examined += examined;
+    this.counts.returned += returned;
   }
 
   /** Reads the store at `at`. The remaining count is unknown in this case. */
