@@ -36,7 +36,8 @@ export function* validateDefinition(definition: KubeObject, old?: KubeObject): G
   yield;
   const { group, names } = fresh.spec;
   const stored = old === undefined ? undefined : definitionSpecOf(old);
-  const check = new SpecCheck(fresh, stored, isEstablished(old));
+  const ratchets = stored === undefined ? allRequired : yield* ratchetsOf(schemasOf(stored));
+  const check = new SpecCheck(fresh, stored, { ratchets, wasEstablished: isEstablished(old) });
   yield;
   return [
     ...(old === undefined ? validateName(metadata.name ?? "", `${names.plural}.${group}`) : []),
@@ -123,12 +124,16 @@ class SpecCheck {
   readonly #unchanged: ReadonlySet<string>;
   readonly #requiresStructural: boolean;
 
-  constructor(fresh: DefinitionSpec, old: DefinitionSpec | undefined, wasEstablished: boolean) {
+  constructor(
+    fresh: DefinitionSpec,
+    old: DefinitionSpec | undefined,
+    { ratchets, wasEstablished }: { readonly ratchets: SchemaRatchets; readonly wasEstablished: boolean },
+  ) {
     this.#fresh = fresh;
     this.#old = old;
     this.#wasEstablished = wasEstablished;
     const oldSchemas = old === undefined ? [] : schemasOf(old);
-    this.#ratchets = old === undefined ? allRequired : ratchetsOf(oldSchemas);
+    this.#ratchets = ratchets;
     this.#stored = expressionsOf(oldSchemas);
     this.#unchanged = old === undefined ? new Set() : unchangedVersions(fresh, old);
     const needsStructure = schemasOf(fresh).some((schema) => someSchema(schema, isExtended));

@@ -17,7 +17,7 @@ import { makeRuleValidator, type RuleSchema, runRules, storedEnvironment, toFiel
 /** The most that the rules may cost that check all defaults of a schema. */
 const rulesCostMax = 10_000_000;
 /** Nodes that are checked before others get their turn. */
-const nodesPerStep = 200;
+const nodesPerStep = 20;
 const environments = { environmentOf: () => storedEnvironment() };
 
 /** Steps from a resource to a value inside of it; an item has no name. */
