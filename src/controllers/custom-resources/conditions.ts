@@ -22,3 +22,8 @@ export function setCondition(status: JsonObject, condition: Condition, now: stri
   status["conditions"] =
     before === undefined ? [...conditions, next] : conditions.map((one) => (one === before ? next : one));
 }
+
+export function removeCondition(status: JsonObject, type: string): void {
+  const found = findCondition(status, type);
+  if (found !== undefined) status["conditions"] = objectsOf(status["conditions"]).filter((one) => one !== found);
+}

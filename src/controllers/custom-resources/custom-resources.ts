@@ -1,6 +1,7 @@
 import type { Entry, Key } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { runSliced } from "../../api/sliced.ts";
 import { formatTime } from "../../api/time.ts";
 import { objectOf } from "../../api/json-reading.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
@@ -12,12 +13,15 @@ import { apiServerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, WorkQueue } from "../work-queue.ts";
-import { setCondition } from "./conditions.ts";
-import { awaitsCleanup, deleteInstances, type DeletionProgress } from "./definition-deletion.ts";
+import { type Condition, setCondition } from "./conditions.ts";
+import { awaitsCleanup, deleteInstances, type DeletionProgress, unconfirmedDeletion } from "./definition-deletion.ts";
 import { type GroupMember, groupMember, groupOf, withStatus } from "./definition-status.ts";
+import { nonStructuralCondition } from "./non-structural-schema.ts";
 
 /** Time after which instances that finalizers hold are looked at again. */
 const recheckMs = 1_000;
+/** Time after which the condition says that instances are still there. */
+const deletionMsMax = 60_000;
 
 export interface CustomResourcesParts {
   readonly registries: Registries;
@@ -72,6 +76,10 @@ class Definitions {
   /** Those whose last creations have ended. */
   readonly #settled = new Set<Key>();
   readonly #known = new WeakMap<Entry, GroupMember>();
+  /** The condition about the schemas of each definition, and the generation that it is about. */
+  readonly #structures = new Map<Key, { readonly version: string; readonly condition: Condition | undefined }>();
+  /** Time since which instances of each definition are awaited to go. */
+  readonly #deletingSinceMs = new Map<Key, number>();
 
   constructor(parts: CustomResourcesParts, requeue: (key: Key) => void) {
     this.#parts = parts;
@@ -82,6 +90,8 @@ class Definitions {
 
   removed(key: Key): void {
     this.#settled.delete(key);
+    this.#structures.delete(key);
+    this.#deletingSinceMs.delete(key);
   }
 
   /** Brings a definition to where it should be. @returns whether it has to be looked at again */
@@ -98,7 +108,9 @@ class Definitions {
   }
 
   async #updateStatus(name: string, definition: KubeObject): Promise<void> {
-    const changed = (one: KubeObject) => withStatus(one, this.#namesBeside(one), this.#parts.clock.nowMs());
+    const nonStructural = await this.#nonStructural(this.prefix + name, definition);
+    const nowMs = this.#parts.clock.nowMs();
+    const changed = (one: KubeObject) => withStatus(one, { others: this.#namesBeside(one), nonStructural, nowMs });
     if (changed(definition) === undefined) return;
     await this.#registry.update("", name, (old) => changed(old) ?? old, apiServerContext, {
       strategy: strategyOf(customResourceDefinition, "status"),
@@ -108,14 +120,34 @@ class Definitions {
     this.#requeueWaiting(groupOf(definition));
   }
 
+  /** The schemas change with the generation only. */
+  async #nonStructural(key: Key, definition: KubeObject): Promise<Condition | undefined> {
+    const version = `${definition.metadata.uid}/${definition.metadata.generation}`;
+    const known = this.#structures.get(key);
+    if (known?.version === version) return known.condition;
+    const condition = await runSliced(nonStructuralCondition(definition));
+    this.#structures.set(key, { version, condition });
+    return condition;
+  }
+
   async #cleanUp(key: Key, definition: KubeObject): Promise<boolean> {
     if (!this.#settled.has(key)) {
       await this.#parts.settle();
       this.#settled.add(key);
     }
     const progress = await deleteInstances(definition, this.#parts.registries);
-    await this.#report(definition, progress);
+    const isLate = !progress.isDone && this.#isLate(key);
+    await this.#report(definition, isLate ? { ...progress, condition: unconfirmedDeletion } : progress);
     return !progress.isDone;
+  }
+
+  /** Reports once in each period that the instances of a definition have not gone in time. */
+  #isLate(key: Key): boolean {
+    const nowMs = this.#parts.clock.steadyMs();
+    const sinceMs = this.#deletingSinceMs.get(key) ?? nowMs;
+    const isLate = nowMs - sinceMs >= deletionMsMax;
+    this.#deletingSinceMs.set(key, isLate ? nowMs : sinceMs);
+    return isLate;
   }
 
   async #report({ metadata: { name = "" } }: KubeObject, { condition, isDone }: DeletionProgress): Promise<void> {

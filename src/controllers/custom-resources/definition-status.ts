@@ -1,10 +1,10 @@
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { formatTime } from "../../api/time.ts";
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import { hasItsNames, judgeNames } from "./accepted-names.ts";
 import { approvalCondition } from "./approval.ts";
-import { type Condition, findCondition, setCondition } from "./conditions.ts";
+import { type Condition, findCondition, removeCondition, setCondition } from "./conditions.ts";
 
 const established: Condition = {
   type: "Established",
@@ -19,15 +19,22 @@ const invalidAuthority: Condition = {
   message: "The conversion webhook CABundle is invalid",
 };
 
+/** The facts that the status of a definition follows from, besides the definition. */
+export interface StatusFacts {
+  /** Accepted names of the other definitions of its group. */
+  readonly others: readonly JsonObject[];
+  /** The condition about its schemas, where they are not structural. */
+  readonly nonStructural?: Condition | undefined;
+  readonly nowMs: number;
+}
+
 /**
  * Returns the definition with the names that it gets and the conditions that follow, or undefined when all of that is
  * there already.
- * @param others accepted names of the other definitions of its group
  */
 export function withStatus(
   definition: KubeObject,
-  others: readonly JsonObject[],
-  nowMs: number,
+  { others, nonStructural, nowMs }: StatusFacts,
 ): KubeObject | undefined {
   const spec = objectOf(definition["spec"]);
   const before = objectOf(definition["status"]);
@@ -43,6 +50,8 @@ export function withStatus(
   establish(status, spec, now);
   const approval = approvalCondition(textOf(spec["group"]), definition);
   if (approval !== undefined) setCondition(status, approval, now);
+  if (nonStructural === undefined) removeCondition(status, "NonStructuralSchema");
+  else setCondition(status, nonStructural, now);
   return equalJson(status, before) ? undefined : { ...definition, status };
 }
 
@@ -91,10 +100,4 @@ export function groupMember(definition: KubeObject): GroupMember {
     acceptedNames,
     isWaiting: !hasItsNames(objectOf(objectOf(definition["spec"])["names"]), acceptedNames),
   };
-}
-
-export function isEstablished(definition: KubeObject): boolean {
-  return objectsOf(objectOf(definition["status"])["conditions"]).some(
-    (one) => one["type"] === "Established" && one["status"] === "True",
-  );
 }

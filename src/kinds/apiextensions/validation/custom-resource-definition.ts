@@ -11,6 +11,7 @@ import type {
   CustomResourceDefinitionNames,
   CustomResourceSubresources,
 } from "../../../api/types/apiextensions-v1.ts";
+import { isEstablished } from "../definition-conditions.ts";
 import { validateApiApproval } from "./api-approval.ts";
 import { validateCaBundle } from "./ca-bundle.ts";
 import { validateCustomResourceConversion } from "./custom-resource-conversion.ts";
@@ -56,13 +57,6 @@ const noNames: CustomResourceDefinitionNames = { plural: "", kind: "" };
 export function validateDefinitionStatus(definition: KubeObject): FieldError[] {
   const { status } = definition as unknown as CustomResourceDefinition;
   return validateCustomResourceNames(status?.acceptedNames ?? noNames, "status.acceptedNames");
-}
-
-/** Reports whether objects of a definition can exist. */
-export function isEstablished(definition: KubeObject | undefined): boolean {
-  const { status } = (definition ?? {}) as Partial<CustomResourceDefinition>;
-  const condition = (status?.conditions ?? []).find(({ type }) => type === "Established");
-  return condition?.status === "True";
 }
 
 function validateName(name: string, required: string): FieldError[] {
