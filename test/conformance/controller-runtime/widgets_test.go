@@ -252,6 +252,10 @@ func TestController(t *testing.T) {
 		if len(news.Items) != 1 || len(olds.Items) != 1 || olds.Items[0].Spec.Size != "2x2" {
 			t.Errorf("v1 %v, v1beta1 %v", news.Items, olds.Items)
 		}
+		must(t, c.client().List(ctx, olds, client.InNamespace(namespace), client.MatchingFields{"spec.size": "5x6"}))
+		if len(olds.Items) != 1 || olds.Items[0].Name != key.Name {
+			t.Errorf("v1beta1 by a field that only it has: %v", olds.Items)
+		}
 	})
 
 	t.Run("keeps caches of both versions", func(t *testing.T) {
