@@ -2,7 +2,7 @@ export { estimateCost } from "./cost/estimate.ts";
 export type { Range } from "./cost/range.ts";
 export { type Declared, Environment, type Library } from "./environment.ts";
 export type { Activation } from "./evaluate/frame.ts";
-export { costLimitMessage, costPerCallMax } from "./evaluate/limits.ts";
+export { costLimitMessage, costPerCallMax, objectCostMax } from "./limits.ts";
 export { ProgramError } from "./evaluate/planner.ts";
 export {
   type AccessCheck,

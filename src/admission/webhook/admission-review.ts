@@ -1,3 +1,4 @@
+import { documentTypeText } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { JsonSyntaxError, parseJson, stringifyJson } from "../../api/codec/json.ts";
 import type { Status } from "../../api/status.ts";
@@ -76,7 +77,7 @@ export function readReview(
   }
   const { apiVersion = "", kind: answered = "" } = review;
   if (apiVersion !== `${group}/v1` || answered !== kind) {
-    const got = typeText(String(apiVersion), String(answered));
+    const got = documentTypeText(String(apiVersion), String(answered));
     throw new InvalidReviewError(`expected webhook response of ${group}/v1, Kind=${kind}, got ${got}`);
   }
   checkPatch(fields, isMutating);
@@ -168,13 +169,6 @@ function wrongType(field: string, value: JsonValue, type: string): UndecodableRe
   return new UndecodableReviewError(
     `json: cannot unmarshal ${found} into Go struct field AdmissionReview.${field} of type ${type}`,
   );
-}
-
-/** `admission.k8s.io/v1, Kind=AdmissionReview`. */
-function typeText(apiVersion: string, name: string): string {
-  const slash = apiVersion.indexOf("/");
-  const [of, version] = slash === -1 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
-  return `${of}/${version}, Kind=${name}`;
 }
 
 /** @throws Error with upstream's text for a patch that is not a list of operations */

@@ -1,4 +1,4 @@
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { concatLists } from "./lists.ts";
 import { List, type Result, type Value, ValueMap } from "./value.ts";
 

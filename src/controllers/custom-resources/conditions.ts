@@ -31,3 +31,8 @@ export function setCondition(status: CustomResourceDefinitionStatus, condition: 
   status.conditions =
     before === undefined ? [...conditions, next] : conditions.map((one) => (one === before ? next : one));
 }
+
+export function removeCondition(status: CustomResourceDefinitionStatus, type: string): void {
+  const found = findCondition(status, type);
+  if (found !== undefined) status.conditions = (status.conditions ?? []).filter((one) => one !== found);
+}

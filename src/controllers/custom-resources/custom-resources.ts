@@ -1,5 +1,6 @@
 import type { Entry, Key } from "../../api/entry.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { runSliced } from "../../api/sliced.ts";
 import { formatTime } from "../../api/time.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import {
@@ -14,13 +15,16 @@ import { apiServerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
-import { setCondition } from "./conditions.ts";
-import { awaitsCleanup, deleteInstances, type DeletionProgress } from "./definition-deletion.ts";
+import { type Condition, setCondition } from "./conditions.ts";
+import { awaitsCleanup, deleteInstances, type DeletionProgress, unconfirmedDeletion } from "./definition-deletion.ts";
 import { type GroupMember, groupMember, withStatus } from "./definition-status.ts";
+import { nonStructuralCondition } from "./non-structural-schema.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
 
 /** Time after which instances that finalizers hold are looked at again. */
 const recheckMs = 1_000;
+/** Time after which the condition says that instances are still there. */
+const deletionMsMax = 60_000;
 
 export interface CustomResourcesParts extends QueueSource {
   readonly registries: Registries;
@@ -77,6 +81,10 @@ class Definitions {
   /** Those whose last creations have ended. */
   readonly #settled = new Set<Key>();
   readonly #known = new WeakMap<Entry, GroupMember>();
+  /** The condition about the schemas of each definition, and the generation that it is about. */
+  readonly #structures = new Map<Key, { readonly version: string; readonly condition: Condition | undefined }>();
+  /** Time since which instances of each definition are awaited to go. */
+  readonly #deletingSinceMs = new Map<Key, number>();
 
   constructor(parts: CustomResourcesParts, requeue: (key: Key) => void) {
     this.#parts = parts;
@@ -87,6 +95,8 @@ class Definitions {
 
   removed(key: Key): void {
     this.#settled.delete(key);
+    this.#structures.delete(key);
+    this.#deletingSinceMs.delete(key);
   }
 
   /** Brings a definition to where it should be. @returns whether it has to be looked at again */
@@ -103,8 +113,10 @@ class Definitions {
   }
 
   async #updateStatus(name: string, definition: CustomResourceDefinition): Promise<void> {
+    const nonStructural = await this.#nonStructural(this.prefix + name, definition);
+    const nowMs = this.#parts.clock.nowMs();
     const changed = (one: CustomResourceDefinition) =>
-      withStatus(one, this.#namesBeside(one), this.#parts.clock.nowMs());
+      withStatus(one, { others: this.#namesBeside(one), nonStructural, nowMs });
     if (changed(definition) === undefined) return;
     await this.#registry.update("", name, (old) => changed(old as CustomResourceDefinition) ?? old, apiServerContext, {
       strategy: strategyOf(customResourceDefinition, "status"),
@@ -114,14 +126,34 @@ class Definitions {
     this.#requeueWaiting(definition.spec.group);
   }
 
+  /** The schemas change with the generation only. */
+  async #nonStructural(key: Key, definition: CustomResourceDefinition): Promise<Condition | undefined> {
+    const version = `${definition.metadata.uid}/${definition.metadata.generation}`;
+    const known = this.#structures.get(key);
+    if (known?.version === version) return known.condition;
+    const condition = await runSliced(nonStructuralCondition(definition));
+    this.#structures.set(key, { version, condition });
+    return condition;
+  }
+
   async #cleanUp(key: Key, definition: CustomResourceDefinition): Promise<boolean> {
     if (!this.#settled.has(key)) {
       await this.#parts.settle();
       this.#settled.add(key);
     }
     const progress = await deleteInstances(definition, this.#parts.registries);
-    await this.#report(definition, progress);
+    const isLate = !progress.isDone && this.#isLate(key);
+    await this.#report(definition, isLate ? { ...progress, condition: unconfirmedDeletion } : progress);
     return !progress.isDone;
+  }
+
+  /** Reports once in each period that the instances of a definition have not gone in time. */
+  #isLate(key: Key): boolean {
+    const nowMs = this.#parts.clock.steadyMs();
+    const sinceMs = this.#deletingSinceMs.get(key) ?? nowMs;
+    const isLate = nowMs - sinceMs >= deletionMsMax;
+    this.#deletingSinceMs.set(key, isLate ? nowMs : sinceMs);
+    return isLate;
   }
 
   async #report(

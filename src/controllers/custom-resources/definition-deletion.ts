@@ -1,6 +1,7 @@
 import { metadataBytes } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import { StatusError } from "../../api/status.ts";
+import { isEstablished } from "../../kinds/apiextensions/definition-conditions.ts";
 import { cleanupFinalizer } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -8,7 +9,6 @@ import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import type { Condition } from "./conditions.ts";
-import { isEstablished } from "./definition-status.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 
 /** The deletion of a definition includes its instances. Nobody can refuse that part alone. */
@@ -25,6 +25,15 @@ export interface DeletionProgress {
   readonly condition: Condition;
   readonly isDone: boolean;
 }
+
+const inProgress = terminating("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
+
+/** The condition of a definition whose instances have not gone in time. Their deletion is tried again. */
+export const unconfirmedDeletion = terminating(
+  "True",
+  "InstanceDeletionCheck",
+  "could not confirm zero CustomResources remaining: timed out waiting for the condition",
+);
 
 export function awaitsCleanup({ metadata }: CustomResourceDefinition): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(cleanupFinalizer);
@@ -56,8 +65,7 @@ export async function deleteInstances(
   }
   const page = await registry.cacher.list({ prefix: registry.info.keyPrefix, limit: 1 });
   if (page.entries.length === 0) return ended("InstanceDeletionCompleted", "removed all instances");
-  const message = "CustomResource deletion is in progress";
-  return { condition: terminating("True", "InstanceDeletionInProgress", message), isDone: false };
+  return { condition: inProgress, isDone: false };
 }
 
 /** @returns why some could not be deleted */

@@ -2,7 +2,7 @@ import { equalJson } from "../../api/json.ts";
 import { formatTime } from "../../api/time.ts";
 import { judgeNames } from "./accepted-names.ts";
 import { approvalCondition } from "./approval.ts";
-import { type Condition, findCondition, isTrue, setCondition } from "./conditions.ts";
+import { type Condition, findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
 import { emptyStatus } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import type {
   CustomResourceDefinition,
@@ -24,15 +24,22 @@ const invalidAuthority: Condition = {
   message: "The conversion webhook CABundle is invalid",
 };
 
+/** The facts that the status of a definition follows from, besides the definition. */
+export interface StatusFacts {
+  /** Accepted names of the other definitions of its group. */
+  readonly others: readonly CustomResourceDefinitionNames[];
+  /** The condition about its schemas, where they are not structural. */
+  readonly nonStructural?: Condition | undefined;
+  readonly nowMs: number;
+}
+
 /**
  * Returns the definition with the names that it gets and the conditions that follow, or undefined when all of that is
  * there already.
- * @param others accepted names of the other definitions of its group
  */
 export function withStatus(
   definition: CustomResourceDefinition,
-  others: readonly CustomResourceDefinitionNames[],
-  nowMs: number,
+  { others, nonStructural, nowMs }: StatusFacts,
 ): CustomResourceDefinition | undefined {
   const { spec, status: before = emptyStatus } = definition;
   const status = { ...before };
@@ -45,6 +52,8 @@ export function withStatus(
   establish(status, spec, now);
   const approval = approvalCondition(spec.group, definition);
   if (approval !== undefined) setCondition(status, approval, now);
+  if (nonStructural === undefined) removeCondition(status, "NonStructuralSchema");
+  else setCondition(status, nonStructural, now);
   return equalJson(status, before) ? undefined : { ...definition, status };
 }
 
@@ -87,8 +96,4 @@ export function groupMember({ metadata, spec, status = emptyStatus }: CustomReso
     acceptedNames: status.acceptedNames,
     isWaiting: !equalJson(spec.names, status.acceptedNames),
   };
-}
-
-export function isEstablished({ status = emptyStatus }: CustomResourceDefinition): boolean {
-  return isTrue(status, "Established");
 }

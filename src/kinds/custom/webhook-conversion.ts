@@ -1,6 +1,6 @@
 import type { Eventual } from "../../api/eventual.ts";
 import { type FieldError, fieldErrorText } from "../../api/field-error.ts";
-import { apiVersionOf, type GroupVersion, parseApiVersion } from "../../api/gvk.ts";
+import { apiVersionOf, documentTypeText, type GroupVersion, parseApiVersion } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
@@ -155,7 +155,7 @@ function convertedIn(answer: JsonObject, version: ReviewVersion, uid: string): r
     const { apiVersion = "", kind: answered = "" } = answer;
     if (apiVersion !== `${group}/v1` || answered !== kind) {
       throw malformed(
-        `expected webhook response of ${group}/v1, Kind=${kind}, got ${shortened(typeText(String(apiVersion), String(answered)))}`,
+        `expected webhook response of ${group}/v1, Kind=${kind}, got ${shortened(documentTypeText(String(apiVersion), String(answered)))}`,
       );
     }
   }
@@ -270,11 +270,5 @@ function aggregateText(errors: readonly FieldError[]): string | undefined {
 }
 
 function kindText({ apiVersion, kind: name }: KubeObject): string {
-  return typeText(apiVersion, name);
-}
-
-/** `example.com/v1, Kind=Widget`; the core group is empty. */
-function typeText(apiVersion: string, name: string): string {
-  const { group: of, version } = parseApiVersion(apiVersion) ?? { group: "", version: apiVersion };
-  return `${of}/${version}, Kind=${name}`;
+  return documentTypeText(apiVersion, name);
 }

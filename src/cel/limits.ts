@@ -1,5 +1,11 @@
 /** The most that one evaluation may cost. */
 export const costPerCallMax = 1_000_000;
+/** The most that all rules may cost in one write of an object. */
+export const objectCostMax = 10_000_000;
+/** The most that one rule may be estimated to cost, times how often it may run. */
+export const ruleCostMax = 10_000_000n;
+/** The most that all rules of one version may be estimated to cost. */
+export const totalRuleCostMax = 100_000_000n;
 export const costLimitMessage = "operation cancelled: actual cost limit exceeded";
 
 /**
