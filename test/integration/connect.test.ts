@@ -341,8 +341,8 @@ describe("proxies", () => {
       headers: { "x-mine": "2", cookie: "secret", "impersonate-user": "" },
     });
     expect({ code, text, own: headers.get("x-own"), type: headers.get("content-type") }).toEqual({
-      code: 400,
-      text: expect.stringContaining("encoded slash"),
+      code: 404,
+      text: expect.stringContaining("could not find the requested resource"),
       own: null,
       type: "application/json",
     });

@@ -2,6 +2,7 @@ import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { producedTypes, refuseUnproduced } from "../produced-types.ts";
 import { type KnownGroups, unservedPath } from "../unserved-path.ts";
 import { status } from "../../api/status.ts";
+import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Endpoint } from "../../registry/endpoint.ts";
@@ -31,10 +32,13 @@ const handlers = {
   patch,
   delete: remove,
   deletecollection: deleteCollection,
-  proxy: () => {
-    throw status.methodNotAllowed();
-  },
+  proxy: refuseMethod,
+  "": refuseMethod,
 } satisfies Record<Verb, VerbHandler>;
+
+function refuseMethod(): never {
+  throw status.methodNotAllowed();
+}
 
 /**
  * Answers the requests for some of the resources; undefined for a group version that it does not know.
@@ -63,6 +67,7 @@ export function resourceHandler(
   return (exchange) => {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
+    if (request.isAmbiguous) throw unservedPath(request.path, known);
     const answered = ask(exchange, request);
     if (answered !== undefined) return answered;
     return followedBy(catchUp?.(), () => {
@@ -107,6 +112,7 @@ function serve(
   if (info.form.kind === "struct" && endpoint.kind !== "connection") {
     refuseUnproduced(header(exchange.request, "accept"), producedBy(request), parts.cbor);
   }
+  if (request.nameInPath) refuseName(request.name);
   noteDeprecation(call);
   if (isValuelessDryRun(request)) exchange.warnings.push(valuelessDryRunText);
   return answer(call, endpoint);
@@ -115,11 +121,18 @@ function serve(
 /** @throws StatusError 404 or 405 for a path that does not fit the scope of the resource */
 function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceRequest, info: ResourceInfo): void {
   const collectionVerb = verb === "list" || verb === "watch";
-  if (info.namespaced && namespace === "" && (nameInPath || !collectionVerb)) {
+  if (info.namespaced && namespace === "") {
     if (nameInPath || !info.verbs.includes("list")) throw status.resourceNotServed();
-    throw status.methodNotAllowed();
+    if (!collectionVerb) throw status.methodNotAllowed();
   }
   if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
+}
+
+/** @throws StatusError 400 for a name that no object can have */
+function refuseName(name: string): void {
+  const problems = pathSegmentProblems(name);
+  if (problems.length === 0) return;
+  throw status.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
 }
 
 const valuelessDryRunText =
@@ -147,9 +160,14 @@ function producedBy({ verb }: ResourceRequest): readonly string[] {
   return verb === "list" || verb === "watch" ? producedTypes.collections : producedTypes.documents;
 }
 
-function hasVerb({ request, info }: ResourceRequestCall): boolean {
+function hasVerb({ exchange, request, info }: ResourceRequestCall): boolean {
+  if (request.verb === "" || (request.isWatchPath && !isReading(exchange.request.method))) return false;
   if (request.subresource === "") return info.verbs.includes(request.verb) && fitsPath(request);
   return info.subresources.get(request.subresource)?.verbs.includes(request.verb) ?? false;
+}
+
+function isReading(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handler> {
