@@ -242,6 +242,27 @@ time: "2026-01-02T03:04:05Z"
 `);
   });
 
+  test("breaks long texts at single spaces beyond column 80", () => {
+    const words = "word ".repeat(20).trim();
+    const spaced = "two  spaces  in  here  ".repeat(5).trim();
+    expect(
+      stringifyYaml({ a: words, b: [words], c: `k: ${words}`, d: `\t${words}`, e: spaced, f: "x".repeat(100) }),
+    ).toBe(
+      `a: word word word word word word word word word word word word word word word word
+  word word word word
+b:
+- word word word word word word word word word word word word word word word word
+  word word word word
+c: 'k: word word word word word word word word word word word word word word word
+  word word word word word'
+d: "\\tword word word word word word word word word word word word word word word word
+  word word word word"
+e: ${spaced}
+f: ${"x".repeat(100)}
+`,
+    );
+  });
+
   test("writes what parseYaml reads back", () => {
     const text = fc.oneof(
       fc.string({ unit: "grapheme" }),
@@ -281,6 +302,9 @@ time: "2026-01-02T03:04:05Z"
       ),
       fc
         .array(fc.constantFrom("a", " ", "\n", ":", "-", "#", "'", '"', "\t", "é", "1"), { maxLength: 8 })
+        .map((parts) => parts.join("")),
+      fc
+        .array(fc.constantFrom("word", " ", "'", "\u0007", "é", ": ", "😀"), { minLength: 60, maxLength: 120 })
         .map((parts) => parts.join("")),
     );
     const document = fc.letrec<{ value: JsonValue }>((tie) => ({
