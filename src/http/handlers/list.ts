@@ -58,7 +58,8 @@ export async function readPage(
   const exact = match === "Exact" || (match === "" && limit > 0 && (resourceVersion ?? 0) > 0);
   if (!exact) {
     await waitForVersion(store, resourceVersion);
-    return pageAt(cacher, selection, { limit });
+    // Upstream's cache answers reads of any version, and it knows no pages.
+    return pageAt(cacher, selection, { limit: resourceVersion === 0 ? 0 : limit });
   }
   return exactPage(cacher, store, selection, resourceVersion as number, limit);
 }
@@ -104,7 +105,7 @@ async function pageAt(
   const page = await cacher.list({
     prefix: key ?? prefix,
     ...(start === undefined ? {} : { start }),
-    ...(limit > 0 ? { limit } : {}),
+    ...(limit > 0 && key === undefined ? { limit } : {}),
     ...(at === undefined ? {} : { at: toRevision(at) }),
     ...(onlyKey === undefined && matches === undefined
       ? {}

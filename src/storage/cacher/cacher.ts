@@ -63,7 +63,7 @@ export interface ListOptions {
 export interface ListPage {
   readonly entries: readonly Entry[];
   readonly revision: Revision;
-  /** `start` of the next page; undefined when nothing remains. */
+  /** `start` of the next page; undefined when nothing remains. What remains need not be selected. */
   readonly next: Key | undefined;
   /** Number of entries after this page. Present only with `next`, without a selection, and when it is known. */
   readonly remaining: number | undefined;
@@ -211,9 +211,8 @@ export class Cacher {
     const entries: Entry[] = [];
     let more = false;
     forEntries(tree, low, high, (entry) => {
-      if (select !== undefined && !select(entry)) return true;
       more = entries.length >= max;
-      if (!more) entries.push(entry);
+      if (!more && (select?.(entry) ?? true)) entries.push(entry);
       return !more;
     });
     const page = pageOf(entries, revision, more);
@@ -235,9 +234,8 @@ export class Cacher {
       const range = { prefix, start: low, ...(pageSize === Number.POSITIVE_INFINITY ? {} : { limit: pageSize }) };
       const read = await this.#gate.run(() => this.#store.scanAt(at, range));
       for (const entry of read) {
-        if (select !== undefined && !select(entry)) continue;
         if (entries.length >= max) return pageOf(entries, at, true);
-        entries.push(entry);
+        if (select?.(entry) ?? true) entries.push(entry);
       }
       if (read.length < pageSize) return pageOf(entries, at, false);
       low = `${(read[read.length - 1] as Entry).key}\0`;
