@@ -97,7 +97,7 @@ describe("decodeBody", () => {
     [
       protobuf,
       bytes("{}"),
-      "the object provided is unrecognized (must be of type Pod): proto: provided data does not appear to be a protobuf message ({})",
+      "the object provided is unrecognized (must be of type Pod): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({})",
     ],
   ];
   for (const [contentType, body, message] of malformed) {

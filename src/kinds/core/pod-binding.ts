@@ -26,7 +26,8 @@ export function podBinding({ pods, clock }: { readonly pods: Registry; readonly 
       const errors = validateTarget(body);
       if (errors.length > 0) throw status.unconverted(joined(errors));
       if (name === "") throw status.badRequest("Name parameter required.");
-      await pods.update(request.namespace, name, (pod) => bound(pod, body, formatTime(clock.nowMs())), request, {
+      const context = { ...request, version: pods.info };
+      await pods.update(request.namespace, name, (pod) => bound(pod, body, formatTime(clock.nowMs())), context, {
         strategy,
         subresource: "binding",
         reapplies: true,
