@@ -13,6 +13,7 @@ import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
+import { LastModes } from "../access/authorization/impersonation.ts";
 import { catalogServer, resourceHandler } from "../http/handlers/resources.ts";
 import { type HealthCheck, healthHandler } from "../http/health.ts";
 import type { Lifecycle } from "../http/lifecycle.ts";
@@ -62,6 +63,7 @@ export function appOptions(parts: AppParts): AppOptions {
         impersonation({
           authorizer,
           constrained: config.featureGates.enabled("ConstrainedImpersonation"),
+          lastModes: new LastModes(),
         }),
       ],
       onAnswer: auditing === undefined ? [] : [auditResponse(auditing)],

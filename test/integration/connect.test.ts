@@ -442,10 +442,10 @@ describe("proxies", () => {
 
       const services = `/api/v1/namespaces/${namespace}/services`;
       await server.create(services, { metadata: { name: "web" }, spec: { ports: [{ name: "http", port: 80 }] } });
-      const none = await server.get(`${services}/web:http/proxy/a`);
-      expect({ code: none.code, message: none.json.message }).toEqual({
-        code: 503,
-        message: 'no endpoints available for service "web:http"',
+      const unknown = await server.get(`${services}/web:http/proxy/a`);
+      expect({ code: unknown.code, message: unknown.json.message }).toEqual({
+        code: 404,
+        message: 'services "web" not found',
       });
       await server.create(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, {
         metadata: { name: "web", labels: { "kubernetes.io/service-name": "web" } },

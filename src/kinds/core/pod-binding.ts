@@ -5,6 +5,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import type { Pod, PodSpec } from "../../api/types/core-v1.ts";
 import { type Status, status, successStatus } from "../../api/status.ts";
 import { type Action, alreadyAdmitted } from "../../registry/action.ts";
+import { alreadyTracked } from "../../registry/field-ownership.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { setPodCondition } from "./pod-condition.ts";
@@ -32,6 +33,8 @@ export function podBinding({ pods, clock }: { readonly pods: Registry; readonly 
         subresource: "binding",
         reapplies: true,
         admission: alreadyAdmitted,
+        // Nobody owns what a binding sets.
+        tracker: alreadyTracked,
       });
       return successStatus();
     },
