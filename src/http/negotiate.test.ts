@@ -31,6 +31,7 @@ describe("negotiate()", () => {
     [`application/json;as=Chart;v=v1;g=meta.k8s.io,application/yaml`, "application/yaml", "none"],
     ["application/json;as=Table,application/yaml", "application/yaml", "none"],
     ["application/json;stream=other,application/yaml", "application/yaml", "none"],
+    ["application/yaml;stream=watch,application/json", "application/json", "none"],
     ["application/json;sv=v1,application/yaml", "application/yaml", "none"],
     ["application/json;q=0", "application/json", "none"],
     ["application/json;q=0,application/yaml;q=0.1", "application/yaml", "none"],

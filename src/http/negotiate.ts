@@ -41,7 +41,7 @@ export function negotiate(accept: string | undefined, options: NegotiateOptions)
   if (accept === undefined || accept.trim() === "") return plain("application/json", options, undefined);
   for (const clause of knownAccept(accept)) {
     for (const mediaType of served) {
-      if (!matches(clause, mediaType) || !areParametersServed(clause)) continue;
+      if (!matches(clause, mediaType) || !areParametersServed(clause, mediaType)) continue;
       const transform = transformOf(clause, mediaType, options);
       if (transform === undefined) continue;
       if (mediaType === protobufMediaType && options.protobuf === false && transform.kind !== "partialMetadata")
@@ -134,10 +134,11 @@ function matches(clause: AcceptClause, mediaType: MediaType): boolean {
   return range === mediaType || (range === "application/cbor-seq" && mediaType === "application/cbor");
 }
 
-/** Streams are those of watches, and no version of the server (`sv`) can be chosen. */
-function areParametersServed({ parameters }: AcceptClause): boolean {
+/** Streams are those of watches, of which YAML has none. No version of the server (`sv`) can be chosen. */
+function areParametersServed({ parameters }: AcceptClause, mediaType: MediaType): boolean {
   const stream = parameters.get("stream") ?? "";
-  return (stream === "" || stream === "watch") && (parameters.get("sv") ?? "") === "";
+  const isServedStream = stream === "watch" && mediaType !== "application/yaml";
+  return (stream === "" || isServedStream) && (parameters.get("sv") ?? "") === "";
 }
 
 /** Undefined when the clause asks for a form that is not served here. */

@@ -69,6 +69,7 @@ const nonResources: [method: string, target: string, path: string][] = [
   ["GET", "/api", "/api"],
   ["GET", "/api/", "/api/"],
   ["GET", "/api/v1", "/api/v1"],
+  ["GET", "/api/v1//", "/api/v1/"],
   ["GET", "/apis/apps/v1", "/apis/apps/v1"],
   ["GET", "/API/v1/pods", "/API/v1/pods"],
   ["GET", "/livez?verbose", "/livez"],

@@ -33,10 +33,16 @@ export function parseRequestInfo(method: string, rawTarget: string): RequestInfo
   const info: RequestInfo = parseResource(method, path, parts, query) ?? {
     kind: "nonResource",
     verb: method.toLowerCase(),
-    path,
+    path: discoveryPath(path, parts) ?? path,
     query,
   };
   return isAmbiguous(rawPath, parts, info) ? { ...info, isAmbiguous: true } : info;
+}
+
+/** Returns the path of a discovery document with one of the slashes at its end; undefined for any other path. */
+function discoveryPath(path: string, parts: readonly string[]): string | undefined {
+  const isDiscovery = parts[0] === "api" || parts[0] === "apis";
+  return isDiscovery && path.endsWith("//") ? `/${parts.join("/")}/` : undefined;
 }
 
 /** An exchange holds this value until its target is parsed, and keeps it when that fails. */
