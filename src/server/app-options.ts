@@ -20,6 +20,7 @@ import type { Lifecycle } from "../http/lifecycle.ts";
 import { contentTypeOf, negotiate } from "../http/negotiate.ts";
 import { openApiRoute } from "../http/openapi/openapi-route.ts";
 import { defaultJwksUri, openIdPlugin } from "../http/openid.ts";
+import { apiRelease } from "../api/release.ts";
 import { gitVersion, versionRoute } from "../http/version.ts";
 import { Endpoints } from "../registry/endpoints.ts";
 import type { KindParts } from "../registry/kind.ts";
@@ -166,7 +167,7 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     pluginOf("discovery", discoveryRoute(catalog, address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion, cbor }, config.clock),
+      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: apiRelease, cbor }, config.clock),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",

@@ -16,7 +16,7 @@ export const commonDescriptions: DescriptionsByType = {
     resourceVersion:
       "Changes with every change of the object. Sent back with an update, it guards against lost updates.",
     generation: "Counts the changes of the wanted state; set by the server.",
-    creationTimestamp: "When the server created the object.",
+    creationTimestamp: "CreationTimestamp is a timestamp, which the server sets when it creates the object.",
     deletionTimestamp: "Time at which the object may go; set by the server when its deletion is requested.",
     deletionGracePeriodSeconds: "Seconds that the object has to end; set together with deletionTimestamp.",
     labels: "Keys and values by which objects are selected and grouped.",
