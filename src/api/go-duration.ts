@@ -22,9 +22,7 @@ export function normalizeDuration(text: string): string {
   return formatGoDuration(parseDuration(text));
 }
 
-/**
- * Parses a Go duration such as `1h30m` or `-1.5s` to nanoseconds; undefined if it is malformed or does not fit 64 bits.
- */
+/** Parses a Go duration, or returns undefined for a text that is malformed or does not fit 64 bits. */
 export function parseGoDuration(text: string): bigint | undefined {
   try {
     return parseDuration(text);
@@ -33,8 +31,11 @@ export function parseGoDuration(text: string): bigint | undefined {
   }
 }
 
-/** @throws Error in Go's words */
-function parseDuration(text: string): bigint {
+/**
+ * Parses a Go duration such as `1h30m` or `-1.5s` to nanoseconds.
+ * @throws Error in Go's words
+ */
+export function parseDuration(text: string): bigint {
   const invalid = () => new Error(`time: invalid duration ${JSON.stringify(text.slice(0, maxDurationLength))}`);
   if (text.length > maxDurationLength) throw invalid();
   const negative = text[0] === "-";
