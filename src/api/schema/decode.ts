@@ -1,5 +1,6 @@
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../json.ts";
 import { DecodeTypeError, goStructName, goTypeOf, type PlaceSegment, placeOf, wrongType } from "./decode-error.ts";
+import { type DecodeAlternative, foremostError } from "./foremost-error.ts";
 import { type PlaceOf, scalarCodecs } from "./decode-scalar.ts";
 import type { Field, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
@@ -36,9 +37,25 @@ export function decodeTyped(
     const goPackage = goTypeOf(schema).split(".")[0] as string;
     throw wrongType(value, `${goPackage}.${options.kind}`, undefined);
   }
-  const object = structDecoder(schema).decode(value ?? {}, run) as JsonObject;
+  const object = decodeRoot(schema, value ?? {}, run);
   return { object, unknownFields: inDocumentOrder(run.unknown, value ?? {}).map(pathText) };
 }
+
+/** Fields are decoded as the type declares them; an error is then looked up in the order of the document. */
+function decodeRoot(schema: StructSchema, value: JsonObject, run: Run): JsonObject {
+  try {
+    return structDecoder(schema).decode(value, run) as JsonObject;
+  } catch (error) {
+    if (!(error instanceof DecodeTypeError)) throw error;
+    throw foremostError(schema, value, decodeAlternative) ?? error;
+  }
+}
+
+const decodeAlternative: DecodeAlternative = (alternative, value, segments) => {
+  const run = new Run(false);
+  run.segments.push(...segments);
+  new AlternativeDecoder(alternative).decode(value, run);
+};
 
 /**
  * Sorts places into the order in which a reader of the text meets them; those of a struct come after those of its known
@@ -369,7 +386,7 @@ function fieldDecoder(field: Field, position: number): FieldDecoder {
   return {
     name: field.name,
     position,
-    segment: { field: field.name },
+    segment: { field: field.name, ...(field.embeddedIn === undefined ? {} : { embeddedIn: field.embeddedIn }) },
     decoder,
     absent: absentValue(field, decoder),
     omitsEmpty: field.omitEmpty && !field.pointer && !isStructLike(field.schema),

@@ -11,6 +11,9 @@ import {
   type ServiceSpec,
 } from "./service.ts";
 
+/** The port that a dry run answers with when the request names none; the default range ends below it. */
+const firstDryRunPort = 32_769;
+
 /** The ports of one attempt to write a Service: taken one by one, given back together when the attempt fails. */
 export class NodePortRequest {
   readonly #ports: NodePortAllocator;
@@ -117,8 +120,10 @@ export class NodePortRequest {
     return asked;
   }
 
-  #takeAny(): Promise<number | undefined> {
-    return this.#ports.takeAny(this.#service, this.#attempt.dryRun, this.#taken);
+  /** A dry run takes none and answers with a number that stands for one, as upstream does. */
+  async #takeAny(): Promise<number | undefined> {
+    if (this.#attempt.dryRun) return this.#taken.size === 0 ? firstDryRunPort : Math.max(...this.#taken) + 1;
+    return this.#ports.takeAny(this.#service, this.#taken);
   }
 }
 
