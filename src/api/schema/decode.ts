@@ -1,5 +1,6 @@
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../json.ts";
 import { DecodeTypeError, goStructName, goTypeOf, type PlaceSegment, placeOf, wrongType } from "./decode-error.ts";
+import { isEmptyCollection, keepGivenEmpty, noteGivenEmpty } from "./given-empty.ts";
 import { type DecodeAlternative, foremostError } from "./foremost-error.ts";
 import { type PlaceOf, scalarCodecs } from "./decode-scalar.ts";
 import type { Field, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "./schema.ts";
@@ -114,6 +115,7 @@ interface FieldDecoder {
   /** Position among the fields of its struct. */
   readonly position: number;
   readonly segment: PlaceSegment;
+  readonly schema: Schema;
   readonly decoder: Decoder;
   /** Makes the value that is written when the field is absent; undefined if nothing is. */
   readonly absent: (() => JsonValue) | undefined;
@@ -185,9 +187,12 @@ class StructDecoder implements Decoder {
     for (const field of inOrder) {
       const given = value[field.name];
       if (given !== undefined) known++;
-      const result = given === undefined || given === null ? field.absent?.() : decodeField(field, given, run);
+      const isSet = given !== undefined && given !== null;
+      const result = isSet ? decodeField(field, given, run) : field.absent?.();
       if (result !== undefined) object[field.name] = result;
+      else if (isSet && isEmptyCollection(field.schema, given)) noteGivenEmpty(object, field.name);
     }
+    keepGivenEmpty(value, object);
     if (Object.keys(value).length !== known) this.#keepOrReport(value, object, run);
     return object;
   }
@@ -375,9 +380,14 @@ function decodeParts(value: JsonObject, { byName }: StructFields, run: Run): Jso
     const decoded = decodeField(byName.get(key) as FieldDecoder, given, run);
     if (decoded === given) continue;
     if (object === value) object = shallowCopy(value);
-    if (decoded === undefined) delete object[key];
-    else object[key] = decoded;
+    if (decoded !== undefined) {
+      object[key] = decoded;
+      continue;
+    }
+    delete object[key];
+    if (isEmptyCollection((byName.get(key) as FieldDecoder).schema, given)) noteGivenEmpty(object, key);
   }
+  if (object !== value) keepGivenEmpty(value, object);
   return object;
 }
 
@@ -387,6 +397,7 @@ function fieldDecoder(field: Field, position: number): FieldDecoder {
     name: field.name,
     position,
     segment: { field: field.name, ...(field.embeddedIn === undefined ? {} : { embeddedIn: field.embeddedIn }) },
+    schema: field.schema,
     decoder,
     absent: absentValue(field, decoder),
     omitsEmpty: field.omitEmpty && !field.pointer && !isStructLike(field.schema),

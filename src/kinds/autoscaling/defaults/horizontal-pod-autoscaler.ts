@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import { childOf, fillIn } from "../../../api/schema/spec-fields.ts";
 
 const cpuMetric = {
@@ -26,8 +27,13 @@ export function defaultAutoscaler(autoscaler: JsonObject): void {
   }
   const behavior = spec["behavior"];
   if (!isJsonObject(behavior)) return;
-  fillIn(childOf(behavior, "scaleUp"), scaleUp);
-  fillIn(childOf(behavior, "scaleDown"), scaleDown);
+  fillInRules(childOf(behavior, "scaleUp"), scaleUp);
+  fillInRules(childOf(behavior, "scaleDown"), scaleDown);
+}
+
+/** An empty list of policies is no choice of the default ones: it is refused later. */
+function fillInRules(rules: JsonObject, { policies, ...others }: typeof scaleUp | typeof scaleDown): void {
+  fillIn(rules, isGivenEmpty(rules, "policies") ? others : { ...others, policies });
 }
 
 /** Sets the defaults that autoscaling/v1 has too. */

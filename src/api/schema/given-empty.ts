@@ -1,0 +1,37 @@
+import type { JsonValue } from "../json.ts";
+import type { Schema } from "./schema.ts";
+
+/** The names of such fields, by the struct that has them. */
+const emptyFields = new WeakMap<object, Set<string>>();
+
+/**
+ * Reports whether a list or map that is absent from a decoded struct came as an empty one. Nothing empty is stored, but
+ * a request that gives it differs from one that does not: upstream's errors show `[]` or `{}` for it and null for an
+ * unset one, and no default replaces it. A copy of the struct does not know it any more.
+ */
+export function isGivenEmpty(struct: object | undefined, field: string): boolean {
+  return struct !== undefined && emptyFields.get(struct)?.has(field) === true;
+}
+
+/** Returns the names of all such fields. */
+export function givenEmptyFields(struct: object): Iterable<string> {
+  return emptyFields.get(struct) ?? [];
+}
+
+/** Notes that the field came as an empty list or map. */
+export function noteGivenEmpty(struct: object, field: string): void {
+  const fields = emptyFields.get(struct);
+  if (fields === undefined) emptyFields.set(struct, new Set([field]));
+  else fields.add(field);
+}
+
+/** Passes the notes about a struct on to the one that replaces it. */
+export function keepGivenEmpty(from: object, to: object): void {
+  for (const field of givenEmptyFields(from)) noteGivenEmpty(to, field);
+}
+
+/** Reports whether a value is an empty list or map of a type that keeps both apart from unset. */
+export function isEmptyCollection(schema: Schema, value: JsonValue): boolean {
+  if (schema.kind === "list") return (value as JsonValue[]).length === 0;
+  return schema.kind === "map" && Object.keys(value as object).length === 0;
+}
