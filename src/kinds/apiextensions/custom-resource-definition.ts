@@ -26,6 +26,7 @@ const customResourceDefinitionStrategy: Strategy = {
   examine: ({ object, old }) => runSliced(examineDefinition(object, old)),
   warnings: formatWarnings,
   markDeletion,
+  readsBeforeDelete: true,
 };
 
 const customResourceDefinitionStatusStrategy: Strategy = {
