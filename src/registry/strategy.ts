@@ -55,7 +55,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   /** Whether `generateName` gets a random suffix; true by default. */
   readonly generatesNames?: boolean;
   /** Returns a message for each rule that the name breaks. */
-  validateName(name: string): readonly string[];
+  validateName(name: string, object: T): readonly string[];
   /** Whether `generateName` is checked, and not only the name made from it; true by default. */
   readonly validatesPrefix?: boolean;
   /**

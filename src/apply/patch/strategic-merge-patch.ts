@@ -191,6 +191,7 @@ function elementsAreObjects(original: JsonValue[], patch: JsonValue[]): boolean 
 
 function elementType(value: JsonValue): string {
   if (Array.isArray(value)) return "list";
+  if (value === null) return "nil";
   if (typeof value === "number") return Number.isInteger(value) ? "bigint" : "number";
   return typeof value;
 }

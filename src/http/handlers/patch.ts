@@ -84,7 +84,7 @@ export const patch: VerbHandler = async (call) => {
       }
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
-    // Upstream sorts what it finds in the result of a strategic merge patch, which is no text that has an order.
+    // The result of a strategic merge patch is never a text with an order of its own, so upstream sorts its findings.
     const unknown = patchType === "strategic" ? unknownFields.toSorted(compareTexts) : unknownFields;
     const problems = [...own, ...unknown.map(unknownFieldText)];
     if (mayBeLarge) await nextTurn();

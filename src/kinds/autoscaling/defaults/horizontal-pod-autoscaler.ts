@@ -31,7 +31,7 @@ export function defaultAutoscaler(autoscaler: JsonObject): void {
   fillInRules(childOf(behavior, "scaleDown"), scaleDown);
 }
 
-/** An empty list of policies is no choice of the default ones: it is refused later. */
+/** An empty list of policies stays empty and is refused later. */
 function fillInRules(rules: JsonObject, { policies, ...others }: typeof scaleUp | typeof scaleDown): void {
   fillIn(rules, isGivenEmpty(rules, "policies") ? others : { ...others, policies });
 }

@@ -59,7 +59,13 @@ function defaultPodResources(spec: JsonObject, resources: JsonObject): void {
   if (!isJsonObject(limits)) return;
   const requests = [...podTotalOf(spec, "requests")].filter(([name]) => name === "cpu" || name === "memory");
   if (requests.length > 0) addMissing(resources, "requests", textsOf(requests));
-  addMissing(resources, "requests", Object.entries(limits));
+  const limited = Object.entries(limits).filter(([name]) => isPodResource(name));
+  addMissing(resources, "requests", limited);
+}
+
+/** Reports whether a pod as a whole can have an amount of the resource. */
+function isPodResource(name: string): boolean {
+  return name === "cpu" || name === "memory" || isHugePages(name);
 }
 
 /**
