@@ -1,8 +1,9 @@
 import type { KubeObject } from "../api/object-meta.ts";
+import type { Pod, PodSpec } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
-import type { Pod, PodSpec } from "./pod.ts";
+import { podSpecOf } from "./pod.ts";
 
 interface PriorityClass extends KubeObject {
   value?: number;
@@ -30,7 +31,7 @@ export function priority({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin 
       const { object, oldObject } = attributes;
       const { spec } = object as Pod;
       if (spec === undefined) return;
-      if (attributes.operation === "UPDATE") keepPriority(spec, (oldObject as Pod).spec ?? {});
+      if (attributes.operation === "UPDATE") keepPriority(spec, podSpecOf(oldObject as Pod));
       else assignPriority(attributes, spec, lookup);
     },
     validate(attributes) {

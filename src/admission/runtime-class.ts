@@ -1,9 +1,9 @@
 import { equalJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { Pod, PodSpec, ResourceList, Toleration } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
-import type { Pod, PodSpec, ResourceList, Toleration } from "./pod.ts";
 
 interface RuntimeClass extends KubeObject {
   overhead?: { podFixed?: ResourceList };

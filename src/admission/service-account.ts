@@ -3,10 +3,11 @@ import { pathSegmentProblems } from "../api/validation/names.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type StatusError, status } from "../api/status.ts";
+import type { Container, Pod, PodSpec, Volume } from "../api/types/core-v1.ts";
 import { generatedName, type RandomInt } from "../registry/random-name.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
-import { type Container, containersOf, isMirrorPod, type Pod, type PodSpec, type Volume } from "./pod.ts";
+import { containersOf, isMirrorPod, podSpecOf } from "./pod.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 export const defaultServiceAccount = "default";
@@ -56,7 +57,7 @@ export function serviceAccount(parts: ServiceAccountParts): AdmissionPlugin {
     async validate(attributes) {
       if (!isPodCreation(attributes)) return;
       const pod = attributes.object as Pod;
-      const { spec = {} } = pod;
+      const spec = podSpecOf(pod);
       if (isMirrorPod(pod)) {
         const problem = mirrorPodProblem(spec);
         if (problem !== undefined) throw refuse(attributes, problem);

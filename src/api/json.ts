@@ -13,6 +13,11 @@ export function emptyJsonObject(): JsonObject {
   return Object.create(null) as JsonObject;
 }
 
+/** Returns a map without a prototype, for the same reason. */
+export function emptyMap<V>(): Record<string, V> {
+  return Object.create(null) as Record<string, V>;
+}
+
 /** Copies deeply; 19 times faster than `structuredClone` on a pod. */
 export function cloneJson<T extends JsonValue>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => cloneJson(item)) as T;

@@ -1,4 +1,5 @@
-import { containersOf, type Handler, type PodSpec } from "../pod.ts";
+import type { LifecycleHandler, PodSpec, Probe } from "../../api/types/core-v1.ts";
+import { containersOf } from "../pod.ts";
 import {
   containersWith,
   containerText,
@@ -111,7 +112,7 @@ export const hostProbes: PodCheck = (pod) => {
   };
 };
 
-function hostsOf(handler: Handler | undefined): string[] {
+function hostsOf(handler: LifecycleHandler | Probe | undefined): string[] {
   return [handler?.httpGet?.host ?? "", handler?.tcpSocket?.host ?? ""].filter((host) => host !== "");
 }
 

@@ -1,7 +1,7 @@
 import { equalJson, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { formatQuantity, type Quantity } from "../../api/quantity.ts";
-import type { ResourceList } from "../pod.ts";
+import type { ResourceList } from "../../api/types/core-v1.ts";
 import { type Amounts, amountsOf } from "../pod-resources.ts";
 
 export interface ResourceQuota extends KubeObject {

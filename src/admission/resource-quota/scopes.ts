@@ -1,8 +1,8 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import { type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { Pod } from "../../api/types/core-v1.ts";
 import { qosClassOf } from "../../kinds/core/pod-qos.ts";
-import type { Pod } from "../pod.ts";
 import type { ResourceQuota, ScopeRequirement } from "./quota.ts";
 import { listOf, objectOf } from "../../api/json-reading.ts";
 

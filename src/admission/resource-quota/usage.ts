@@ -2,8 +2,9 @@ import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Quantity } from "../../api/quantity.ts";
 import { isExtendedResource, isHugePages } from "../../api/validation/resource-name.ts";
-import type { Pod } from "../pod.ts";
+import type { Pod } from "../../api/types/core-v1.ts";
 import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
+import { podSpecOf } from "../pod.ts";
 
 /** Kinds whose count has a second, older name. */
 const countedByName = new Set([
@@ -38,7 +39,7 @@ export function count(units: number): Quantity {
 /** Returns the usage of a pod. One that has ended only counts as an object. */
 function podUsage(pod: Pod, nowMs: number): Amounts {
   if (hasEnded(pod, nowMs)) return new Map();
-  const { spec = {} } = pod;
+  const spec = podSpecOf(pod);
   const usage = new Map([["pods", count(1)]]);
   for (const [name, amount] of podRequests(spec)) {
     if (isExtendedResource(name)) usage.set(`requests.${name}`, amount);

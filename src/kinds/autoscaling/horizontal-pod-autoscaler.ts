@@ -1,5 +1,6 @@
+import { isGivenEmpty } from "../../api/schema/given-empty.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { HorizontalPodAutoscaler } from "../../api/types/autoscaling-v2.ts";
+import type { HorizontalPodAutoscaler, HPAScalingRules, MetricSpec } from "../../api/types/autoscaling-v2.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateHorizontalPodAutoscaler,
@@ -9,7 +10,8 @@ import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { horizontalPodAutoscalerCells } from "./horizontal-pod-autoscaler-cells.ts";
 import { autoscalerConversion } from "./conversion.ts";
-import { defaultAutoscaler, defaultReplicas } from "./defaults/horizontal-pod-autoscaler.ts";
+import { cloneJson } from "../../api/json.ts";
+import type * as autoscalingV1 from "../../api/types/autoscaling-v1.ts";
 
 const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = {
   ...defaultStrategy,
@@ -63,3 +65,46 @@ export const horizontalPodAutoscaler = builtInKind("horizontalpodautoscalers.aut
     },
   },
 });
+
+const cpuMetric: MetricSpec = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } },
+};
+
+/** Every 15 seconds, doubles the pods or adds four, whichever is more. */
+const scaleUp: HPAScalingRules = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [
+    { type: "Pods", value: 4, periodSeconds: 15 },
+    { type: "Percent", value: 100, periodSeconds: 15 },
+  ],
+};
+
+const scaleDown: HPAScalingRules = {
+  selectPolicy: "Max",
+  policies: [{ type: "Percent", value: 100, periodSeconds: 15 }],
+};
+
+function defaultAutoscaler(autoscaler: HorizontalPodAutoscaler): void {
+  defaultReplicas(autoscaler);
+  const { spec } = autoscaler;
+  if (spec === undefined) return;
+  if ((spec.metrics ?? []).length === 0) spec.metrics = [cloneJson(cpuMetric)];
+  const { behavior } = spec;
+  if (behavior === undefined) return;
+  behavior.scaleUp = rulesWithDefaults(behavior.scaleUp, scaleUp);
+  behavior.scaleDown = rulesWithDefaults(behavior.scaleDown, scaleDown);
+}
+
+/** An empty list of policies stays empty, and is refused later. */
+function rulesWithDefaults(given: HPAScalingRules = {}, defaults: HPAScalingRules): HPAScalingRules {
+  const rules = { ...cloneJson(defaults), ...given };
+  if (isGivenEmpty(given, "policies")) rules.policies = [];
+  return rules;
+}
+
+/** Sets the defaults that autoscaling/v1 has too. */
+function defaultReplicas({ spec }: HorizontalPodAutoscaler | autoscalingV1.HorizontalPodAutoscaler): void {
+  if (spec !== undefined) spec.minReplicas ??= 1;
+}
