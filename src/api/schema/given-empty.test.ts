@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Scheme } from "../../kinds/scheme.ts";
 import type { JsonObject } from "../json.ts";
 import { decodeTyped } from "./decode.ts";
-import { givenEmptyFields, isGivenEmpty } from "./given-empty.ts";
+import { cloneDecoded, givenEmptyFields, isGivenEmpty } from "./given-empty.ts";
 
 const schema = Scheme.builtIn().typeSchema("meta/v1.ObjectMeta");
 const decode = (document: JsonObject) => decodeTyped(schema, document, { kind: "ObjectMeta", takesOver: true }).object;
@@ -20,6 +20,7 @@ test.each<[given: JsonObject, empty: string[]]>([
 test("they are still known after the struct is decoded again", () => {
   const once = decode({ labels: {} });
   expect(isGivenEmpty(decode(Object.assign(once, { name: "a", generateName: "b" })), "labels")).toBe(true);
+  expect(isGivenEmpty(cloneDecoded([once])[0] as JsonObject, "labels")).toBe(true);
   expect(isGivenEmpty(once, "annotations")).toBe(false);
   expect(isGivenEmpty(undefined, "labels")).toBe(false);
 });

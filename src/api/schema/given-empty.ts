@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import { emptyJsonObject, isJsonObject, type JsonValue } from "../json.ts";
 import type { Schema } from "./schema.ts";
 
 /** The names of such fields, by the struct that has them. */
@@ -7,7 +7,7 @@ const emptyFields = new WeakMap<object, Set<string>>();
 /**
  * Reports whether a list or map that is absent from a decoded struct came as an empty one. Nothing empty is stored, but
  * a request that gives it differs from one that does not: upstream's errors show `[]` or `{}` for it and null for an
- * unset one, and no default replaces it. A copy of the struct does not know it any more.
+ * unset one, and no default replaces it. Of all copies, only those of `cloneDecoded` still know it.
  */
 export function isGivenEmpty(struct: object | undefined, field: string): boolean {
   return struct !== undefined && emptyFields.get(struct)?.has(field) === true;
@@ -28,6 +28,16 @@ export function noteGivenEmpty(struct: object, field: string): void {
 /** Passes the notes about a struct on to the one that replaces it. */
 export function keepGivenEmpty(from: object, to: object): void {
   for (const field of givenEmptyFields(from)) noteGivenEmpty(to, field);
+}
+
+/** Copies a decoded document together with what is noted about its structs. */
+export function cloneDecoded<T extends JsonValue>(value: T): T {
+  if (Array.isArray(value)) return value.map((item) => cloneDecoded(item)) as T;
+  if (!isJsonObject(value)) return value;
+  const copy = emptyJsonObject();
+  for (const key of Object.keys(value)) copy[key] = cloneDecoded(value[key] as JsonValue);
+  keepGivenEmpty(value, copy);
+  return copy as T;
 }
 
 /** Reports whether a value is an empty list or map of a type that keeps both apart from unset. */
