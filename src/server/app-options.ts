@@ -11,6 +11,7 @@ import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
 import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
+import type { ChainOptions } from "../http/filters/chain.ts";
 import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
 import { catalogServer, resourceHandler } from "../http/handlers/resources.ts";
@@ -36,6 +37,8 @@ export interface AppParts extends StartContext {
   readonly lifecycle: Lifecycle;
   readonly audited: OpenAudit | undefined;
   readonly checks: readonly HealthCheck[];
+  /** Priority and fairness; undefined where it is turned off. */
+  readonly fairness: ChainOptions["flowControl"];
   /** The health that other members report of themselves. */
   readonly heard: Gossip["peers"];
 }
@@ -68,6 +71,7 @@ export function appOptions(parts: AppParts): AppOptions {
       lifecycle,
       requestTimeoutMs: config.requestTimeoutMs,
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
+      flowControl: parts.fairness,
       metrics,
       encodeStatus: statusEncoder(cbor),
       onRequest: (outcome, record) => log.requestLog(outcome, record),

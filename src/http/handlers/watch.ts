@@ -34,6 +34,7 @@ export const watch: VerbHandler = async (call) => {
       bookmarks: options.allowWatchBookmarks,
       deadlineMs: parts.clock.nowMs() + durationMs,
       encoder,
+      onStateSent: call.exchange.onStateSent,
     });
   const run = async (sink: ByteSink): Promise<void> => {
     try {

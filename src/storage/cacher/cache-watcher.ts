@@ -41,6 +41,8 @@ export interface WatchOptions {
     | { readonly kind: "initial"; readonly endBookmark: boolean }
     | { readonly kind: "after"; readonly revision: Revision };
   readonly bookmarks: boolean;
+  /** Is called when the initial state has been sent. */
+  readonly onStateSent?: (() => void) | undefined;
   /** Time at which the watch ends, in milliseconds since the epoch. */
   readonly deadlineMs: number;
   readonly encoder: FrameEncoder;
@@ -186,6 +188,7 @@ export class WindowWatcher implements CacheWatcher {
           ? this.#initialChunk(this.#initial)
           : this.#inBatches(this.#preparing, this.#initialBatch(this.#initial));
       if (chunk !== undefined || this.#blocked) return chunk;
+      if (this.#initial === undefined) this.#options.onStateSent?.();
     }
     if (this.#initialBookmark) {
       this.#initialBookmark = false;
@@ -299,6 +302,7 @@ export class WindowWatcher implements CacheWatcher {
     while (this.#preparing !== undefined && this.#position < window.end) {
       const chunk = this.#inBatches(this.#preparing, this.#liveBatch(window));
       if (chunk !== undefined || this.#blocked) return chunk;
+      if (this.#initial === undefined) this.#options.onStateSent?.();
     }
     while (this.#position < window.end) {
       const { encoder } = this.#options;
