@@ -149,6 +149,7 @@ export class FairQueues {
   /** Ends the waiting of a request that has not started. */
   leave(ticket: Ticket, nowMs: number): void {
     if (ticket.state !== "waiting") return;
+    ticket.state = "gone";
     this.#advance(nowMs);
     this.#stopWaiting(ticket);
     this.#part(ticket);
