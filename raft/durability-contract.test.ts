@@ -53,7 +53,7 @@ test("a promise waits for its write, and nothing else does", async () => {
   expect(done).toEqual(["durable", "promise b"]);
 });
 
-test("a promise without a write goes at once, but for an earlier write", async () => {
+test("a promise without a write is sent at once, unless an earlier write is pending", async () => {
   const { contract, disk, done } = member();
   contract.take(ready({ after: "a" }));
   expect(done.splice(0)).toEqual(["promise a"]);

@@ -52,7 +52,7 @@ async function clusterOf(voters: readonly number[], stalls: string[]) {
 const othersOf = (cluster: Cluster, one: Member) => [...cluster.members.values()].filter((member) => member !== one);
 
 describe("a state machine that hangs", () => {
-  test("has its leader step down within two election timeouts, and not stand again until it goes on", async () => {
+  test("has its leader step down within two election timeouts, and not campaign again until it resumes", async () => {
     const stalls: string[] = [];
     const { cluster, stateOf } = await clusterOf([1, 2, 3], stalls);
     const leader = await cluster.leader();
@@ -134,7 +134,7 @@ describe("a state machine that hangs", () => {
   });
 });
 
-test("what a follower's disk has not taken is not acknowledged", async () => {
+test("a follower acknowledges nothing that is not on its disk", async () => {
   const cluster = new Cluster([1, 2]);
   const disks = new Map<MemberId, SimulatedDisk>();
   for (const id of [1, 2]) {

@@ -57,7 +57,7 @@ describe("a cluster", () => {
     );
   });
 
-  test("goes on over a network that loses, repeats and reorders messages", async () => {
+  test("works over a network that loses, repeats and reorders messages", async () => {
     const cluster = await Cluster.of(3, { timing: { ...timing, proposalMs: 300 } });
     await cluster.leader();
     cluster.network.faults = { delayMs: [0, 4], loss: 0.05, duplication: 0.1, reorder: 0.2 };
@@ -200,7 +200,7 @@ describe("compaction and snapshots", () => {
     expect(found.reopen().recovered).toMatchObject({ base: expected, hardState: { term: 3, vote: 0, commit: 50 } });
   });
 
-  test("a crash before the state was restored: the old state goes on, and the snapshot is asked for again", async () => {
+  test("after a crash before the state was restored, the old state is used and the snapshot is requested again", async () => {
     const cluster = new Cluster([1, 2, 3]);
     const log = MemoryLog.create(cluster.base);
     await log.append({ expected: { ...cluster.base, index: toIndex(50) }, entries: [] });

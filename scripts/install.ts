@@ -20,11 +20,16 @@ const built = Bun.spawnSync([process.execPath, join(root, "scripts/build.ts"), l
 if (!built.success) process.exit(1);
 copyFileSync(process.execPath, join(lib, "bun"));
 chmodSync(join(lib, "bun"), 0o755);
+copyFileSync(join(root, "bin/bunfig.toml"), join(lib, "bunfig.toml"));
 for (const name of withDependencies("classic-level")) copyPackage(name);
 
 writeExecutable(
   "quorate",
-  '#!/bin/sh\nlib=$(dirname "$(readlink -f "$0")")/../lib\nexec "$lib/bun" "$lib/quorate.js" "$@"\n',
+  // The working directory's .env and bunfig.toml are none of the program's.
+  `#!/bin/sh
+lib=$(dirname "$(readlink -f "$0")")/../lib
+exec "$lib/bun" --no-install --no-env-file --config="$lib/bunfig.toml" "$lib/quorate.js" "$@"
+`,
 );
 for (const name of ["quorate-start", "quorate-invite"]) {
   writeExecutable(name, readFileSync(join(root, "deploy", name), "utf8"));

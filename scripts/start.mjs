@@ -3,12 +3,12 @@
  * and npm. It installs and builds first where something has changed since the last time. Signals go to the program, which
  * takes this process's place as far as its caller can tell.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { constants } from "node:os";
 import { join } from "node:path";
+import { runChild } from "../bin/run-child.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 const stampFile = join(root, "dist", "stamp.json");
@@ -17,7 +17,7 @@ const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "
 const args = process.argv.slice(2);
 
 if (args[0] === "up") await requireFreePort();
-run(prepare());
+runChild(prepare(), [program, ...args]);
 
 /** Installs and builds what is not up to date, and returns the path of Bun. */
 function prepare() {
@@ -70,14 +70,6 @@ function findBun() {
 function step(bun, ...words) {
   const { status } = spawnSync(bun, words, { cwd: root, stdio: "inherit" });
   if (status !== 0) process.exit(status ?? 1);
-}
-
-function run(bun) {
-  const child = spawn(bun, [program, ...args], { stdio: "inherit" });
-  for (const signal of ["SIGTERM", "SIGHUP", "SIGUSR2"]) process.on(signal, () => child.kill(signal));
-  // A terminal sends it to both processes, and a second one would cut the program's orderly end short.
-  process.on("SIGINT", () => process.stdin.isTTY !== true && child.kill("SIGINT"));
-  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }
 
 /** Reports a port in use before minutes are spent on installing. The program checks again, and every other address. */

@@ -11,6 +11,7 @@ const calls = join(root, "calls");
 beforeAll(() => {
   for (const directory of ["scripts", "src", "raft", "bin"]) mkdirSync(join(root, directory));
   cpSync(join(import.meta.dir, "start.mjs"), join(root, "scripts/start.mjs"));
+  cpSync(join(import.meta.dir, "../bin/run-child.mjs"), join(root, "bin/run-child.mjs"));
   writeFileSync(join(root, "package.json"), JSON.stringify({ packageManager: "bun@1.4.5" }));
   writeFileSync(join(root, "bun.lock"), "");
   writeFileSync(join(root, "src/main.ts"), "");
@@ -20,7 +21,7 @@ beforeAll(() => {
     `case $1 in
 install) mkdir -p node_modules ;;
 *build.ts) mkdir -p dist; echo >dist/quorate.js ;;
-*) trap 'echo stopped >>"${calls}"; exit 7' TERM; echo ready; while :; do sleep 0.02; done ;;
+*) trap 'echo stopped >>"${calls}"; exit 7' TERM; echo ready; while [ -e "${calls}" ]; do sleep 0.02; done ;;
 esac
 echo "\${1##*/}" >>"${calls}"`,
   );

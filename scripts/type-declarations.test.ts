@@ -40,7 +40,7 @@ test("a member is optional where JSON may leave it out, and null where Go's nil 
   ]);
 });
 
-test("an object says what it is, unless it stands inside another document", () => {
+test("an object has kind and apiVersion, unless it is part of another document", () => {
   const types: TypeEntries = {
     "a/v1.A": { fields: [typeMeta, { n: "metadata", t: "meta/v1.ObjectMeta", oe: 1 }] },
     "a/v1.AList": { fields: [typeMeta, { n: "items", t: "[]a/v1.A" }] },

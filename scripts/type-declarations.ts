@@ -73,7 +73,7 @@ function localName(typeName: string): string {
 }
 
 /** `core/v1` → `coreV1` */
-function namespaceOf(packageName: string): string {
+export function namespaceOf(packageName: string): string {
   return packageName.replace(/\/v/, "V");
 }
 

@@ -213,6 +213,15 @@ describe("files", () => {
   });
 });
 
+describe("documents", () => {
+  test.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"])("%s names files that exist", (document) => {
+    const text = readFileSync(join(root, document), "utf8");
+    const named = [...text.matchAll(/`([a-z][\w./-]*\/[\w.-]+\.ts)`/g)].map((match) => match[1] ?? "");
+    const missing = named.filter((path) => !files.some((file) => file.path === path || file.path.endsWith(`/${path}`)));
+    expect(missing).toEqual([]);
+  });
+});
+
 describe("text", () => {
   /** Built from parts, so that this file does not contain them. */
   const forbidden: readonly (readonly [what: string, form: RegExp])[] = [
@@ -251,6 +260,20 @@ describe("text", () => {
         .filter((comment) => relativeOpening.test(comment.text) || negatedNoun.test(comment.text))
         .map((comment) => `${path}:${comment.line}: ${comment.text.slice(0, 100)}`),
     );
+    expect(odd).toEqual([]);
+  });
+
+  test("no test has a name that opens with a relative clause or uses a negated noun", () => {
+    const odd = files
+      .filter(({ path }) => path.endsWith(".test.ts"))
+      .flatMap(({ path, lines }) =>
+        lines.flatMap((line, index) => {
+          const name = /(?:\b(?:test|it|describe)|\))\(["`](.*?)["`],/.exec(line)?.[1] ?? "";
+          return /^(?:what|who|whoever|whose|whatever)\b/i.test(name) || negatedNoun.test(name)
+            ? [`${path}:${index + 1}: ${name}`]
+            : [];
+        }),
+      );
     expect(odd).toEqual([]);
   });
 

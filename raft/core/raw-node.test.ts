@@ -36,7 +36,7 @@ function entryOf(index: number, term: number): Entry {
   return { index: index as Index, term: term as Term, kind: "normal", data };
 }
 
-test.each([0, 4, 9])("a member that draws %d stands after ten ticks plus that many", (draw) => {
+test.each([0, 4, 9])("a member that draws %d becomes a candidate after ten ticks plus that many", (draw) => {
   const node = start({}, draw, [1, 2, 3]);
   for (let tick = 1; tick < 10 + draw; tick++) node.tick();
   expect(node.softState.role).toBe("follower");

@@ -103,10 +103,13 @@ export class PowerVolume implements Volume {
 export function whyNoMounts(withLoopDevice: boolean): string | undefined {
   if (process.getuid?.() !== 0) return "mounting needs root";
   if (withLoopDevice && !existsSync("/dev/loop-control")) return "there are no loop devices";
-  try {
-    run("mount", "--version");
-  } catch {
-    return "there is no mount command";
+  const programs = [["mount", "--version"], ...(withLoopDevice ? [["mkfs.ext4", "-V"]] : [])] as const;
+  for (const [program, argument] of programs) {
+    try {
+      run(program, argument);
+    } catch {
+      return `there is no ${program}`;
+    }
   }
   return undefined;
 }

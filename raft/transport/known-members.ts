@@ -9,14 +9,20 @@ const removedMax = 10_000;
  */
 export type MayHaveJoined = (member: MemberId) => boolean;
 
+/** Reports whether a member once existed and does not any more. Numbers of members are never used again. */
+export type WasRemoved = (member: MemberId) => boolean;
+
 /** The current and former members according to this member's log. */
 export class KnownMembers {
   readonly #mayHaveJoined: MayHaveJoined;
+  readonly #wasRemoved: WasRemoved;
   #members = new Set<MemberId>();
   readonly #removed = new Set<MemberId>();
 
-  constructor(mayHaveJoined: MayHaveJoined = () => false) {
+  /** @param wasRemoved knows of removals before this process started */
+  constructor(mayHaveJoined: MayHaveJoined = () => false, wasRemoved: WasRemoved = () => false) {
     this.#mayHaveJoined = mayHaveJoined;
+    this.#wasRemoved = wasRemoved;
   }
 
   /** Sets the members. @returns those that are no longer members */
@@ -40,6 +46,7 @@ export class KnownMembers {
   /** Returns the reason why a member is not heard, or undefined when it is. */
   refusalOf(member: MemberId): "removed" | "unknown" | undefined {
     if (this.#removed.has(member)) return "removed";
-    return this.has(member) || this.#mayHaveJoined(member) ? undefined : "unknown";
+    if (this.has(member) || this.#mayHaveJoined(member)) return undefined;
+    return this.#wasRemoved(member) ? "removed" : "unknown";
   }
 }

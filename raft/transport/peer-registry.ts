@@ -1,6 +1,6 @@
 import type { MemberId } from "../core/ids.ts";
 import type { Hello, Incarnation } from "./handshake.ts";
-import { KnownMembers, type MayHaveJoined } from "./known-members.ts";
+import { KnownMembers } from "./known-members.ts";
 import type { HandshakeRefusal } from "./transport.ts";
 
 export interface Self {
@@ -24,9 +24,9 @@ export class PeerRegistry {
   readonly #seen = new Map<MemberId, Seen>();
 
   /** @param silenceMs time without input after which an open connection no longer speaks for its member */
-  constructor(self: Self, silenceMs: number, nowMs: () => number, mayHaveJoined?: MayHaveJoined) {
+  constructor(self: Self, silenceMs: number, nowMs: () => number, known: KnownMembers = new KnownMembers()) {
     this.#self = self;
-    this.#known = new KnownMembers(mayHaveJoined);
+    this.#known = known;
     this.#silenceMs = silenceMs;
     this.#nowMs = nowMs;
   }

@@ -234,6 +234,17 @@ describe("refused connections", () => {
     expect(await refusalOf({}, ids(2, 3), 3)).toContain("2 unknown");
   });
 
+  test("a member that was removed before the other side started", async () => {
+    const directory: Directory = new Map();
+    const two = await open(2, directory, { wasRemoved: (member) => member === 3, addressOf: () => undefined });
+    two.transport.setMembers(ids(2));
+    const three = await open(3, directory);
+    three.transport.setMembers(ids(2, 3));
+    three.transport.send([heartbeat(3, 2)]);
+    await until(() => three.refusals.includes("2 removed"), "the refusal");
+    expect(two.refusals).toEqual([]);
+  });
+
   test("a non-member, but not if it may have become a member: it is answered over its own connections", async () => {
     const directory: Directory = new Map();
     const two = await open(2, directory, { mayHaveJoined: (member) => member === 3, addressOf: () => undefined });
@@ -357,7 +368,7 @@ describe("refused connections", () => {
     await reach(two, one, heartbeat(2, 1));
   });
 
-  test("a certificate of an authority that is no longer trusted, on open connections too; no other is", async () => {
+  test("only certificates of an authority that is no longer trusted are rejected, on open connections too", async () => {
     const directory: Directory = new Map();
     const { ca } = readCertificates(scratch, 2);
     const former = readCertificates(strangers, 1);

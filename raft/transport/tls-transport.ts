@@ -7,7 +7,7 @@ import { Connection } from "./connection.ts";
 import type { Frame } from "./frame.ts";
 import { type ConnectionKind, decodeHandshake, encodeHello, encodeRefusal, type Hello } from "./handshake.ts";
 import { IncomingSnapshot } from "./incoming-snapshot.ts";
-import type { MayHaveJoined } from "./known-members.ts";
+import { KnownMembers, type MayHaveJoined, type WasRemoved } from "./known-members.ts";
 import { decodeMessage } from "./message-codec.ts";
 import { encodeFrames, OutgoingLane } from "./outgoing-lane.ts";
 import { OutgoingSnapshot } from "./outgoing-snapshot.ts";
@@ -42,6 +42,8 @@ export interface TlsTransportOptions {
   readonly certificateName?: (member: MemberId) => string;
   /** Always false by default. */
   readonly mayHaveJoined?: MayHaveJoined;
+  /** Always false by default. */
+  readonly wasRemoved?: WasRemoved;
   /** Time without input after which a connection is closed. */
   readonly silenceMs?: number;
   readonly snapshotBytesPerSecond?: number;
@@ -106,7 +108,8 @@ export class TlsTransport implements Transport {
     const nonce = randomBytes(8).toString("hex");
     const { clusterId, memberId, starts } = options;
     this.#self = { clusterId, memberId, incarnation: { starts, nonce } };
-    this.#registry = new PeerRegistry(this.#self, this.#silenceMs, () => performance.now(), options.mayHaveJoined);
+    const known = new KnownMembers(options.mayHaveJoined, options.wasRemoved);
+    this.#registry = new PeerRegistry(this.#self, this.#silenceMs, () => performance.now(), known);
     const files = options.tls();
     this.#ca = files.ca;
     this.#server = tls.createServer(serverOptions(files), (socket) => this.#accept(socket));
@@ -275,7 +278,8 @@ export class TlsTransport implements Transport {
             hello.from === member
               ? this.#registry.judge(hello, certifies(socket, this.#nameOf(member)))
               : "wrongMember";
-          if (refusal !== undefined) return refuse(refusal);
+          // Reported as `removed`, it would mean that this member was removed.
+          if (refusal !== undefined) return refuse(refusal === "removed" ? "unknown" : refusal);
           this.#count(connection, hello);
           connection.handOver({ closed, frame: (frame) => this.#receive(frame, { ...hello, kind }) });
           settled(() => resolve(connection));

@@ -48,7 +48,10 @@ export interface TransportEvents {
    * itself yet.
    */
   violated(member: MemberId | undefined, violation: Error): void;
-  /** Reports that another member refuses this one, or the reverse. `removed` is final for this member. */
+  /**
+   * Reports that another member refuses this one, or the reverse. `removed` is only reported when the other refuses, and
+   * is final for this member.
+   */
   refused(member: MemberId, refusal: HandshakeRefusal): void;
 }
 

@@ -1,7 +1,8 @@
 import { fieldError, fieldErrorText } from "../api/field-error.ts";
+import type { Pod } from "../api/types/core-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
-import { containersOf, type Pod } from "./pod.ts";
+import { containersOf, podSpecOf } from "./pod.ts";
 
 const containerFields = ["initContainers", "containers", "ephemeralContainers"] as const;
 
@@ -13,11 +14,11 @@ export function alwaysPullImages(): AdmissionPlugin {
     name: "AlwaysPullImages",
     admit(attributes) {
       if (!isPodWrite(attributes)) return;
-      for (const container of containersOf((attributes.object as Pod).spec ?? {})) container.imagePullPolicy = "Always";
+      for (const container of containersOf(podSpecOf(attributes.object as Pod))) container.imagePullPolicy = "Always";
     },
     validate(attributes) {
       if (!isPodWrite(attributes)) return;
-      const { spec = {} } = attributes.object as Pod;
+      const spec = podSpecOf(attributes.object as Pod);
       for (const field of containerFields) {
         for (const [at, { imagePullPolicy = "" }] of (spec[field] ?? []).entries()) {
           if (imagePullPolicy === "Always") continue;

@@ -1,6 +1,7 @@
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import { requestedOrganizations, signerNameOf, signingRequests } from "./signing-request.ts";
+import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
 
 const clientSigner = "kubernetes.io/kube-apiserver-client";
 const mastersGroup = "system:masters";
@@ -13,8 +14,8 @@ export function certificateSubjectRestriction(): AdmissionPlugin {
       const { operation, object } = attributes;
       if (operation !== "CREATE" || object === undefined || !isObjectWrite(attributes, signingRequests)) return;
       if (signerNameOf(object) !== clientSigner) return;
-      const { request = "" } = (object["spec"] ?? {}) as { request?: string };
-      if (!requestedOrganizations(request).includes(mastersGroup)) return;
+      const { request } = (object as CertificateSigningRequest).spec;
+      if (!requestedOrganizations(request ?? "").includes(mastersGroup)) return;
       throw refuse(attributes, `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`);
     },
   };

@@ -1,8 +1,8 @@
-import type { KubeObject } from "../api/object-meta.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { defaultClasses } from "./default-class.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
+import type { Ingress } from "../api/types/networking-v1.ts";
 
 const defaultAnnotation = "ingressclass.kubernetes.io/is-default-class";
 const ingressClassAnnotation = "kubernetes.io/ingress.class";
@@ -19,12 +19,14 @@ export function defaultIngressClass({ lookup }: { lookup: ObjectLookup }): Admis
       const classes = lookup.list({ group: "networking.k8s.io", resource: "ingressclasses" }, "");
       const [newest] = defaultClasses(classes, [defaultAnnotation]);
       const name = newest?.metadata.name;
-      if (name !== undefined) object["spec"] = { ...(object["spec"] as object), ingressClassName: name };
+      const ingress = object as Ingress;
+      if (name !== undefined) ingress.spec = { ...ingress.spec, ingressClassName: name };
     },
   };
 }
 
-function namesClass(ingress: KubeObject): boolean {
-  const { ingressClassName } = (ingress["spec"] ?? {}) as { ingressClassName?: string };
-  return ingressClassName !== undefined || ingress.metadata.annotations?.[ingressClassAnnotation] !== undefined;
+function namesClass(ingress: Ingress): boolean {
+  return (
+    ingress.spec?.ingressClassName !== undefined || ingress.metadata.annotations?.[ingressClassAnnotation] !== undefined
+  );
 }

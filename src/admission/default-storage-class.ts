@@ -1,8 +1,8 @@
-import type { KubeObject } from "../api/object-meta.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { defaultClasses } from "./default-class.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
+import type { PersistentVolumeClaim } from "../api/types/core-v1.ts";
 
 const annotations = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
@@ -18,12 +18,12 @@ export function defaultStorageClass({ lookup }: { lookup: ObjectLookup }): Admis
       const classes = lookup.list({ group: "storage.k8s.io", resource: "storageclasses" }, "");
       const [newest] = defaultClasses(classes, annotations);
       const name = newest?.metadata.name;
-      if (name !== undefined) object["spec"] = { ...(object["spec"] as object), storageClassName: name };
+      const claim = object as PersistentVolumeClaim;
+      if (name !== undefined) claim.spec = { ...claim.spec, storageClassName: name };
     },
   };
 }
 
-function namesClass(claim: KubeObject): boolean {
-  const { storageClassName } = (claim["spec"] ?? {}) as { storageClassName?: string };
-  return storageClassName !== undefined || claim.metadata.annotations?.[claimClassAnnotation] !== undefined;
+function namesClass(claim: PersistentVolumeClaim): boolean {
+  return claim.spec?.storageClassName !== undefined || claim.metadata.annotations?.[claimClassAnnotation] !== undefined;
 }

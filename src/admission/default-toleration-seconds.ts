@@ -1,6 +1,6 @@
+import type { Pod, Toleration } from "../api/types/core-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
-import type { Pod, Toleration } from "./pod.ts";
 
 /** Default time for which a pod stays on a node that is not ready or unreachable. */
 const tolerationSeconds = 300;

@@ -1,6 +1,6 @@
-import type { KubeObject } from "../api/object-meta.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
+import type { Service } from "../api/types/core-v1.ts";
 
 /** Rejects new external IPs, which can attract another service's traffic. Existing ones stay. */
 export function denyServiceExternalIps(): AdmissionPlugin {
@@ -16,6 +16,6 @@ export function denyServiceExternalIps(): AdmissionPlugin {
   };
 }
 
-function externalIpsOf(service: KubeObject | undefined): readonly string[] {
-  return (service?.["spec"] as { externalIPs?: string[] } | undefined)?.externalIPs ?? [];
+function externalIpsOf(service: Service | undefined): readonly string[] {
+  return service?.spec?.externalIPs ?? [];
 }

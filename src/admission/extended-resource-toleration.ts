@@ -1,7 +1,8 @@
 import { isExtendedResource } from "../api/validation/resource-name.ts";
+import type { Pod } from "../api/types/core-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
-import { containersOf, type Pod } from "./pod.ts";
+import { containersOf } from "./pod.ts";
 
 /** Lets a pod that requests a device run on nodes that are reserved for such pods. */
 export function extendedResourceToleration(): AdmissionPlugin {

@@ -1,6 +1,6 @@
+import type { Pod } from "../api/types/core-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
-import type { Pod } from "./pod.ts";
 
 const hostname = "kubernetes.io/hostname";
 

@@ -1,22 +1,19 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { compareQuantities, formatQuantity, type Quantity } from "../api/quantity.ts";
+import type {
+  Container,
+  LimitRange,
+  LimitRangeItem,
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  ResourceList,
+} from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, isResource, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
-import type { Container, Pod, PodSpec, ResourceList } from "./pod.ts";
 import { type Amounts, amountsOf, podLimits, podRequests } from "./pod-resources.ts";
-
-interface LimitRange extends KubeObject {
-  spec?: { limits?: LimitRangeItem[] };
-}
-type LimitRangeItem = {
-  type?: string;
-  max?: ResourceList;
-  min?: ResourceList;
-  default?: ResourceList;
-  defaultRequest?: ResourceList;
-  maxLimitRequestRatio?: ResourceList;
-};
+import { podSpecOf } from "./pod.ts";
 
 const annotation = "kubernetes.io/limit-ranger";
 const nanosPerUnit = 1e9;
@@ -97,15 +94,15 @@ function missing(own: ResourceList | undefined, defaults: ResourceList): string[
 }
 
 function podProblems(object: KubeObject, limits: readonly LimitRangeItem[]): string[] {
-  const { spec = {} } = object as Pod;
+  const spec = podSpecOf(object as Pod);
   return limits.flatMap((item) => {
     if (item.type === "Container") return containerProblems(spec, item);
     return item.type === "Pod" ? usageProblems(item, podRequests(spec), podLimits(spec)) : [];
   });
 }
 
-function containerProblems({ containers = [], initContainers = [] }: PodSpec, item: LimitRangeItem): string[] {
-  return [...containers, ...initContainers].flatMap(({ resources }) =>
+function containerProblems({ containers, initContainers = [] }: PodSpec, item: LimitRangeItem): string[] {
+  return [...(containers ?? []), ...initContainers].flatMap(({ resources }) =>
     usageProblems(item, amountsOf(resources?.requests), amountsOf(resources?.limits)),
   );
 }
@@ -157,8 +154,8 @@ function aboveRatio({ name, type, bound, request, limit }: Usage): string | unde
 }
 
 function claimProblems(object: KubeObject, limits: readonly LimitRangeItem[]): string[] {
-  const { resources } = (object["spec"] ?? {}) as { resources?: { requests?: ResourceList } };
-  const requests = amountsOf(resources?.requests);
+  const { spec } = object as PersistentVolumeClaim;
+  const requests = amountsOf(spec?.resources?.requests);
   return limits
     .filter(({ type }) => type === "PersistentVolumeClaim")
     .flatMap(({ type = "", min, max }) => [

@@ -1,8 +1,9 @@
+import { followedBy } from "../api/eventual.ts";
 import type { GroupResource } from "../api/gvk.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
-import type { AdmissionPlugin } from "../registry/admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
+import type { Namespace } from "../api/types/core-v1.ts";
 
 /** Namespaces that cannot be deleted because the control plane itself uses them. */
 const immortalNamespaces = new Set(["default", "kube-system", "kube-public"]);
@@ -17,7 +18,8 @@ export interface NamespaceLifecycleParts {
 export function namespaceLifecycle({ lookup, catchUp }: NamespaceLifecycleParts): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",
-    async admit({ operation, info, namespace, name }) {
+    admit(attributes) {
+      const { operation, info, namespace, name } = attributes;
       if (info.group === "" && info.resource === "namespaces") {
         if (operation === "DELETE" && immortalNamespaces.has(name)) {
           throw status.forbidden({ group: "", resource: "namespaces", name }, "this namespace may not be deleted");
@@ -27,22 +29,25 @@ export function namespaceLifecycle({ lookup, catchUp }: NamespaceLifecycleParts)
       if (operation !== "CREATE" || namespace === "" || isAccessReview(info)) return;
       const find = () => lookup.get({ group: "", resource: "namespaces" }, "", namespace);
       // Another replica may have just created it.
-      const found = find() ?? (await catchUp().then(find));
-      if (found === undefined) throw status.notFound({ group: "", resource: "namespaces", name: namespace });
-      if (found.metadata.deletionTimestamp === undefined && phaseOf(found) !== "Terminating") return;
-      throw status.forbidden(
-        { group: info.group, resource: info.resource, name },
-        `unable to create new content in namespace ${namespace} because it is being terminated`,
-        [
-          {
-            reason: "NamespaceTerminating",
-            message: `namespace ${namespace} is being terminated`,
-            field: "metadata.namespace",
-          },
-        ],
-      );
+      return followedBy(find() ?? catchUp().then(find), (found) => requireActive(found, attributes));
     },
   };
+}
+
+function requireActive(found: Namespace | undefined, { info, namespace, name }: AdmissionAttributes): void {
+  if (found === undefined) throw status.notFound({ group: "", resource: "namespaces", name: namespace });
+  if (found.metadata.deletionTimestamp === undefined && phaseOf(found) !== "Terminating") return;
+  throw status.forbidden(
+    { group: info.group, resource: info.resource, name },
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: "NamespaceTerminating",
+        message: `namespace ${namespace} is being terminated`,
+        field: "metadata.namespace",
+      },
+    ],
+  );
 }
 
 /** Reports whether the request is a review. Its answer must not reveal whether the namespace exists. */
@@ -50,6 +55,6 @@ function isAccessReview({ group, resource }: GroupResource): boolean {
   return group === "authorization.k8s.io" && resource === "localsubjectaccessreviews";
 }
 
-function phaseOf(namespace: KubeObject): string {
-  return (namespace["status"] as { phase?: string } | undefined)?.phase ?? "";
+function phaseOf(namespace: Namespace): string {
+  return namespace.status?.phase ?? "";
 }

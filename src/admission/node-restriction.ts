@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject, type JsonObject } from "../api/json.ts";
+import { equalJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import { nodeIdentity } from "../access/authorization/node/node-identity.ts";
@@ -7,7 +7,12 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission
 import { refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { requestedCommonName, signerNameOf } from "./signing-request.ts";
-import { objectOf, objectsOf } from "../api/json-reading.ts";
+import { podSpecOf } from "./pod.ts";
+import type { Node, PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
+import type { TokenRequest } from "../api/types/authentication-v1.ts";
+import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
+import type { PodCertificateRequest } from "../api/types/certificates-v1beta1.ts";
+import type { ResourceSlice } from "../api/types/resource-v1.ts";
 
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 const leaseNamespace = "kube-node-lease";
@@ -91,13 +96,13 @@ function pods(request: Request): void {
 
 function ownPod({ node, attributes, lookup }: Request, what: string): void {
   const { namespace, name, oldObject } = attributes;
-  const pod = oldObject ?? lookup.get({ group: "", resource: "pods" }, namespace, name);
+  const pod: Pod | undefined = oldObject ?? lookup.get({ group: "", resource: "pods" }, namespace, name);
   if (pod === undefined) throw status.notFound({ group: "", resource: "pods", name });
   if (nodeNameOf(pod) !== node) throw refuse(attributes, `node ${quote(node)} can only ${what}`);
 }
 
 function mirrorPod({ node, attributes, lookup }: Request): void {
-  const pod = attributes.object as KubeObject;
+  const pod = attributes.object as Pod;
   const who = `node ${quote(node)}`;
   if (pod.metadata.annotations?.[mirrorAnnotation] === undefined) {
     throw refuse(
@@ -119,8 +124,8 @@ function ownerProblem({ metadata }: KubeObject, node: string, lookup: ObjectLook
   if (owner?.apiVersion !== "v1" || owner.kind !== "Node" || owner.name !== node) {
     return "can only create pods with an owner reference set to itself";
   }
-  if (owner["controller"] !== true) return "can only create pods with a controller owner reference set to itself";
-  if (owner["blockOwnerDeletion"] === true) return "must not set blockOwnerDeletion on an owner reference";
+  if (owner.controller !== true) return "can only create pods with a controller owner reference set to itself";
+  if (owner.blockOwnerDeletion === true) return "must not set blockOwnerDeletion on an owner reference";
   const found = lookup.get({ group: "", resource: "nodes" }, "", node);
   if (found === undefined) throw status.notFound({ group: "", resource: "nodes", name: node });
   if (owner.uid === found.metadata.uid) return undefined;
@@ -131,25 +136,24 @@ function ownerProblem({ metadata }: KubeObject, node: string, lookup: ObjectLook
  * Returns the problem with a pod's references. A node may read the objects its pods refer to, so it must not create
  * such pods.
  */
-function referenceProblem(pod: KubeObject): string | undefined {
+function referenceProblem(pod: Pod): string | undefined {
   const used = new Set(podReferences(pod as unknown as JsonObject, "ns", "pod").map((key) => key.split("/")[0]));
-  const spec = objectOf(pod["spec"]);
+  const { volumes = [], resourceClaims = [] } = podSpecOf(pod);
   if (used.has("serviceaccounts")) return "can not create pods that reference a service account";
   if (used.has("secrets")) return "can not create pods that reference secrets";
   if (used.has("configmaps")) return "can not create pods that reference configmaps";
-  if (objectsOf(spec["volumes"]).some(bundlesTrust)) return "can not create pods that reference clustertrustbundles";
+  if (volumes.some(bundlesTrust)) return "can not create pods that reference clustertrustbundles";
   if (used.has("persistentvolumeclaims")) return "can not create pods that reference persistentvolumeclaims";
-  const { resourceClaimStatuses, extendedResourceClaimStatus } = objectOf(pod["status"]);
-  const claims = objectsOf(spec["resourceClaims"]).length + objectsOf(resourceClaimStatuses).length;
-  if (claims > 0 || isJsonObject(extendedResourceClaimStatus))
+  const { resourceClaimStatuses = [], extendedResourceClaimStatus } = pod.status ?? {};
+  const claims = resourceClaims.length + resourceClaimStatuses.length;
+  if (claims > 0 || extendedResourceClaimStatus !== undefined) {
     return "can not create pods that reference resourceclaims";
+  }
   return undefined;
 }
 
-function bundlesTrust(volume: JsonObject): boolean {
-  return objectsOf(objectOf(volume["projected"])["sources"]).some((source) =>
-    isJsonObject(source["clusterTrustBundle"]),
-  );
+function bundlesTrust({ projected }: Volume): boolean {
+  return (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined);
 }
 
 function podStatus({ node, attributes }: Request): void {
@@ -166,8 +170,8 @@ function podStatus({ node, attributes }: Request): void {
   if (!equalJson({ ...object.metadata.labels }, { ...oldObject.metadata.labels })) {
     throw refuse(attributes, `node ${quote(node)} cannot update labels through pod status`);
   }
-  for (const name of ["resourceClaimStatuses", "extendedResourceClaimStatus"]) {
-    if (!equalJson(objectOf(object["status"])[name] ?? null, objectOf(oldObject["status"])[name] ?? null)) {
+  for (const name of ["resourceClaimStatuses", "extendedResourceClaimStatus"] as const) {
+    if (!equalJson((object as Pod).status?.[name], (oldObject as Pod).status?.[name])) {
       throw refuse(attributes, `node ${quote(node)} cannot update resource claim statuses`);
     }
   }
@@ -185,7 +189,7 @@ function ownNode({ node, attributes }: Request): void {
     throw refuse(attributes, `node ${quote(node)} is not allowed to modify ownerReferences`);
   }
   if (operation === "CREATE") {
-    if (objectOf(object["spec"])["configSource"] !== undefined) {
+    if ((object as Node).spec?.configSource !== undefined) {
       throw refuse(attributes, `node ${quote(node)} is not allowed to create pods with a non-nil configSource`);
     }
     if (forbidden.length > 0) {
@@ -194,12 +198,12 @@ function ownNode({ node, attributes }: Request): void {
     }
     return;
   }
-  const spec = objectOf(object["spec"]);
-  const oldSpec = objectOf(oldObject?.["spec"]);
-  if (spec["configSource"] !== undefined && !equalJson(spec["configSource"], oldSpec["configSource"])) {
+  const { configSource, taints = [] } = (object as Node).spec ?? {};
+  const old = (oldObject as Node | undefined)?.spec ?? {};
+  if (configSource !== undefined && !equalJson(configSource, old.configSource)) {
     throw refuse(attributes, `node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`);
   }
-  if (!equalJson(spec["taints"] ?? [], oldSpec["taints"] ?? [])) {
+  if (!equalJson(taints, old.taints ?? [])) {
     throw refuse(attributes, `node ${quote(node)} is not allowed to modify taints`);
   }
   if (forbidden.length > 0) throw refuse(attributes, `is not allowed to modify labels: ${forbidden.join(", ")}`);
@@ -244,21 +248,19 @@ function claimStatus({ node, attributes }: Request): void {
   );
 }
 
-function withoutClaimReport(claim: KubeObject): JsonObject {
+function withoutClaimReport(claim: PersistentVolumeClaim): JsonObject {
   const { resourceVersion: _resourceVersion, managedFields: _managedFields, ...metadata } = claim.metadata;
-  const kept = Object.entries(objectOf(claim["status"])).filter(([name]) => !claimStatusFields.includes(name));
+  const kept = Object.entries(claim.status ?? {}).filter(([name]) => !claimStatusFields.includes(name));
   return { ...claim, metadata, status: Object.fromEntries(kept) } as unknown as JsonObject;
 }
 
 function accountToken({ node, attributes, lookup }: Request): void {
   const { operation, subresource, object, namespace } = attributes;
   if (operation !== "CREATE" || subresource !== "token") return;
-  const ref = objectOf(objectOf(object?.["spec"])["boundObjectRef"]);
-  const name = typeof ref["name"] === "string" ? ref["name"] : "";
-  if (ref["apiVersion"] !== "v1" || ref["kind"] !== "Pod" || name === "") {
+  const { apiVersion, kind, name = "", uid = "" } = (object as TokenRequest | undefined)?.spec.boundObjectRef ?? {};
+  if (apiVersion !== "v1" || kind !== "Pod" || name === "") {
     throw refuse(attributes, "node requested token not bound to a pod");
   }
-  const uid = typeof ref["uid"] === "string" ? ref["uid"] : "";
   if (uid === "") throw refuse(attributes, "node requested token with a pod binding without a uid");
   const pod = lookup.get({ group: "", resource: "pods" }, namespace, name);
   if (pod === undefined) throw status.notFound({ group: "", resource: "pods", name });
@@ -289,7 +291,7 @@ function ownCsiNode({ node, attributes }: Request): void {
 function ownSlice({ node, attributes }: Request): void {
   const { operation, object, oldObject } = attributes;
   const verb = operation === "CREATE" ? "create" : operation === "DELETE" ? "delete" : "update";
-  if ([object, oldObject].every((slice) => slice === undefined || nodeNameOf(slice) === node)) return;
+  if ([object, oldObject].every((slice) => slice === undefined || nodeNameOf(slice as ResourceSlice) === node)) return;
   throw refuse(attributes, `can only ${verb} ResourceSlice with the same NodeName as the requesting node`);
 }
 
@@ -297,22 +299,21 @@ function ownCertificate({ node, attributes }: Request): void {
   const { operation, object, subresource } = attributes;
   if (operation !== "CREATE" || subresource !== "" || object === undefined) return;
   if (!nodeSigners.has(signerNameOf(object))) return;
-  const { request } = objectOf(object["spec"]);
-  if (requestedCommonName(typeof request === "string" ? request : "") === `system:node:${node}`) return;
+  const { request } = (object as CertificateSigningRequest).spec;
+  if (requestedCommonName(request ?? "") === `system:node:${node}`) return;
   throw refuse(attributes, `can only create a node CSR with CN=system:node:${node}`);
 }
 
 function certificateOfPod({ node, attributes, lookup }: Request): void {
   const { operation, subresource, object, namespace } = attributes;
   if (operation !== "CREATE" || subresource !== "") return;
-  const { podName, podUID, nodeName } = objectOf(object?.["spec"]);
+  const { podName: name, podUID, nodeName } = (object as PodCertificateRequest).spec;
   if (nodeName !== node) {
     throw refuse(
       attributes,
       `PodCertificateRequest.Spec.NodeName=${quote(nodeName)}, which is not the requesting node ${quote(node)}`,
     );
   }
-  const name = typeof podName === "string" ? podName : "";
   const pod = lookup.get({ group: "", resource: "pods" }, namespace, name);
   if (pod === undefined) throw status.notFound({ group: "", resource: "pods", name });
   if (pod.metadata.uid !== podUID) {
@@ -326,9 +327,8 @@ function certificateOfPod({ node, attributes, lookup }: Request): void {
   }
 }
 
-function nodeNameOf(object: KubeObject): string {
-  const { nodeName } = objectOf(object["spec"]);
-  return typeof nodeName === "string" ? nodeName : "";
+function nodeNameOf(object: Pod | ResourceSlice): string {
+  return object.spec?.nodeName ?? "";
 }
 
 function quote(text: unknown): string {

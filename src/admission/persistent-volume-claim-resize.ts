@@ -1,13 +1,9 @@
-import type { KubeObject } from "../api/object-meta.ts";
+import type { PersistentVolumeClaim } from "../api/types/core-v1.ts";
 import { compareQuantities, parseQuantity } from "../api/quantity.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
-
-interface Claim extends KubeObject {
-  spec?: { storageClassName?: string; resources?: { requests?: Record<string, string> } };
-  status?: { phase?: string };
-}
+import type { StorageClass } from "../api/types/storage-v1.ts";
 
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
@@ -19,7 +15,7 @@ export function persistentVolumeClaimResize({ lookup }: { lookup: ObjectLookup }
       const { operation, object, oldObject } = attributes;
       if (operation !== "UPDATE") return;
       if (!isObjectWrite(attributes, { group: "", resource: "persistentvolumeclaims" })) return;
-      const [claim, old] = [object as Claim, oldObject as Claim];
+      const [claim, old] = [object as PersistentVolumeClaim, oldObject as PersistentVolumeClaim];
       if (!grows(claim, old)) return;
       if (old.status?.phase !== "Bound")
         throw refuse(attributes, "Only bound persistent volume claims can be expanded");
@@ -32,16 +28,16 @@ export function persistentVolumeClaimResize({ lookup }: { lookup: ObjectLookup }
   };
 }
 
-function grows(claim: Claim, old: Claim): boolean {
+function grows(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
   return compareQuantities(storageOf(claim), storageOf(old)) > 0;
 }
 
-function storageOf({ spec }: Claim): ReturnType<typeof parseQuantity> {
+function storageOf({ spec }: PersistentVolumeClaim): ReturnType<typeof parseQuantity> {
   return parseQuantity(spec?.resources?.requests?.["storage"] ?? "0");
 }
 
-function allowsExpansion({ metadata, spec }: Claim, lookup: ObjectLookup): boolean {
+function allowsExpansion({ metadata, spec }: PersistentVolumeClaim, lookup: ObjectLookup): boolean {
   const name = metadata.annotations?.[claimClassAnnotation] ?? spec?.storageClassName ?? "";
   const found = lookup.get({ group: "storage.k8s.io", resource: "storageclasses" }, "", name);
-  return found?.["allowVolumeExpansion"] === true;
+  return (found as StorageClass | undefined)?.allowVolumeExpansion === true;
 }

@@ -30,6 +30,8 @@ import {
 } from "./owner-references-permission-enforcement.ts";
 import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize.ts";
 import type { PluginName } from "./plugin-names.ts";
+import { podGroupProtection } from "./pod-group-protection.ts";
+import { podGroupWorkloadExists } from "./pod-group-workload-exists.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
 import { podTopologyLabels } from "./pod-topology-labels.ts";
 import { priority } from "./priority.ts";
@@ -38,6 +40,7 @@ import { resourceQuota } from "./resource-quota/resource-quota.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { serviceAccount } from "./service-account.ts";
 import { storageObjectInUseProtection } from "./storage-object-in-use-protection.ts";
+import type { PolicyObserver } from "./policies/policy-observer.ts";
 import { mutatingAdmissionPolicy } from "./policies/mutating-admission-policy.ts";
 import { validatingAdmissionPolicy } from "./policies/validating-admission-policy.ts";
 import {
@@ -57,6 +60,7 @@ export interface PluginParts extends Pick<WebhookPluginParts, "webhooks"> {
   readonly registryOf: (resource: GroupResource) => Registry | undefined;
   readonly resourceOfKind: ResourceOfKind;
   readonly clock: Clock;
+  readonly policyObserver?: PolicyObserver | undefined;
   readonly quotas: QuotaAccountant;
   readonly randomInt: RandomInt;
   readonly wait: (delayMs: number) => Promise<void>;
@@ -79,6 +83,7 @@ const makers = {
   ExtendedResourceToleration: extendedResourceToleration,
   DefaultStorageClass: defaultStorageClass,
   StorageObjectInUseProtection: storageObjectInUseProtection,
+  PodGroupProtection: podGroupProtection,
   OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
   PersistentVolumeClaimResize: persistentVolumeClaimResize,
   RuntimeClass: runtimeClass,
@@ -89,6 +94,7 @@ const makers = {
   DefaultIngressClass: defaultIngressClass,
   DenyServiceExternalIPs: denyServiceExternalIps,
   PodTopologyLabels: podTopologyLabels,
+  PodGroupWorkloadExists: podGroupWorkloadExists,
   MutatingAdmissionPolicy: mutatingAdmissionPolicy,
   MutatingAdmissionWebhook: mutatingAdmissionWebhook,
   ValidatingAdmissionPolicy: validatingAdmissionPolicy,

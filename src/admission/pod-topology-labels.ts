@@ -1,7 +1,7 @@
+import type { Binding, Pod } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isResource } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
-import type { Pod } from "./pod.ts";
 
 const topologyLabels = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
 
@@ -29,6 +29,6 @@ function nodeNameOf(attributes: AdmissionAttributes): string {
   const isPod = isResource(attributes, "", "pods");
   if (isPod && subresource === "") return (object as Pod).spec?.nodeName ?? "";
   if (!(isPod && subresource === "binding") && !isResource(attributes, "", "bindings")) return "";
-  const { kind = "Node", name = "" } = (object["target"] ?? {}) as { kind?: string; name?: string };
+  const { kind = "Node", name = "" } = (object as Binding).target;
   return kind === "Node" ? name : "";
 }

@@ -1,14 +1,9 @@
-import type { KubeObject } from "../api/object-meta.ts";
+import type { Pod, PodSpec } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
-import type { Pod, PodSpec } from "./pod.ts";
-
-interface PriorityClass extends KubeObject {
-  value?: number;
-  globalDefault?: boolean;
-  preemptionPolicy?: string;
-}
+import { podSpecOf } from "./pod.ts";
+import type { PriorityClass } from "../api/types/scheduling-v1.ts";
 
 const resource = { group: "scheduling.k8s.io", resource: "priorityclasses" };
 /**
@@ -30,7 +25,7 @@ export function priority({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin 
       const { object, oldObject } = attributes;
       const { spec } = object as Pod;
       if (spec === undefined) return;
-      if (attributes.operation === "UPDATE") keepPriority(spec, (oldObject as Pod).spec ?? {});
+      if (attributes.operation === "UPDATE") keepPriority(spec, podSpecOf(oldObject as Pod));
       else assignPriority(attributes, spec, lookup);
     },
     validate(attributes) {

@@ -26,13 +26,13 @@ export interface RbacEscalationParts {
 export function rbacEscalation(parts: RbacEscalationParts): AdmissionPlugin {
   return {
     name: "RBACEscalation",
-    async validate(attributes) {
+    validate(attributes) {
       const { info, operation, user, object, oldObject, subresource } = attributes;
       if (info.group !== rbacGroup || operation === "DELETE" || subresource !== "" || object === undefined) return;
       if (user.groups.includes(systemMastersGroup)) return;
       if (oldObject !== undefined && changesOnlyForCollection(object, oldObject)) return;
-      if (info.resource === "roles" || info.resource === "clusterroles") await checkRole(parts, attributes, object);
-      else await checkBinding(parts, attributes, object);
+      const isRole = info.resource === "roles" || info.resource === "clusterroles";
+      return isRole ? checkRole(parts, attributes, object) : checkBinding(parts, attributes, object);
     },
   };
 }

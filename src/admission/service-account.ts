@@ -1,10 +1,10 @@
 import type { JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { type StatusError, status } from "../api/status.ts";
+import type { Container, Pod, PodSpec, ServiceAccount, Volume } from "../api/types/core-v1.ts";
 import { generatedName, type RandomInt } from "../registry/random-name.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
-import { type Container, containersOf, isMirrorPod, type Pod, type PodSpec, type Volume } from "./pod.ts";
+import { containersOf, isMirrorPod, podSpecOf } from "./pod.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 export const defaultServiceAccount = "default";
@@ -26,52 +26,45 @@ export interface ServiceAccountParts {
   readonly wait: (delayMs: number) => Promise<void>;
 }
 
-interface ServiceAccount extends KubeObject {
-  automountServiceAccountToken?: boolean;
-  secrets?: { name?: string }[];
-  imagePullSecrets?: { name?: string }[];
-}
-
 /** Gives pods an existing account and mounts its token at the known path. */
 export function serviceAccount(parts: ServiceAccountParts): AdmissionPlugin {
   return {
     name: "ServiceAccount",
-    async admit(attributes) {
-      if (!isPodCreation(attributes)) return;
-      const pod = attributes.object as Pod;
-      const { spec } = pod;
-      // The node agent would delete a mirror pod that differs from its file.
-      if (spec === undefined || isMirrorPod(pod)) return;
-      const name = spec.serviceAccountName || defaultServiceAccount;
-      spec.serviceAccountName = name;
-      spec.serviceAccount = name;
-      const account = await findAccount(attributes, name, parts);
-      if (mountsToken(account, spec)) mountToken(spec, parts.randomInt);
-      if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0) {
-        spec.imagePullSecrets = (account.imagePullSecrets ?? []).map(({ name: secret = "" }) => ({ name: secret }));
-      }
-    },
-    async validate(attributes) {
-      if (!isPodCreation(attributes)) return;
-      const pod = attributes.object as Pod;
-      const { spec = {} } = pod;
-      if (isMirrorPod(pod)) {
-        const problem = mirrorPodProblem(spec);
-        if (problem !== undefined) throw refuse(attributes, problem);
-        return;
-      }
-      if ((spec.serviceAccountName ?? "") === "") {
-        throw refuse(
-          attributes,
-          `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ""}`,
-        );
-      }
-      const account = await findAccount(attributes, spec.serviceAccountName as string, parts);
-      if (account.metadata.annotations?.[mountableSecretsAnnotation] !== "true") return;
-      const problem = secretProblem(spec, account);
-      if (problem !== undefined) throw refuse(attributes, problem);
-    },
+    admit: (attributes) => (isPodCreation(attributes) ? giveAccount(attributes, parts) : undefined),
+    validate: (attributes) => (isPodCreation(attributes) ? checkAccount(attributes, parts) : undefined),
   };
+}
+
+async function giveAccount(attributes: AdmissionAttributes, parts: ServiceAccountParts): Promise<void> {
+  const pod = attributes.object as Pod;
+  const { spec } = pod;
+  // The node agent would delete a mirror pod that differs from its file.
+  if (spec === undefined || isMirrorPod(pod)) return;
+  const name = spec.serviceAccountName || defaultServiceAccount;
+  spec.serviceAccountName = name;
+  spec.serviceAccount = name;
+  const account = await findAccount(attributes, name, parts);
+  if (mountsToken(account, spec)) mountToken(spec, parts.randomInt);
+  if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0) {
+    spec.imagePullSecrets = (account.imagePullSecrets ?? []).map(({ name: secret = "" }) => ({ name: secret }));
+  }
+}
+
+async function checkAccount(attributes: AdmissionAttributes, parts: ServiceAccountParts): Promise<void> {
+  const pod = attributes.object as Pod;
+  const spec = podSpecOf(pod);
+  if (isMirrorPod(pod)) {
+    const problem = mirrorPodProblem(spec);
+    if (problem !== undefined) throw refuse(attributes, problem);
+    return;
+  }
+  if ((spec.serviceAccountName ?? "") === "") {
+    throw refuse(attributes, `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ""}`);
+  }
+  const account = await findAccount(attributes, spec.serviceAccountName as string, parts);
+  if (account.metadata.annotations?.[mountableSecretsAnnotation] !== "true") return;
+  const problem = secretProblem(spec, account);
+  if (problem !== undefined) throw refuse(attributes, problem);
 }
 
 function isPodCreation(attributes: AdmissionAttributes): boolean {

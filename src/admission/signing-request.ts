@@ -1,10 +1,11 @@
 import { type CertificateRequest, parseCertificateRequest } from "../access/certificates/certificate-request.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
 
 export const signingRequests = { group: "certificates.k8s.io", resource: "certificatesigningrequests" };
 
 export function signerNameOf(request: KubeObject): string {
-  return (request["spec"] as { signerName?: string } | undefined)?.signerName ?? "";
+  return (request as CertificateSigningRequest).spec.signerName;
 }
 
 /**

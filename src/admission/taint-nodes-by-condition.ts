@@ -1,5 +1,6 @@
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
+import type { Node } from "../api/types/core-v1.ts";
 
 const notReady = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 
@@ -11,10 +12,10 @@ export function taintNodesByCondition(): AdmissionPlugin {
       const { operation, object } = attributes;
       if (operation !== "CREATE" || !isObjectWrite(attributes, { group: "", resource: "nodes" })) return;
       if (object === undefined) return;
-      const spec = (object["spec"] ?? {}) as { taints?: { key: string; effect: string }[] };
-      const { taints = [] } = spec;
+      const node = object as Node;
+      const { taints = [] } = node.spec ?? {};
       if (taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)) return;
-      object["spec"] = { ...spec, taints: [...taints, { ...notReady }] };
+      node.spec = { ...node.spec, taints: [...taints, { ...notReady }] };
     },
   };
 }

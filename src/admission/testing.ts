@@ -1,5 +1,6 @@
 import type { JsonObject } from "../api/json.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import { everyLabel, matchesLabels } from "../api/label-selector.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
@@ -18,7 +19,10 @@ export function objects(byResource: Readonly<Record<ResourceText, readonly objec
   return {
     get: (resource, namespace, name) =>
       of(resource).find((object) => object.metadata.name === name && isIn(namespace)(object)),
-    list: (resource, namespace) => of(resource).filter(isIn(namespace)),
+    list: (resource, namespace, labels = everyLabel) =>
+      of(resource)
+        .filter(isIn(namespace))
+        .filter(({ metadata }) => matchesLabels(labels, metadata.labels)),
     scan: (resource, namespace) =>
       of(resource)
         .filter(isIn(namespace))
@@ -56,6 +60,7 @@ export function attributes(
     dryRun: false,
     deadlineMs: undefined,
     signal: () => undefined,
+    isAbandoned: () => false,
     warn: (text) => warnings.push(text),
     annotate: (key, value) => annotations.set(key, value),
     annotateBody: (key, value) => annotations.set(key, value()),

@@ -1,4 +1,4 @@
-import { goQuote } from "./go-text.ts";
+import { quoteText } from "./go-literal.ts";
 import type { JsonValue } from "./json.ts";
 
 /**
@@ -69,7 +69,7 @@ function counted(count: number, noun: string): string {
 
 function formatValue(value: JsonValue | undefined): string {
   if (value === undefined) return "null";
-  if (typeof value === "string") return goQuote(value);
+  if (typeof value === "string") return quoteText(value);
   if (typeof value === "bigint") return String(value);
   const text = JSON.stringify(value, plainNumber);
   return typeof value === "object" ? text.replaceAll(/[<>&\u2028\u2029]/g, escaped) : text;

@@ -10,8 +10,12 @@ const formatted: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
 ]);
 
+/** Matches texts without anything to escape, which are most. */
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
 /** Quotes a text as Go's `%q` does. */
 export function quoteText(text: string): string {
+  if (plain.test(text)) return `"${text}"`;
   let quoted = "";
   for (const character of text) quoted += formatted.get(character) ?? printable(character);
   return `"${quoted}"`;

@@ -34,6 +34,17 @@ export function parseRequestUrl(text: string): Url {
   return withText(text, () => parseParts(text, true));
 }
 
+/** Reports whether a text is an absolute URL or an absolute path. */
+export function isRequestUrl(text: string): boolean {
+  try {
+    parseRequestUrl(text);
+    return true;
+  } catch (error) {
+    if (error instanceof UrlError) return false;
+    throw error;
+  }
+}
+
 /** @throws UrlError */
 export function parseUrl(text: string): Url {
   const hash = text.indexOf("#");

@@ -25,6 +25,12 @@ export function parseApiVersion(text: string): GroupVersion | undefined {
   return { group: parts[0] as string, version: parts[1] as string };
 }
 
+/** Formats the type of a document as Go prints it: `apps/v1, Kind=Deployment`. The core group is empty. */
+export function documentTypeText(apiVersion: string, kind: string): string {
+  const slash = apiVersion.indexOf("/");
+  return `${slash === -1 ? `/${apiVersion}` : apiVersion}, Kind=${kind}`;
+}
+
 /** Formats a resource as messages do: `pods` or `deployments.apps`. */
 export function groupResourceText({ group, resource }: GroupResource): string {
   return group === "" ? resource : `${resource}.${group}`;

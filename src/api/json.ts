@@ -13,6 +13,11 @@ export function emptyJsonObject(): JsonObject {
   return Object.create(null) as JsonObject;
 }
 
+/** Returns a map without a prototype, for the same reason. */
+export function emptyMap<V>(): Record<string, V> {
+  return Object.create(null) as Record<string, V>;
+}
+
 /** Copies deeply; 19 times faster than `structuredClone` on a pod. */
 export function cloneJson<T extends JsonValue>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => cloneJson(item)) as T;
@@ -36,14 +41,31 @@ export function sortedJson(value: JsonValue): JsonValue {
   return sorted;
 }
 
-/** Compares documents, ignoring the order of keys. */
+/** Compares documents, ignoring the order of keys. Makes no lists of keys, which would cost more than comparing. */
 export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, at) => equalJson(item, b[at]));
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a)) return Array.isArray(b) && equalLists(a, b);
+  return !Array.isArray(b) && equalObjects(a, b);
+}
+
+export function equalLists(a: readonly JsonValue[], b: readonly JsonValue[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (!equalJson(a[at], b[at])) return false;
+  return true;
+}
+
+function equalObjects(a: JsonObject, b: JsonObject): boolean {
+  let surplus = 0;
+  for (const key in a) {
+    if (!Object.hasOwn(b, key) || !equalJson(a[key], b[key])) return false;
+    surplus++;
   }
-  if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key], b[key]));
+  for (const _ in b) surplus--;
+  return surplus === 0;
+}
+
+export function isEmptyObject(object: JsonObject): boolean {
+  for (const _ in object) return false;
+  return true;
 }

@@ -81,7 +81,7 @@ describe("canonical text", () => {
   });
 });
 
-describe("what is no quantity", () => {
+describe("text that is not a quantity", () => {
   const cases: readonly [input: string, message: string][] = [
     ["", "must match the regular expression"],
     ["abc", "must match the regular expression"],

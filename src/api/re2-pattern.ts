@@ -5,6 +5,16 @@ const patternsKeptMax = 256;
 /** Length of the longest pattern that is kept; longer ones are compiled every time. */
 const patternKeptLengthMax = 1_024;
 
+/**
+ * Limits of what is compiled, so that no pattern takes longer than some 20 ms. The size counts repetitions as often as they
+ * are repeated.
+ */
+const patternLengthMax = 4_096;
+const patternSizeMax = 30_000;
+/** Size of a class of characters by property, which has hundreds of ranges. */
+const propertySize = 100;
+const tooLarge = "error parsing regexp: expression too large";
+
 const kept = new Map<string, RE2JS>();
 
 /** Thrown for a pattern that is not an RE2 expression. The message is Go's. */
@@ -22,6 +32,7 @@ export class PatternError extends Error {
 export function compilePattern(pattern: string): RE2JS {
   const known = kept.get(pattern);
   if (known !== undefined) return known;
+  if (pattern.length > patternLengthMax || sizeOf(pattern) > patternSizeMax) throw new PatternError(tooLarge);
   let compiled: RE2JS;
   try {
     compiled = RE2JS.compile(pattern);
@@ -37,4 +48,61 @@ export function compilePattern(pattern: string): RE2JS {
 /** Completes a message: Go quotes the rest of the pattern after it, which is empty for this one. */
 function goMessage(message: string): string {
   return message.endsWith("trailing backslash at end of expression") ? `${message}: \`\`` : message;
+}
+
+/** Returns about how many instructions a pattern compiles to. */
+function sizeOf(pattern: string): number {
+  let size = 0;
+  /** Size of what a repetition repeats: the last character or group. */
+  let last = 0;
+  /** Sizes before each open group. */
+  const around: number[] = [];
+  const add = (part: number) => {
+    last = part;
+    size += part;
+  };
+  for (let at = 0; at < pattern.length; at++) {
+    switch (pattern[at]) {
+      case "\\":
+        at++;
+        add(/[pP]/.test(pattern[at] ?? "") ? propertySize : 1);
+        if (pattern[at + 1] === "{" && /[pPx]/.test(pattern[at] ?? "")) at = endOf(pattern, "}", at);
+        else if (/[pP]/.test(pattern[at] ?? "")) at++;
+        break;
+      case "[": {
+        const end = endOf(pattern, "]", at + 1);
+        const properties = pattern.slice(at, end).split(/\\[pP]/).length - 1;
+        add(1 + (end - at) + properties * propertySize);
+        at = end;
+        break;
+      }
+      case "(":
+        around.push(size);
+        size = 0;
+        break;
+      case ")": {
+        const group = size;
+        size = around.pop() ?? 0;
+        add(group + 1);
+        break;
+      }
+      case "{": {
+        const [, least = "", most = ""] =
+          /^\{(\d+)(?:,(\d*))?\}/.exec(pattern.slice(at, at + repetitionLengthMax)) ?? [];
+        size += last * Math.max(0, Number(least) - 1, Number(most) - 1);
+        break;
+      }
+      default:
+        add(1);
+    }
+  }
+  return around.reduce((sum, part) => sum + part, size);
+}
+
+/** Length of the longest `{n,m}` that can be valid. */
+const repetitionLengthMax = 16;
+
+function endOf(pattern: string, closing: string, from: number): number {
+  const end = pattern.indexOf(closing, from + 1);
+  return end < 0 ? pattern.length : end;
 }

@@ -82,7 +82,7 @@ test("a field of somebody else is a conflict, unless it is forced", () => {
   expect(owners(forced)).toEqual([["b", { "f:replicas": {} }]]);
 });
 
-test("what a manager leaves out is removed, unless somebody else owns it", () => {
+test("a field that a manager leaves out is removed, unless another manager owns it", () => {
   const object = applied(
     [sample({ replicas: 1, name: "x", tags: ["a", "b"] }), "a"],
     [sample({ name: "x", tags: ["b"] }), "b"],

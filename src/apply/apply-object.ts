@@ -1,9 +1,8 @@
-import type { JsonObject } from "../api/json.ts";
+import { equalJson, type JsonObject } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { capManagers } from "./cap-managers.ts";
 import { changeHands, reconcileEntries } from "./change-hands.ts";
 import { type Conflict, type ConflictReport, reportConflicts } from "./conflicts.ts";
-import { equalValues } from "./equal-values.ts";
 import { fieldsOf } from "./fields-of.ts";
 import { clientSideFields, kubectlManager, withLastApplied } from "./last-applied.ts";
 import { encodeEntries, managedFieldsOf, storedEntries } from "./managed-fields.ts";
@@ -80,7 +79,7 @@ export function* applyObject(apply: ObjectApply): Steps<ApplyOutcome> {
   const { others, conflicts } = yield* changeHands(reconciled, { live, fresh, version, find }, identity);
   const refused = apply.force ? [] : withoutClientSide(conflicts, live, apply);
   if (refused.length > 0) return { kind: "conflict", ...reportConflicts(refused) };
-  const isChanged = !equalValues(live, fresh);
+  const isChanged = !equalJson(live, fresh);
   const tracked = own.with(withoutUntracked(own.fields), isChanged ? now : own.time);
   const after = apply.manager === kubectlManager ? withLastApplied(fresh, applied) : fresh;
   return {

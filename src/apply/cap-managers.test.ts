@@ -30,7 +30,7 @@ test("the two oldest become one", () => {
   expect(capped.find(({ manager }) => manager === "ancient-changes")?.fields.paths()).toEqual([["f:m0"], ["f:m1"]]);
 });
 
-test("what was united takes up the next oldest", () => {
+test("a merged entry takes in the next oldest", () => {
   const once = capManagers([...ten, entry("new", 50)]);
   const twice = capManagers([...once, entry("newer", 51)]);
   expect(names(twice)).toContain("ancient-changes@12");

@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { equalItems, equalValues, isEmptyObject } from "./equal-values.ts";
+import { equalJson, equalLists, isEmptyObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { emptyFieldSet, type FieldSet, leafFieldSet } from "./field-set.ts";
 import { itemElement, itemsByElement } from "./list-items.ts";
 import { NodeShape, nodeOfItems } from "./node-shapes.ts";
@@ -51,7 +50,7 @@ function compareAs(kind: ValueKind, old: JsonValue, fresh: JsonValue, type: Valu
     const after = Array.isArray(fresh) ? fresh : noItems;
     if (!list.atomic && before.length + after.length > 0) return compareItems(before, after, list);
   }
-  return equalValues(old, fresh) ? noDifference : leafChanged;
+  return equalJson(old, fresh) ? noDifference : leafChanged;
 }
 
 const noKeys: JsonObject = Object.freeze(Object.create(null));
@@ -82,7 +81,7 @@ function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Differen
 function compareItems(old: readonly JsonValue[], fresh: readonly JsonValue[], list: ListType): Difference {
   if (old.length === 0) return { changed: wholeList(fresh, list).withOwned(false), removed: emptyFieldSet };
   // Making path elements costs far more than comparing, and most lists are as they were.
-  if (equalItems(old, fresh)) return noDifference;
+  if (equalLists(old, fresh)) return noDifference;
   const before = itemsByElement(old, list);
   const after = itemsByElement(fresh, list);
   const result = new DifferenceBuilder();
@@ -98,7 +97,7 @@ function compareItems(old: readonly JsonValue[], fresh: readonly JsonValue[], li
 /** Items that share an element are one value, owned as a whole; a single item is owned part by part. */
 function compareDuplicates(old: readonly JsonValue[], fresh: readonly JsonValue[], type: ValueType): Difference {
   if (old.length < 2 && fresh.length < 2) return compare(old[0], fresh[0], type);
-  if (old.length > 1 && fresh.length > 1) return equalItems(old, fresh) ? noDifference : leafChanged;
+  if (old.length > 1 && fresh.length > 1) return equalLists(old, fresh) ? noDifference : leafChanged;
   return old.length > 1
     ? both(compare(undefined, fresh[0], type), leafRemoved)
     : both(compare(old[0], undefined, type), leafChanged);

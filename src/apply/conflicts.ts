@@ -1,5 +1,5 @@
 import type { FieldSet } from "./field-set.ts";
-import { quoteGo } from "./go-quote.ts";
+import { quoteText } from "../api/go-literal.ts";
 import { identityText, type ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { pathText } from "./path-element.ts";
 import { compareTexts } from "./text-order.ts";
@@ -38,6 +38,6 @@ export function reportConflicts(conflicts: readonly Conflict[]): ConflictReport 
 }
 
 function ownerText({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
-  const name = quoteGo(manager) + (subresource === "" ? "" : ` with subresource ${quoteGo(subresource)}`);
+  const name = quoteText(manager) + (subresource === "" ? "" : ` with subresource ${quoteText(subresource)}`);
   return operation === "Update" ? `${name} using ${apiVersion}` : name;
 }

@@ -39,7 +39,7 @@ describe("operations", () => {
     expect(a.covers(FieldSet.of(app))).toBe(true);
     expect(a.covers(b)).toBe(false);
   });
-  test("what does not change is returned itself", () => {
+  test("an unchanged set is returned itself", () => {
     expect(a.union(FieldSet.of(app))).toBe(a);
     expect(a.difference(FieldSet.of(tier))).toBe(a);
     expect(a.difference(a)).toBe(emptyFieldSet);

@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { isEmptyObject } from "./equal-values.ts";
+import { isEmptyObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { emptyFieldSet, type FieldSet, leafFieldSet } from "./field-set.ts";
 import { itemElement } from "./list-items.ts";
 import { NodeShape, nodeOfItems } from "./node-shapes.ts";

@@ -20,7 +20,7 @@ test("of two texts for one element the last one counts", () => {
   expect(read.paths()).toEqual([['k:{"a":1}', "f:y"]]);
 });
 
-describe("what is no document", () => {
+describe("a value that is not a document", () => {
   const deep = Array.from({ length: 1_100 }).reduce<object>((below) => ({ "f:a": below }), {});
   const documents = [1, "text", [], { "f:a": 5 }, { bad: {} }, { "k:[": {} }, deep];
   for (const document of documents) {

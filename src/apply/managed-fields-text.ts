@@ -11,15 +11,11 @@ export function managedFieldsText(entries: readonly ManagedFieldsEntry[]): strin
 }
 
 function entryText(entry: ManagedFieldsEntry): string {
-  const { fieldsV1 } = entry;
+  const { fieldsV1, subresource, ...before } = entry;
   if (typeof fieldsV1 !== "object" || fieldsV1 === null) return stringifyJson(entry as JsonObject);
-  let text = "";
-  for (const [name, value] of Object.entries(entry)) {
-    if (value === undefined) continue;
-    const field = name === "fieldsV1" ? fieldsText(fieldsV1 as JsonObject) : stringifyJson(value);
-    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${field}`;
-  }
-  return `{${text}}`;
+  const head = stringifyJson(before as JsonObject).slice(0, -1);
+  const end = subresource === undefined ? "" : `,"subresource":${stringifyJson(subresource)}`;
+  return `${head}${head === "{" ? "" : ","}"fieldsV1":${fieldsText(fieldsV1 as JsonObject)}${end}}`;
 }
 
 function fieldsText(fields: JsonObject): string {

@@ -1,8 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
-import { equalValues } from "./equal-values.ts";
 import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
-import { quoteGo } from "./go-quote.ts";
+import { quoteText } from "../api/go-literal.ts";
 import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
 import { objectOf, textOf } from "../api/json-reading.ts";
 
@@ -37,7 +36,7 @@ export function managedFieldsOf(object: JsonObject | undefined): JsonValue | und
  * list, or a single empty entry, clears all entries.
  */
 export function entriesToUpdate(live: JsonObject | undefined, sent: JsonValue | undefined): readonly ManagerEntry[] {
-  if (!Array.isArray(sent) || equalValues(sent, managedFieldsOf(live) ?? null)) return storedEntries(live);
+  if (!Array.isArray(sent) || equalJson(sent, managedFieldsOf(live) ?? null)) return storedEntries(live);
   if (isReset(sent)) return [];
   try {
     const entries = decodeEntries(sent);
@@ -89,7 +88,7 @@ function decodeEntry(entry: JsonObject, at: number): ManagerEntry {
   if (apiVersion === "") throw new ManagedFieldsError("apiVersion must not be empty");
   if (fieldsType === "") throw new ManagedFieldsError(`missing fieldsType in managed fields entry ${at}`);
   if (fieldsType !== "FieldsV1") {
-    throw new ManagedFieldsError(`invalid fieldsType ${quoteGo(fieldsType)} in managed fields entry ${at}`);
+    throw new ManagedFieldsError(`invalid fieldsType ${quoteText(fieldsType)} in managed fields entry ${at}`);
   }
   const subresource = textOf(entry["subresource"]);
   const identity = { manager: textOf(entry["manager"]), operation, apiVersion, subresource } as const;

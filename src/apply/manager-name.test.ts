@@ -8,7 +8,7 @@ test("a write is recorded under its field manager, else under the program that m
   expect(managerName("", "/x")).toBe("unknown");
 });
 
-test("what cannot be printed is left out, and the name ends at 128 bytes", () => {
+test("unprintable characters are left out, and the name ends at 128 bytes", () => {
   expect(managerName("", "a\u0000b\u00a0c d\u2028/1")).toBe("abc d");
   expect(managerName("", "é".repeat(100))).toBe("é".repeat(64));
 });

@@ -27,7 +27,7 @@ describe("merges", () => {
   }
 });
 
-test("what the body does not change is the live object itself", () => {
+test("parts that the body does not change are shared with the live object", () => {
   const live = sample({ parts: [{ name: "a", size: 1 }], tags: ["a", "b"], labels: { a: "1" } });
   const applied = sample({ parts: [{ name: "a", size: 1 }], tags: ["b"], labels: { a: "1" } });
   expect(mergeValues(live, applied, sampleType)).toBe(live);

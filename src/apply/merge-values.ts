@@ -1,5 +1,4 @@
-import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { isEmptyObject } from "./equal-values.ts";
+import { emptyJsonObject, isEmptyObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { itemElement } from "./list-items.ts";
 import type { PathElement } from "./path-element.ts";
 import { kindOf, type ListType, type MapType, typeOfKey, type ValueType } from "./value-type.ts";

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { quoteGo } from "./go-quote.ts";
+import { quoteText } from "../api/go-literal.ts";
 import { compareTexts } from "./text-order.ts";
 
 /**
@@ -77,7 +77,7 @@ function parseUncached(text: string): PathElement | undefined {
       return remember(canonicalTexts, text, valueElement(parseElementJson(rest)));
     case "i":
       if (!/^[+-]?[0-9]{1,15}$/.test(rest)) {
-        throw new PathElementError(`strconv.Atoi: parsing ${quoteGo(rest)}: invalid syntax`);
+        throw new PathElementError(`strconv.Atoi: parsing ${quoteText(rest)}: invalid syntax`);
       }
       return remember(canonicalTexts, text, `i:${Number(rest)}`);
     default:
@@ -195,7 +195,7 @@ export function elementText(element: PathElement): string {
 }
 
 function messageText(value: JsonValue): string {
-  if (typeof value === "string") return quoteGo(value);
+  if (typeof value === "string") return quoteText(value);
   if (Array.isArray(value)) return `[${value.map(messageText).join(",")}]`;
   if (!isJsonObject(value)) return String(value);
   return Object.entries(value)

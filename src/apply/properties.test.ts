@@ -197,7 +197,7 @@ describe(`after any writes, seed ${seed}`, () => {
     });
   });
 
-  test("a refused apply says what a forced one takes", () => {
+  test("a refused apply names the fields that a forced one takes over", () => {
     forAll((chance) => {
       const live = randomObject(chance);
       const applied = body(chance);

@@ -1,5 +1,4 @@
-import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { isEmptyObject } from "./equal-values.ts";
+import { emptyJsonObject, isEmptyObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { FieldSet } from "./field-set.ts";
 import { itemElement } from "./list-items.ts";
 import { fieldElement } from "./path-element.ts";

@@ -51,7 +51,7 @@ describe("built-in types", () => {
   });
 });
 
-test("a value follows the rule of its kind, or the first rule that there is", () => {
+test("a value follows the rule of its kind, or else the first rule", () => {
   const { list, map } = typeAt("apps/v1.ControllerRevision", "data");
   const anything: ValueType = { scalar: "untyped", list, map };
   expect([1, [], {}, null].map((value) => kindOf(anything, value))).toEqual(["scalar", "list", "map", "map"]);

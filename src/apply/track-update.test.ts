@@ -40,7 +40,7 @@ function liveWith(spec: JsonObject, ...managedFields: ManagedFieldsEntry[]): Jso
   return sample(spec, { uid: "u", managedFields });
 }
 
-test("a creation owns everything but what says which object it is", () => {
+test("a creation owns every field except those that identify the object", () => {
   const created = track(undefined, sample({ tags: ["a"] }, { uid: "u", labels: { app: "x" } }));
   expect(created).toEqual([
     {

@@ -3,6 +3,7 @@ import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { capManagers } from "./cap-managers.ts";
 import { changeHands, reconcileEntries } from "./change-hands.ts";
 import { encodeEntries, entriesToUpdate } from "./managed-fields.ts";
+import type { Difference } from "./compare-values.ts";
 import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { objectText } from "./object-text.ts";
 import { typeError } from "./type-errors.ts";
@@ -57,29 +58,39 @@ export function* updateEntries(
   check("live", live, version);
   try {
     const reconciled = yield* reconcileEntries(entries, live, version, find);
-    const { others, difference } = yield* changeHands(reconciled, { live, fresh, version, find }, undefined);
-    const taken = withoutUntracked(difference.changed);
-    return taken.isEmpty ? others : withWriter(others, taken, update);
+    const writer = writerOf(update);
+    const { others, difference } = yield* changeHands(reconciled, { live, fresh, version, find }, writer);
+    const known = reconciled.find((entry) => isSameManager(entry, writer));
+    const own = entryOfWriter(writer, known, difference, update.now);
+    return own.fields.isEmpty ? others : [...others, own];
   } catch (error) {
     if (!(error instanceof TrackingError)) throw error;
     throw new TrackingError(`failed to update ManagedFields (${objectText(fresh)}): ${error.message}`);
   }
 }
 
-function withWriter(
-  entries: readonly ManagerEntry[],
-  taken: ManagerEntry["fields"],
-  { manager, version, subresource, now }: Omit<TrackedUpdate, "sent">,
-): ManagerEntry[] {
-  const writer: ManagerIdentity = {
+function writerOf({ manager, version, subresource }: Omit<TrackedUpdate, "sent">): ManagerIdentity {
+  return {
     manager: manager === "" ? "unknown" : manager,
     operation: "Update",
     apiVersion: version.apiVersion,
     subresource,
   };
-  const known = entries.find((entry) => isSameManager(entry, writer));
-  if (known === undefined) return [...entries, new ManagerEntry(writer, now, taken)];
-  return entries.map((entry) => (entry === known ? entry.with(taken.union(entry.fields), now) : entry));
+}
+
+/**
+ * The entry of the writer after a write, which has no fields when it owns none. Fields that it owned before and owns now
+ * stay the set that they were, whose document and text are known.
+ */
+function entryOfWriter(
+  writer: ManagerIdentity,
+  known: ManagerEntry | undefined,
+  { changed, removed }: Difference,
+  now: string,
+): ManagerEntry {
+  const taken = withoutUntracked(changed);
+  if (known === undefined) return new ManagerEntry(writer, now, taken);
+  return known.with(known.fields.difference(removed).union(taken), taken.isEmpty ? known.time : now);
 }
 
 function check(which: "new" | "live", object: JsonObject, { type, isDecoded }: TrackedVersion): void {

@@ -1,6 +1,6 @@
-import { goText } from "../api/go-text.ts";
+import { goInterfaceType, goText } from "../api/go-text.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { goSyntax, goTypeName } from "./go-quote.ts";
+import { goSyntax } from "./go-syntax.ts";
 import { itemElement, itemProblem } from "./list-items.ts";
 import { elementText, fieldElement, type PathElement } from "./path-element.ts";
 import { kindOf, type ListType, type MapType, type ScalarType, type ValueType } from "./value-type.ts";
@@ -103,7 +103,7 @@ function scalarProblem(value: JsonValue, type: ScalarType): string | undefined {
   switch (type) {
     case "numeric":
       if (typeof value === "number" || typeof value === "bigint") return undefined;
-      return `expected numeric (int or float), got ${goTypeName(value)}`;
+      return `expected numeric (int or float), got ${goInterfaceType(value)}`;
     case "string":
       return typeof value === "string"
         ? undefined

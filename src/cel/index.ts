@@ -2,7 +2,7 @@ export { estimateCost } from "./cost/estimate.ts";
 export type { Range } from "./cost/range.ts";
 export { type Declared, Environment, type Library } from "./environment.ts";
 export type { Activation } from "./evaluate/frame.ts";
-export { costLimitMessage, costPerCallMax } from "./evaluate/limits.ts";
+export { costLimitMessage, costPerCallMax, objectCostMax } from "./limits.ts";
 export { ProgramError } from "./evaluate/planner.ts";
 export {
   type AccessCheck,
@@ -38,8 +38,7 @@ export * as celTypes from "./types/cel-type.ts";
 export { recordTypes } from "./types/record-types.ts";
 export { compileTyped, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
 export { joinProviders, type TypeProvider } from "./types/type-provider.ts";
-export { type Json, type JsonFields, jsonValue } from "./values/json-value.ts";
-export { concatLists } from "./values/lists.ts";
+export { isJsonFields, isJsonList, type Json, type JsonFields, JsonList, jsonValue } from "./values/json-value.ts";
 export { type HasJsonForm, NoJsonForm, toJson } from "./values/to-json.ts";
 export { EvaluationError, isError, List, OpaqueValue, type Result, type Value, ValueMap } from "./values/value.ts";
 export { newEnvironment, storedEnvironment } from "./versions.ts";

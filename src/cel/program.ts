@@ -1,6 +1,6 @@
 import type { Environment } from "./environment.ts";
 import { type Activation, Frame } from "./evaluate/frame.ts";
-import { CostLimitExceeded, costLimitMessage, costPerCallMax, resetWork } from "./evaluate/limits.ts";
+import { CostLimitExceeded, costLimitMessage, costPerCallMax, resetWork } from "./limits.ts";
 import { type Plan, plan } from "./evaluate/planner.ts";
 import type { Expr } from "./syntax/ast.ts";
 import { parse } from "./syntax/parser.ts";

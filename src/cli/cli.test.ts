@@ -102,6 +102,9 @@ describe("the command line", () => {
     [["up", "extra"], /too many arguments/],
     [["nonsense"], /^quorate: unknown command 'nonsense': see "quorate help"$/],
     [["help", "nonsense"], /^quorate: unknown command 'nonsense': see "quorate help"$/],
+    [["help", "cluster", "jion"], /^quorate: unknown command 'cluster jion': see "quorate help cluster"$/],
+    [["completion"], /missing required argument 'shell': see "quorate help completion"$/],
+    [["completion", "tcsh"], /Allowed choices are bash, fish, zsh.*see "quorate help completion"$/],
     [["verison"], /unknown command 'verison' \(Did you mean version\?\): see "quorate help"$/],
     [["up", "--nonsense\u001b[2J"], /unknown flag/],
   ])("refuses %p with one line and exit code 1", async (args, message) => {
@@ -128,6 +131,22 @@ describe("the command line", () => {
     ]) {
       expect(help).toContain(text);
     }
+  });
+
+  test.each([
+    [["help", "cluster", "join"], /^Usage: quorate cluster join /],
+    [["cluster", "help", "join"], /^Usage: quorate cluster join /],
+    [["help", "cluster", "token", "create"], /^Usage: quorate cluster token create /],
+    [["cluster", "token", "help", "create"], /^Usage: quorate cluster token create /],
+    [["help", "snapshot"], /^Usage: quorate snapshot /],
+    [["snapshot", "help"], /^Usage: quorate snapshot /],
+    [["help", "help"], /^Usage: quorate help /],
+    [["help"], /^Usage: quorate \[options\] \[command\]/],
+    [[], /^Usage: quorate \[options\] \[command\]/],
+  ])("%p shows the help of that command", async (args, text) => {
+    const { terminal, exitCode } = await runUp(...args);
+    expect([exitCode, terminal.complaints]).toEqual([0, []]);
+    expect(terminal.printed.join("\n")).toMatch(text);
   });
 
   test("version names the API that is served", async () => {
@@ -213,15 +232,15 @@ describe("the commands of a cluster", () => {
   });
 
   test.each<[string[], RegExp]>([
-    [["cluster"], /^quorate: cluster needs a subcommand: see "quorate cluster --help"$/],
-    [["cluster", "token"], /^quorate: cluster token needs a subcommand: see "quorate cluster token --help"$/],
-    [["member", "promote"], /missing required argument 'id': see "quorate member promote --help"$/],
+    [["cluster"], /^quorate: cluster needs a subcommand: see "quorate help cluster"$/],
+    [["cluster", "token"], /^quorate: cluster token needs a subcommand: see "quorate help cluster token"$/],
+    [["member", "promote"], /missing required argument 'id': see "quorate help member promote"$/],
     [["member", "promote", "b"], /^quorate: "b" is not the id of a member: see "quorate member list"$/],
     [["member", "promote", "0"], /is not the id of a member/],
     [["member", "nonsense"], /unknown command 'nonsense': see "quorate help member"$/],
     [
       ["member", "add-learner", "b"],
-      /flag '--peer-address <host:port>' not specified: see "quorate member add-learner --help"$/,
+      /flag '--peer-address <host:port>' not specified: see "quorate help member add-learner"$/,
     ],
     [["status", "-o", "yaml"], /Allowed choices are table, json.*see "quorate help status"$/],
     [["cluster", "recover"], /flag '--data-dir <dir>' not specified/],
@@ -280,7 +299,7 @@ describe("up", () => {
     expect(terminal.exits).toEqual([]);
   });
 
-  test("ends with 1 and says why when the store has failed", async () => {
+  test("exits with 1 and the reason when the store has failed", async () => {
     const terminal = new RecordingTerminal();
     const failed = Promise.resolve(new Error("the store failed and takes no more writes: no space left on device"));
     void up({ dataDir: "/data" }, terminal, async () => async (given) => ({ ...fakeServer([], given), failed }));
@@ -300,7 +319,7 @@ describe("up", () => {
     expect(await done).toBe(0);
   });
 
-  test("in memory has a kubeconfig of its own that goes away with the server", async () => {
+  test("in memory has its own kubeconfig, which is removed with the server", async () => {
     const { terminal, done, given } = await started({ inMemory: true });
     await Bun.sleep(1);
     expect(given?.kubeconfig).toMatch(/quorate-[^/]+\/kubeconfig$/);

@@ -1,8 +1,10 @@
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError } from "commander";
 import type { ServerOptions } from "../server/config/server-options.ts";
 import { escapeControls } from "../process/redact.ts";
 import { addClusterCommands, type ClusterCommands, clusterCommands } from "./cluster/commands.ts";
+import { completionScript, type Shell, shells } from "./completion/completion.ts";
 import { addServerFlags, toServerOptions } from "./server-flags.ts";
+import { StartupError } from "../process/startup-error.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 import { up } from "./up.ts";
@@ -32,7 +34,7 @@ export async function runCommand(
     exitCode = code;
   });
   try {
-    await program.parseAsync(args.length === 0 ? ["help"] : args.map(withoutShortEquals), { from: "user" });
+    await program.parseAsync(helpFirst(args, program).map(withoutShortEquals), { from: "user" });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -41,7 +43,7 @@ export async function runCommand(
         ? usageErrorText(error, args, program)
         : startupFailureText(error, prefixOf(args));
     terminal.complain(`quorate: ${escapeControls(text)}`);
-    return 1;
+    return error instanceof StartupError ? error.exitCode : 1;
   }
 }
 
@@ -52,7 +54,7 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .showHelpAfterError(false)
     .configureHelp({ optionDescription: ({ description }) => description })
     .configureOutput({ writeOut: (text) => terminal.print(text.trimEnd()), writeErr: () => {} })
-    .helpCommand("help [command]", "show a command's purpose and flags");
+    .helpCommand(false);
   const upCommand = program
     .command("up")
     .description("run a control plane until interrupted, and write its kubeconfig")
@@ -65,7 +67,48 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .description("print the versions of quorate and of the served API")
     .allowExcessArguments(false)
     .action(async () => setExitCode(await run.version(terminal)));
+  program
+    .command("completion")
+    .description("print a script that completes commands and flags")
+    .addHelpText("after", completionHelp)
+    .addArgument(new Argument("<shell>", "bash, fish or zsh").choices(shells))
+    .allowExcessArguments(false)
+    .action((shell: Shell) => terminal.print(completionScript(program, shell)));
+  program
+    .command("help [command...]")
+    .description("show a command's purpose and flags")
+    .action((words: string[]) => commandNamed(words, program).outputHelp());
   return program;
+}
+
+const completionHelp = `
+To load it in each new shell:
+
+  bash   echo 'source <(quorate completion bash)' >>~/.bashrc
+  zsh    echo 'autoload -U compinit; compinit; source <(quorate completion zsh)' >>~/.zshrc
+  fish   quorate completion fish >~/.config/fish/completions/quorate.fish`;
+
+/** Moves the word `help` to the front, as in `cluster help join`. Without arguments, help is what the user needs. */
+function helpFirst(args: readonly string[], program: Command): readonly string[] {
+  if (args.length === 0) return ["help"];
+  const group = commandOf(args, program);
+  const at = group === program ? 0 : nameOf(group).split(" ").length;
+  const isGroup = group.commands.length > 0;
+  return isGroup && at > 0 && args[at] === "help" ? ["help", ...args.slice(0, at), ...args.slice(at + 1)] : args;
+}
+
+/** Returns the command with exactly these words. @throws StartupError for others */
+function commandNamed(words: readonly string[], program: Command): Command {
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((known) => known.name() === word);
+    if (next === undefined) {
+      const see = command === program ? "quorate help" : `quorate help ${nameOf(command)}`;
+      throw new StartupError(`unknown command '${words.join(" ")}': see "${see}"`);
+    }
+    command = next;
+  }
+  return command;
 }
 
 /** Accepts `-v=4`, as other Kubernetes servers do; commander would read the value `=4`. */
@@ -76,9 +119,8 @@ function withoutShortEquals(argument: string): string {
 /** Turns commander's error into one line that ends with the remedy. */
 function usageErrorText(error: CommanderError, args: readonly string[], program: Command): string {
   if (error.code === "commander.help") {
-    const group = commandOf(args, program);
-    if (group === program) return `unknown command '${args[1]}': see "quorate help"`;
-    return `${nameOf(group)} needs a subcommand: see "quorate ${nameOf(group)} --help"`;
+    const name = nameOf(commandOf(args, program));
+    return `${name} needs a subcommand: see "quorate help ${name}"`;
   }
   const text = error.message
     .replace(/^error: /, "")
@@ -89,8 +131,7 @@ function usageErrorText(error: CommanderError, args: readonly string[], program:
     .replace(/^(required )?option /, "flag ");
   const command = commandOf(args, program);
   if (command === program) return `${text}: see "quorate help"`;
-  const name = nameOf(command);
-  return `${text}: see "quorate ${name.includes(" ") ? `${name} --help` : `help ${name}`}"`;
+  return `${text}: see "quorate help ${nameOf(command)}"`;
 }
 
 /** Returns the command that the arguments name, as far as they name one. */

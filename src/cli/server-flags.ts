@@ -28,6 +28,8 @@ function toOption(name: FlagName, flag: Flag): Option {
     .helpGroup(`${flag.group}:`)
     .argParser((text, previous) => parseFlag(name, flag, text, previous));
   if (flag.type === "boolean") option.preset("true");
+  // For completion only: the flag has a parser of its own.
+  if (flag.type === "choices") option.argChoices = [...flag.allowed];
   return option;
 }
 

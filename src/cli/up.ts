@@ -8,6 +8,8 @@ import {
   type ServerOptions,
   type StartServer,
 } from "../server/config/server-options.ts";
+import { StartupError } from "../process/startup-error.ts";
+import { shellWord } from "./shell-word.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -21,7 +23,7 @@ const failureAnswersMs = 500;
  * Runs `quorate up`: a server that runs until it is told to stop.
  * The first SIGINT or SIGTERM lets requests end; the second one exits at once.
  * @param load returns `startServer`, loaded late so that a wrong flag is reported without building a server
- * @returns 0 after an orderly stop, 1 when the start failed or the server broke
+ * @returns 0 after an orderly stop, 1 when the start failed or the server broke, 3 when the cluster has removed this member
  */
 export async function up(
   options: ServerOptions,
@@ -38,11 +40,12 @@ export async function up(
   const startServer = await load();
   server = await startServer(explicit(options, config, await kubeconfigFor(config, scratch)));
   for (const line of instructions(server.kubeconfigPath)) terminal.print(line);
-  void server.failed.then(async ({ message }) => {
-    terminal.complain(`quorate: ${message}; no acknowledged write is lost`);
-    // Waiting clients are being told that the outcome is unknown.
+  void server.failed.then(async (error) => {
+    const isKnown = error instanceof StartupError;
+    terminal.complain(`quorate: ${error.message}${isKnown ? "" : "; no acknowledged write is lost"}`);
+    // Clients that wait are told that the outcome is unknown, and those that ask that the server is gone.
     await Bun.sleep(failureAnswersMs);
-    terminal.exit(1);
+    terminal.exit(isKnown ? error.exitCode : 1);
   });
   const exitCode = await stop.promise;
   await leave(server, config, exitCode);
@@ -90,10 +93,6 @@ async function kubeconfigFor(config: ServerConfig, scratch: AsyncDisposableStack
 /** Returns the lines that the user types next. */
 export function instructions(kubeconfigPath = ""): string[] {
   return [`export KUBECONFIG=${shellWord(kubeconfigPath)}`, "kubectl get namespaces"];
-}
-
-function shellWord(text: string): string {
-  return /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 async function loadServer(): Promise<StartServer> {

@@ -117,7 +117,7 @@ describe("a credential of a command", () => {
   });
 });
 
-test("an endpoint whose plugin gives a new certificate after a 401 connects anew with it", async () => {
+test("an endpoint whose plugin gives a new certificate after a 401 reconnects with it", async () => {
   const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
   const authority = createAuthority({ commonName: "authority", ...validity });
   const issue = (commonName: string, usage: "client" | "server") => {

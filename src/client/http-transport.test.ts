@@ -83,7 +83,7 @@ test("more streams than one connection takes go over another, and all end with t
   expect(ends).toHaveLength(150);
 });
 
-test("an answer that is cut is no answer, whatever of it came", async () => {
+test("a truncated answer is not an answer, however much of it arrived", async () => {
   const { url } = await serve((stream, _, cut) => {
     stream.respond({ ":status": 200 });
     stream.write("half", () => setTimeout(cut, 20));

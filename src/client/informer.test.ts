@@ -192,7 +192,7 @@ test("it waits as long as the server says", async () => {
   expect(script.errors).toHaveLength(1);
 });
 
-test("what a handler throws is reported, and nothing else changes", async () => {
+test("an error of a handler is reported, and nothing else changes", async () => {
   const script = new Script();
   script.lists = [page("7", [configMap("a", "1"), configMap("b", "2")])];
   using informer = script.start({

@@ -62,6 +62,30 @@ export function readKubeconfig(file: string, options: KubeconfigOptions = {}): K
   };
 }
 
+/**
+ * The URLs of the servers that the same user reaches with the same authority, that of the current context first: the
+ * members of a cluster, each with a context of its own.
+ */
+export function readServerUrls(file: string): readonly string[] {
+  const config = parseYaml(readFileSync(file), { strict: false }).value;
+  if (!isJsonObject(config)) throw new Error(`${file} is not a kubeconfig`);
+  const contexts = Array.isArray(config["contexts"]) ? config["contexts"].filter(isJsonObject) : [];
+  const current = named(config, "contexts", textOf(config["current-context"]), "context");
+  const cluster = named(config, "clusters", textOf(current["cluster"]), "cluster");
+  const urls = contexts
+    .map(({ context }) => objectOf(context))
+    .filter(({ user }) => user !== undefined && user === current["user"])
+    .map((context) => objectOf(entryOf(config, "clusters", textOf(context["cluster"]))?.["cluster"]))
+    .filter((other) => hasAuthorityOf(other, cluster))
+    .map((other) => textOf(other["server"]));
+  return [...new Set([textOf(cluster["server"]), ...urls])];
+}
+
+function hasAuthorityOf(one: JsonObject, other: JsonObject): boolean {
+  const fields = ["certificate-authority-data", "certificate-authority"];
+  return fields.some((name) => textOf(one[name]) !== "") && fields.every((name) => one[name] === other[name]);
+}
+
 /** How one user proves who it is. */
 export interface UserProof {
   readonly cert?: string;
@@ -140,11 +164,14 @@ function clusterInfo(cluster: JsonObject, ca: string | undefined): JsonObject {
 }
 
 function named(config: JsonObject, list: string, name: string, field: string): JsonObject {
-  const items = config[list];
-  const found = Array.isArray(items) ? items.filter(isJsonObject).find((item) => item["name"] === name) : undefined;
-  const value = found?.[field];
+  const value = entryOf(config, list, name)?.[field];
   if (!isJsonObject(value)) throw new Error(`there is no ${field} ${JSON.stringify(name)}`);
   return value;
+}
+
+function entryOf(config: JsonObject, list: string, name: string): JsonObject | undefined {
+  const items = config[list];
+  return Array.isArray(items) ? items.filter(isJsonObject).find((item) => item["name"] === name) : undefined;
 }
 
 /** PEM from `<name>-data` or from the file that `<name>` names. */

@@ -58,7 +58,7 @@ test("an error that is not a Status becomes one", async () => {
   });
 });
 
-test("a success that is no JSON is no answer", async () => {
+test("a success without JSON is not an answer", async () => {
   const { client } = clientOf({ text: "<h1>welcome</h1>" });
   expect(await caught(client.get(widgets, { name: "a" }))).toBeInstanceOf(NoAnswerError);
 });

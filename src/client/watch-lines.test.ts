@@ -21,7 +21,7 @@ test.each([
   expect(await lines(chunks)).toEqual(expected);
 });
 
-test("a line that breaks off is no answer", async () => {
+test("a truncated line is not an answer", async () => {
   expect(lines(["a\nb"])).rejects.toBeInstanceOf(NoAnswerError);
 });
 

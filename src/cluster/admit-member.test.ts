@@ -30,7 +30,7 @@ describe("a machine that joins while the authority is being replaced", () => {
     expect(cluster.members().map(({ name }) => name)).toEqual(["a"]);
   });
 
-  test("gets instructions when its record cannot be removed", async () => {
+  test("prints instructions when its record cannot be removed", async () => {
     const cluster = new FakeCluster();
     cluster.remove = () => Promise.reject(new ClusterError("busy", "another change is under way"));
     const admitted = admitMember(admission(cluster), machine, user);

@@ -78,6 +78,14 @@ export class ClusterClient {
     return readAnswer(await this.#send(request));
   }
 
+  /** Checks that this member is ready. @throws ClusterRequestError, with the code of an answer that says otherwise */
+  async probe(timeoutMs: number): Promise<void> {
+    const { status: code, body } = await this.#send({ method: "GET", path: "/readyz", timeoutMs });
+    await body?.cancel();
+    // An answer such as 403 comes from a server that works.
+    if (code >= 500) throw new ClusterRequestError(`${this.url} is not ready`, { code });
+  }
+
   /** Downloads a path. @throws ClusterRequestError */
   async download(path: string): Promise<AsyncIterable<Uint8Array>> {
     const response = await this.#send({ method: "GET", path, timeoutMs: Number.POSITIVE_INFINITY });

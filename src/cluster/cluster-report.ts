@@ -6,7 +6,7 @@ import { parseReplicaAnswer, type ReplicaAnswer } from "./replica-answer.ts";
 const lagMax = 1_000;
 const memberTimeoutMs = 3_000;
 
-export type MemberHealth = "ok" | "behind" | "failed" | "differs" | "unreachable";
+export type MemberHealth = "ok" | "behind" | "failed" | "differs" | "unreachable" | "removed";
 
 /** The report on a member: its own answer, or the leader's view when it does not answer. */
 export interface MemberReport {
@@ -91,17 +91,20 @@ interface Whole {
 
 function memberReport(answer: MemberAnswer, whole: Whole): MemberReport {
   const { member, status } = answer;
-  const { id, name, peerAddress, clientUrl, role, matchIndex } =
-    whole.leading.members.find((seen) => seen.id === member.id) ?? member;
+  const seen = whole.leading.members.find(({ id }) => id === member.id);
+  const isRemoved = seen === undefined && whole.leading.role === "leader";
+  const { id, name, peerAddress, clientUrl, role, matchIndex } = seen ?? member;
   const appliedIndex = status?.appliedIndex ?? matchIndex;
   const lag = appliedIndex === undefined ? undefined : Math.max(0, whole.commitIndex - appliedIndex);
   return {
     id,
     name,
-    role,
+    role: isRemoved ? "none" : role,
     peerAddress,
     clientUrl,
-    ...judge(answer, whole.known, lag),
+    ...(isRemoved
+      ? { health: "removed" as const, problem: "the cluster has removed it: stop it" }
+      : judge(answer, whole.known, lag)),
     version: status?.version,
     appliedIndex,
     lag,

@@ -28,7 +28,7 @@ export interface MembershipFlags {
 
 const portMax = 65_535;
 /** Offset from the peer port, large enough for members on one machine with consecutive ports. */
-const gossipPortOffset = 1_000;
+export const gossipPortOffset = 1_000;
 
 /** @throws StartupError naming the flag, what is wrong and what to do */
 export function membershipOptionsOf(options: MembershipFlags, inMemory: boolean): MembershipOptions {

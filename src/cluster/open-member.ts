@@ -14,6 +14,7 @@ import {
 import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { type PeerAddress, parsePeerAddress, peerAddressText } from "./member-address.ts";
+import { RemovedMemberError } from "./removed-member.ts";
 import { replicaNotices } from "./replica-notices.ts";
 
 /** Interval at which the log reports that the server waits for the others. */
@@ -30,7 +31,7 @@ export interface OpenMember {
   readonly cluster: Cluster;
   /** Hears that somebody else leads, or nobody that is known. */
   onLeaderChanged(listener: () => void): void;
-  /** Resolves when the store accepts no more writes. */
+  /** Resolves when the store accepts no more writes, with a RemovedMemberError if this member was removed. */
   readonly failed: Promise<Error>;
   /** Returns the identity that members verify. @throws ClusterError on a replica without other members */
   peers(): PeerIdentity;
@@ -84,6 +85,7 @@ export async function openMember(
     if (event.kind === "failed") {
       failure.resolve(new Error(`the store failed and takes no more writes: ${event.error.message}`));
     }
+    if (event.kind === "removed") failure.resolve(new RemovedMemberError(directory));
     notice(event);
     if (event.kind === "leader") for (const listener of leaderListeners) listener();
   };
@@ -94,7 +96,9 @@ export async function openMember(
   try {
     await quorum(store, log);
   } catch (error) {
+    const { failure: failed } = store;
     await store.close();
+    if (failed !== undefined) throw await failure.promise;
     throw error;
   }
   return {

@@ -28,19 +28,17 @@ export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) =>
         return log.warn("a part of this member stalled", { part: event.what, ms: Math.round(event.ms) });
       case "refused":
         if (!isDue(`${event.member} ${event.reason}`)) return;
-        return log.warn(refusalText(event.reason), { member: event.member, reason: event.reason });
+        return log.warn("this member and another one cannot communicate", {
+          member: event.member,
+          reason: event.reason,
+        });
       case "violated":
         if (!isDue(`${event.member} ${event.error.message}`)) return;
         return log.warn("a peer sent a message that violates the protocol", event);
       case "failed":
         return log.error("the store failed and takes no more writes", { error: event.error });
+      case "removed":
+        return log.warn("this member was removed from the cluster");
     }
   };
-}
-
-function refusalText(reason: string): string {
-  if (reason === "removed") {
-    return "this member was removed from the cluster: stop it; to use its machine again, join with an empty data directory";
-  }
-  return "this member and another one cannot communicate";
 }

@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../process/clock.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { bootstrapTokenNamespace, bootstrapTokenPrefix, hasExpired } from "../access/authentication/bootstrap-token.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
 import { parseTimeMs } from "../api/schema/time-text.ts";
 import { removeObject } from "../registry/remove-object.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import type { ConfigMap, Secret } from "../api/types/core-v1.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "bootstrap.kubernetes.io/token";
 const infoNamespace = "kube-public";
@@ -16,7 +16,7 @@ const signaturePrefix = "jws-kubeconfig-";
 /** Longest time of a timer. */
 const waitMsMax = 2 ** 31 - 1;
 
-export interface BootstrapTokensParts {
+export interface BootstrapTokensParts extends QueueSource {
   readonly secrets: Registry;
   readonly configMaps: Registry;
   readonly store: Store;
@@ -28,16 +28,18 @@ export interface BootstrapTokensParts {
 
 /** Removes bootstrap tokens when they expire. */
 export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
-  const { secrets, store, clock, onError } = parts;
+  const { secrets, store, clock, observeQueue, onError } = parts;
   const prefix = tokenKeyPrefix(secrets);
   const running = new DisposableStack();
   const queue = running.use(
     new WorkQueue({
+      name: "token_cleaner",
       clock,
+      observeQueue,
       onError,
       async work(key) {
-        const secret = secrets.current(bootstrapTokenNamespace, nameOf(key));
-        if (secret === undefined || secret["type"] !== tokenType) return;
+        const secret: Secret | undefined = secrets.current(bootstrapTokenNamespace, nameOf(key));
+        if (secret === undefined || secret.type !== tokenType) return;
         const expiration = valueOf(secret, "expiration");
         if (hasExpired(expiration, clock.nowMs())) await removeObject(secrets, secret, controllerManagerContext);
         else if (expiration !== "")
@@ -58,10 +60,12 @@ export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
  * contents.
  */
 export function startBootstrapSigner(parts: BootstrapTokensParts): Disposable {
-  const { secrets, configMaps, store, clock, onError } = parts;
+  const { secrets, configMaps, store, clock, observeQueue, onError } = parts;
   const infoKey = configMaps.keyOf(infoNamespace, infoName);
   const running = new DisposableStack();
-  const queue = running.use(new WorkQueue({ clock, onError, work: () => sign(parts) }));
+  const queue = running.use(
+    new WorkQueue({ name: "bootstrap_signer_queue", clock, observeQueue, onError, work: () => sign(parts) }),
+  );
   running.use(followObjects(store, infoKey, (key) => key === infoKey && queue.add(infoKey)));
   running.use(followObjects(store, tokenKeyPrefix(secrets), () => queue.add(infoKey)));
   return running;
@@ -74,10 +78,10 @@ async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTo
     .scan(tokenKeyPrefix(secrets))
     .flatMap(({ key }) => secrets.current(bootstrapTokenNamespace, nameOf(key)) ?? [])
     .filter((secret) => maySign(secret, clock.nowMs()));
-  const signed = (object: KubeObject): KubeObject => {
-    const data = (object["data"] ?? {}) as Readonly<Record<string, string>>;
+  const signed = (object: ConfigMap): ConfigMap => {
+    const { data = {} } = object;
     const kept = Object.entries(data).filter(([name]) => !name.startsWith(signaturePrefix));
-    const { kubeconfig } = data;
+    const kubeconfig = data["kubeconfig"];
     const signatures =
       kubeconfig === undefined
         ? []
@@ -91,9 +95,9 @@ async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTo
   await configMaps.update(infoNamespace, infoName, signed, controllerManagerContext, { reapplies: true });
 }
 
-function maySign(secret: KubeObject, nowMs: number): boolean {
+function maySign(secret: Secret, nowMs: number): boolean {
   return (
-    secret["type"] === tokenType &&
+    secret.type === tokenType &&
     secret.metadata.deletionTimestamp === undefined &&
     secret.metadata.name === bootstrapTokenPrefix + valueOf(secret, "token-id") &&
     valueOf(secret, "token-secret") !== "" &&
@@ -120,7 +124,6 @@ function nameOf(key: string): string {
   return key.slice(key.lastIndexOf("/") + 1);
 }
 
-function valueOf(secret: KubeObject, field: string): string {
-  const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
+function valueOf({ data = {} }: Secret, field: string): string {
   return Buffer.from(data[field] ?? "", "base64").toString("utf8");
 }

@@ -18,8 +18,9 @@ import { ServiceCidrs } from "./service-cidrs.ts";
 import type { ServerRecords } from "./server-records.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
 import { VolumeProtection } from "./volume-protection.ts";
+import type { QueueSource } from "./work-queue.ts";
 
-export interface ClusterObjectsParts {
+export interface ClusterObjectsParts extends QueueSource {
   readonly registries: Registries;
   readonly catalog: Catalog;
   readonly quotas: QuotaAccountant;

@@ -5,7 +5,7 @@ import { StatusError } from "../api/status.ts";
 import { aggregatedRules, hasRules } from "../access/authorization/rbac/aggregate.ts";
 import type { Client, ResourceType } from "../client/client.ts";
 import { Informer } from "../client/informer.ts";
-import { WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 export const clusterRoles: ResourceType = {
   group: "rbac.authorization.k8s.io",
@@ -18,20 +18,25 @@ const everyRole = "every role";
 /** Time from a change to the aggregation, so that the roles of one release are aggregated once. */
 const settleMs = 500;
 
-export interface ClusterRoleAggregationParts {
+export interface ClusterRoleAggregationParts extends QueueSource {
   readonly client: Client;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
 /** Fills aggregated ClusterRoles with the rules of the roles that they select, whenever a ClusterRole changes. */
-export function startClusterRoleAggregation({ client, clock, onError }: ClusterRoleAggregationParts): Disposable {
+export function startClusterRoleAggregation({
+  client,
+  clock,
+  observeQueue,
+  onError,
+}: ClusterRoleAggregationParts): Disposable {
   const running = new DisposableStack();
   const work = () => {
     planned = false;
     return aggregate(client, [...roles.objects()]);
   };
-  const queue = running.use(new WorkQueue({ clock, onError, work }));
+  const queue = running.use(new WorkQueue({ name: "ClusterRoleAggregator", clock, observeQueue, onError, work }));
   let planned = false;
   const look = () => {
     if (planned) return;

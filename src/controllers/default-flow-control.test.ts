@@ -41,7 +41,7 @@ test("a second check writes nothing", async () => {
   expect(store.revision).toBe(revision);
 });
 
-test("a suggested object is restored unless its annotation says no", async () => {
+test("a suggested object is restored unless its annotation forbids it", async () => {
   const { defaults, spec, change } = await started();
   await change("system", ({ spec: { limited } }) => (limited.nominalConcurrencyShares = 7));
   await defaults.ensure();

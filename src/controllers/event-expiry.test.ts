@@ -98,7 +98,7 @@ test("a restart neither shortens nor prolongs the life of an Event", async () =>
   expect(names()).toEqual([]);
 });
 
-test("an Event of an earlier run that is written again lives on from then", async () => {
+test("an Event of an earlier run that is written again expires later", async () => {
   await create("kept");
   await pass(ttlMs - 120_000);
   using _expiry = start();

@@ -1,5 +1,4 @@
 import type { Clock } from "../process/clock.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -9,6 +8,7 @@ import type { Revision } from "../api/revision.ts";
 import type { Store } from "../storage/store.ts";
 import type { Entry } from "../api/entry.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
+import type { Event } from "../api/types/core-v1.ts";
 
 /** Marks per time to live. They determine how late an Event may be removed. */
 const marksPerTtl = 60;
@@ -72,7 +72,7 @@ export class EventExpiry {
     if (running.disposed) return;
     const nowMs = clock.nowMs();
     for (const entry of entries.slice(from, from + inheritedPerTurn)) {
-      const dueMs = writtenMs(decodeEntry(entry, events.info), nowMs) + ttlMs;
+      const dueMs = writtenMs(decodeEntry(entry, events.info) as Event, nowMs) + ttlMs;
       this.#inherited.push({ key: entry.key, revision: entry.revision, dueMs });
     }
     const next = from + inheritedPerTurn;
@@ -128,10 +128,9 @@ export class EventExpiry {
   }
 }
 
-/** Returns the newest time in an Event of either API, at most the current time. */
-function writtenMs(event: KubeObject, nowMs: number): number {
-  const series = (event["series"] ?? {}) as { lastObservedTime?: string | null };
-  const times = [event["lastTimestamp"], event["eventTime"], series.lastObservedTime, event.metadata.creationTimestamp];
+/** Returns the newest time in an Event, at most the current time. */
+function writtenMs({ metadata, lastTimestamp, eventTime, series }: Event, nowMs: number): number {
+  const times = [lastTimestamp, eventTime, series?.lastObservedTime, metadata.creationTimestamp];
   const known = times.flatMap((time) => (typeof time === "string" ? [Date.parse(time)] : []));
   return Math.min(nowMs, Math.max(0, ...known.filter((ms) => !Number.isNaN(ms))));
 }

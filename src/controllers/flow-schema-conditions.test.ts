@@ -54,7 +54,7 @@ async function reported(): Promise<FlowSchema> {
   return schemas.current("", "a") as unknown as FlowSchema;
 }
 
-test("a schema without its level dangles, and the field manager of Kubernetes says so", async () => {
+test("a schema without its level is reported as dangling by the field manager of Kubernetes", async () => {
   await create("n1");
   const { status, metadata } = await reported();
   expect(status?.conditions).toEqual([

@@ -12,12 +12,12 @@ import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { setManagedFields } from "../registry/system-fields.ts";
 import type { Store } from "../storage/store.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Clients know the fields under this name. */
 const manager = "api-priority-and-fairness-config-consumer-v1";
 
-export interface FlowSchemaConditionsParts {
+export interface FlowSchemaConditionsParts extends QueueSource {
   readonly levels: Registry;
   readonly schemas: Registry;
   readonly store: Store;
@@ -33,9 +33,15 @@ export class FlowSchemaConditions {
   readonly #queue: WorkQueue;
 
   constructor(parts: FlowSchemaConditionsParts) {
-    const { clock, onError } = parts;
+    const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    this.#queue = new WorkQueue({ clock, onError, work: (key) => this.report(key) });
+    this.#queue = new WorkQueue({
+      name: "priority_and_fairness_config_queue",
+      clock,
+      observeQueue,
+      onError,
+      work: (key) => this.report(key),
+    });
   }
 
   start(): Disposable {

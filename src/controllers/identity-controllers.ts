@@ -18,8 +18,9 @@ import { startTrackingStart } from "./legacy-token-tracking.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { startTokenSecrets } from "./token-secrets.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
+import type { QueueSource } from "./work-queue.ts";
 
-export interface IdentityControllersParts {
+export interface IdentityControllersParts extends QueueSource {
   readonly registries: Registries;
   /** Acts as the server itself. */
   readonly client: Client;
@@ -77,6 +78,7 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
       ...parts,
       namespace,
       name,
+      queueName: "cluster_authentication_trust_controller",
       data,
       refreshMs: authoritiesRefreshMs,
       follow: (run) => parts.ca.follow(run),

@@ -12,7 +12,7 @@ import { serverContext } from "../registry/server-context.ts";
 import { type IpFamily, parseIp } from "../api/validation/ip.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import type { ServerRecords } from "./server-records.ts";
-import { WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const namespace = "default";
 const name = "kubernetes";
@@ -26,7 +26,7 @@ const manager = "quorate";
 const endpointsResource: GroupResource = { group: "", resource: "endpoints" };
 const slicesResource: GroupResource = { group: "discovery.k8s.io", resource: "endpointslices" };
 
-export interface KubernetesServiceParts {
+export interface KubernetesServiceParts extends QueueSource {
   readonly registry: (resource: GroupResource) => Registry;
   readonly network: ServiceNetwork;
   readonly clock: Clock;
@@ -54,8 +54,14 @@ export class KubernetesService {
 
   constructor(parts: KubernetesServiceParts) {
     this.#parts = parts;
-    const { clock, onError } = parts;
-    this.#queue = new WorkQueue({ clock, onError, work: () => this.ensure() });
+    const { clock, observeQueue, onError } = parts;
+    this.#queue = new WorkQueue({
+      name: "kubernetes_service",
+      clock,
+      observeQueue,
+      onError,
+      work: () => this.ensure(),
+    });
   }
 
   start(): Disposable {

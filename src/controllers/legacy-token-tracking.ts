@@ -6,16 +6,18 @@ import type { Client } from "../client/client.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
-import { WorkQueue } from "./work-queue.ts";
+import type { ConfigMap } from "../api/types/core-v1.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const namespace = "kube-system";
 const name = "kube-apiserver-legacy-service-account-token-tracking";
 const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 const datePattern = /^\d{4}-\d{2}-\d{2}$/;
+const queueName = "legacy_token_tracking_controller";
 /** Most Secrets remembered as labelled with today's date. Beyond it all are checked again. */
 const notedTodayMax = 4_096;
 
-export interface TrackingStartParts {
+export interface TrackingStartParts extends QueueSource {
   readonly client: Client;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
@@ -25,10 +27,10 @@ export interface TrackingStartParts {
 export function startTrackingStart(parts: TrackingStartParts): Disposable {
   const { clock } = parts;
   const data = (current: KubeObject | undefined) => ({ since: sinceOf(current) ?? dateOf(clock) });
-  return startPublishedConfigMap({ ...parts, namespace, name, data });
+  return startPublishedConfigMap({ ...parts, namespace, name, queueName, data });
 }
 
-export interface LegacyTokenTrackingParts {
+export interface LegacyTokenTrackingParts extends QueueSource {
   readonly secrets: Registry;
   readonly clock: Clock;
   /** Uses of tokens on this server. */
@@ -38,9 +40,11 @@ export interface LegacyTokenTrackingParts {
 
 /** Records the day of the last use of a Secret's token as a label of the Secret. */
 export function startLegacyTokenTracking(parts: LegacyTokenTrackingParts): Disposable {
-  const { secrets, clock, onError, uses } = parts;
+  const { secrets, clock, observeQueue, onError, uses } = parts;
   const running = new DisposableStack();
-  const queue = running.use(new WorkQueue({ clock, onError, work: (key) => label(parts, key) }));
+  const queue = running.use(
+    new WorkQueue({ name: queueName, clock, observeQueue, onError, work: (key) => label(parts, key) }),
+  );
   let today = "";
   const noted = new Set<string>();
   running.use(
@@ -69,8 +73,8 @@ async function label({ secrets, clock }: LegacyTokenTrackingParts, key: string):
   await secrets.update(secretNamespace, secretName, labelled, apiServerContext, { reapplies: true });
 }
 
-function sinceOf(configMap: KubeObject | undefined): string | undefined {
-  const { since = "" } = (configMap?.["data"] ?? {}) as { since?: string };
+function sinceOf(configMap: ConfigMap | undefined): string | undefined {
+  const since = configMap?.data?.["since"] ?? "";
   return datePattern.test(since) ? since : undefined;
 }
 

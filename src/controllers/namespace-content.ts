@@ -1,7 +1,7 @@
 import { formatTime } from "../api/time.ts";
 import type { GroupResource } from "../api/gvk.ts";
-import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { Namespace, NamespaceCondition } from "../api/types/core-v1.ts";
 
 /**
  * The remaining contents of a namespace: the number of objects of each resource, and of those that wait for each
@@ -43,29 +43,23 @@ function sorted(counts: ReadonlyMap<string, number>): [string, number][] {
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime?: string;
-}
+/** A condition without the time of its last change. */
+type Finding = Pick<NamespaceCondition, "type" | "status" | "reason" | "message">;
 
 /** Returns the namespace with conditions for its remaining contents. Unchanged conditions keep their time. */
-export function withContentConditions(namespace: KubeObject, content: NamespaceContent, nowMs: number): KubeObject {
-  const status = (namespace["status"] ?? {}) as JsonObject;
-  const held = (status["conditions"] ?? []) as unknown as readonly Condition[];
-  const conditions = conditionsOf(content).map((condition) => {
+export function withContentConditions(namespace: Namespace, content: NamespaceContent, nowMs: number): Namespace {
+  const held = namespace.status?.conditions ?? [];
+  const conditions = conditionsOf(content).map((condition): NamespaceCondition => {
     const before = held.find(({ type }) => type === condition.type);
     const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
     const { type, status: value, ...rest } = condition;
     return { type, status: value, lastTransitionTime: since ?? formatTime(nowMs), ...rest };
   });
   const others = held.filter(({ type }) => !conditions.some((condition) => condition.type === type));
-  return { ...namespace, status: { ...status, conditions: [...others, ...conditions] as unknown as JsonObject[] } };
+  return { ...namespace, status: { ...namespace.status, conditions: [...others, ...conditions] } };
 }
 
-function conditionsOf({ objects, finalizers }: NamespaceContent): Condition[] {
+function conditionsOf({ objects, finalizers }: NamespaceContent): Finding[] {
   const isHeld = finalizers !== "";
   return [
     {

@@ -11,15 +11,16 @@ import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
+import type { Namespace } from "../api/types/core-v1.ts";
 
 /** Time after which objects with finalizers or a grace period are checked again. */
 const retryMs = 1_000;
 
 const deleteOptions: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
 
-export interface NamespaceDeletionParts {
+export interface NamespaceDeletionParts extends QueueSource {
   readonly registries: Registries;
   readonly namespaces: Registry;
   readonly store: Store;
@@ -34,11 +35,11 @@ export interface NamespaceDeletionParts {
  * finalizer. Their conditions name the remaining contents.
  */
 export function startNamespaceDeletion(parts: NamespaceDeletionParts): Disposable {
-  const { store, clock, namespaces, onError } = parts;
+  const { store, clock, observeQueue, namespaces, onError } = parts;
   const running = new DisposableStack();
   const settling = new Settling(parts);
   const work = (key: Key) => finish(parts, queue, settling, key);
-  const queue: WorkQueue = running.use(new WorkQueue({ clock, onError, work }));
+  const queue: WorkQueue = running.use(new WorkQueue({ name: "namespace", clock, observeQueue, onError, work }));
   running.use(
     followObjects(store, namespaces.info.keyPrefix, (key, type) => {
       if (type === "DELETED") settling.forget(key);
@@ -150,6 +151,6 @@ async function report({ namespaces, clock }: NamespaceDeletionParts, name: strin
   });
 }
 
-function specFinalizers(namespace: KubeObject): readonly string[] {
-  return (namespace["spec"] as { finalizers?: string[] } | undefined)?.finalizers ?? [];
+function specFinalizers({ spec }: Namespace): readonly string[] {
+  return spec?.finalizers ?? [];
 }

@@ -3,11 +3,12 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
-export interface NamespaceObjectsParts {
+export interface NamespaceObjectsParts extends QueueSource {
   /** Name of the object in every namespace. */
   readonly name: string;
+  readonly queueName: string;
   /** Registry of its resource. */
   readonly objects: Registry;
   readonly namespaces: Registry;
@@ -33,9 +34,18 @@ export class NamespaceObjects {
 
   /** Checks the existing namespaces, then follows the store. */
   start(): Disposable {
-    const { store, namespaces, objects, name, clock, onError } = this.#parts;
+    const { store, namespaces, objects, name, queueName, clock, observeQueue, onError } = this.#parts;
     const running = new DisposableStack();
-    const queue = running.use(new WorkQueue({ clock, onError, workers, work: (namespace) => this.#ensure(namespace) }));
+    const queue = running.use(
+      new WorkQueue({
+        name: queueName,
+        clock,
+        observeQueue,
+        onError,
+        workers,
+        work: (namespace) => this.#ensure(namespace),
+      }),
+    );
     const { keyPrefix } = namespaces.info;
     const considerNamespace = (key: string) => queue.add(key.slice(keyPrefix.length));
     running.use(followObjects(store, keyPrefix, (key, type) => type !== "DELETED" && considerNamespace(key)));

@@ -5,7 +5,7 @@ import type { ValidatingAdmissionPolicy } from "../api/types/admissionregistrati
 import type { Client, ResourceType } from "../client/client.ts";
 import { Informer } from "../client/informer.ts";
 import { type ServedKinds, typeCheckingOf, typeWarnings } from "../kinds/admissionregistration/type-warnings.ts";
-import { WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 export const validatingPolicies: ResourceType = {
   group: "admissionregistration.k8s.io",
@@ -16,7 +16,7 @@ const fieldManager = "validatingadmissionpolicy-status";
 /** Time that a policy stays as it is before it is checked. Those who write one often change it again at once. */
 export const policySettleMs = 10_000;
 
-export interface PolicyTypeCheckingParts {
+export interface PolicyTypeCheckingParts extends QueueSource {
   readonly client: Client;
   readonly clock: Clock;
   readonly served: ServedKinds;
@@ -24,13 +24,21 @@ export interface PolicyTypeCheckingParts {
 }
 
 /** Checks each policy against the types of the kinds that it names, and writes warnings into its status. */
-export function startPolicyTypeChecking({ client, clock, served, onError }: PolicyTypeCheckingParts): Disposable {
+export function startPolicyTypeChecking({
+  client,
+  clock,
+  served,
+  observeQueue,
+  onError,
+}: PolicyTypeCheckingParts): Disposable {
   const running = new DisposableStack();
   const work = async (name: string) => {
     const policy = policies.get(name);
     if (policy !== undefined) await check(client, served, policy as ValidatingAdmissionPolicy);
   };
-  const queue = running.use(new WorkQueue({ clock, onError, work }));
+  const queue = running.use(
+    new WorkQueue({ name: "validatingadmissionpolicy-status", clock, observeQueue, onError, work }),
+  );
   const look = ({ metadata: { name = "" } }: KubeObject) => queue.addAfter(name, policySettleMs);
   const policies = running.use(
     new Informer({

@@ -2,15 +2,16 @@ import type { Clock } from "../process/clock.ts";
 import type { ConfigMap } from "../api/types/core-v1.ts";
 import type { Client, ResourceType } from "../client/client.ts";
 import { Informer } from "../client/informer.ts";
-import { WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const configMaps: ResourceType<ConfigMap> = { group: "", version: "v1", resource: "configmaps" };
 /** Clients know the fields under the name of the component that Kubernetes has for this. */
 const fieldManager = "kube-apiserver";
 
-export interface PublishedConfigMapParts {
+export interface PublishedConfigMapParts extends QueueSource {
   readonly namespace: string;
   readonly name: string;
+  readonly queueName: string;
   /** Returns the keys that it has to have, given its present state. Other keys stay as they are. */
   readonly data: (current: ConfigMap | undefined) => Readonly<Record<string, string>>;
   /** How often it is asked again, where what it says changes without a word; absent: never. */
@@ -24,13 +25,13 @@ export interface PublishedConfigMapParts {
 
 /** Maintains one ConfigMap in which the server publishes data about itself. */
 export function startPublishedConfigMap(parts: PublishedConfigMapParts): Disposable {
-  const { client, namespace, name, clock, onError, refreshMs, follow } = parts;
+  const { client, namespace, name, queueName, clock, observeQueue, onError, refreshMs, follow } = parts;
   const running = new DisposableStack();
   const publishNow = async () => {
     // Until it is known whether there is one, nothing is written.
     if (published.isSynced) await publish(parts, published.get(name, namespace));
   };
-  const queue = running.use(new WorkQueue({ clock, onError, work: publishNow }));
+  const queue = running.use(new WorkQueue({ name: queueName, clock, observeQueue, onError, work: publishNow }));
   const look = () => queue.add(name);
   const published = running.use(
     new Informer({

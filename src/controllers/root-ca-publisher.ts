@@ -9,12 +9,13 @@ const description =
 
 /** Publishes the authority of this server for pods. */
 export function rootCaPublisher(
-  parts: Omit<NamespaceObjectsParts, "name" | "wanted" | "follow">,
+  parts: Omit<NamespaceObjectsParts, "name" | "queueName" | "wanted" | "follow">,
   ca: TrustBundle,
 ): NamespaceObjects {
   return new NamespaceObjects({
     ...parts,
     name: rootCaConfigMap,
+    queueName: "root_ca_cert_publisher",
     wanted: (namespace, current) => withAuthority(current ?? emptyMap(namespace), ca.pem()),
     follow: (run) => ca.follow(run),
   });

@@ -6,8 +6,11 @@ import { type LeaderControllersParts, startLeaderControllers } from "./leader-co
 import { LeaderElection } from "./leader-election.ts";
 import { startLegacyTokenTracking } from "./legacy-token-tracking.ts";
 
+/** Name of the lease in metrics, and of the lease itself. */
+export const leaderLeaseName = "quorate-controllers";
+
 /** Lease of the server that runs the leader's controllers. */
-const lock = { namespace: "kube-system", name: "quorate-controllers" } as const;
+const lock = { namespace: "kube-system", name: leaderLeaseName } as const;
 
 export interface ServerControllersParts extends LeaderControllersParts {
   readonly serverId: string;
@@ -17,6 +20,8 @@ export interface ServerControllersParts extends LeaderControllersParts {
 }
 
 export interface ServerControllers {
+  /** Whether this server runs the controllers that only one server runs. */
+  readonly isLeader: boolean;
   /** Sends clients to other servers from now on. The controllers continue. */
   leave(): Promise<void>;
   /** Stops everything and lets another server lead. */
@@ -49,6 +54,9 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
   if (service !== undefined) running.use(service.start());
   const leave = async () => service?.leave();
   return {
+    get isLeader() {
+      return election.isLeader;
+    },
     leave,
     async stop() {
       await leave();

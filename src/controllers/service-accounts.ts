@@ -3,10 +3,13 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { NamespaceObjects, type NamespaceObjectsParts } from "./namespace-objects.ts";
 
 /** Maintains the account of pods that name none. Clients may change it. */
-export function defaultServiceAccounts(parts: Omit<NamespaceObjectsParts, "name" | "wanted">): NamespaceObjects {
+export function defaultServiceAccounts(
+  parts: Omit<NamespaceObjectsParts, "name" | "queueName" | "wanted">,
+): NamespaceObjects {
   return new NamespaceObjects({
     ...parts,
     name: defaultServiceAccount,
+    queueName: "serviceaccount",
     wanted: (namespace, current) => current ?? accountOf(namespace),
   });
 }

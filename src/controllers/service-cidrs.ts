@@ -1,6 +1,6 @@
 import type { Clock } from "../process/clock.ts";
 import { formatTime } from "../api/time.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
+import { equalJson } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { addressManagedByLabel, addressManager } from "../kinds/service-allocation/cluster-ip-allocator.ts";
 import { inRange, type IpRange, ipRange } from "../kinds/service-allocation/ip-range.ts";
@@ -11,7 +11,9 @@ import { strategyOf } from "../registry/kind.ts";
 import { parseIp } from "../api/validation/ip.ts";
 import type { Store } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import type { ServiceCIDR } from "../api/types/networking-v1.ts";
+import type { Condition } from "../api/types/meta-v1.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";
 
@@ -22,7 +24,7 @@ const readyMessage = "Kubernetes Service CIDR is ready";
 const inUseMessage =
   "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR";
 
-export interface ServiceCidrsParts {
+export interface ServiceCidrsParts extends QueueSource {
   readonly serviceCidrs: Registry;
   readonly addresses: Registry;
   readonly store: Store;
@@ -41,9 +43,9 @@ export class ServiceCidrs {
   #areWaiting = false;
 
   constructor(parts: ServiceCidrsParts) {
-    const { clock, onError } = parts;
+    const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    this.#queue = new WorkQueue({ clock, onError, work: () => this.#checkAll() });
+    this.#queue = new WorkQueue({ name: "servicecidrs", clock, observeQueue, onError, work: () => this.#checkAll() });
   }
 
   start(): Disposable {
@@ -118,9 +120,8 @@ function namesBelow(store: Store, prefix: Key): string[] {
   return store.scan(prefix).map(({ key }) => key.slice(prefix.length));
 }
 
-function rangesOf(cidr: KubeObject): IpRange[] {
-  const { cidrs = [] } = (cidr["spec"] ?? {}) as { cidrs?: string[] };
-  return cidrs.map(ipRange).filter((range) => range !== undefined);
+function rangesOf({ spec }: ServiceCIDR): IpRange[] {
+  return (spec?.cidrs ?? []).map(ipRange).filter((range) => range !== undefined);
 }
 
 function hasFinalizer({ metadata }: KubeObject): boolean {
@@ -141,13 +142,16 @@ function withoutFinalizer(cidr: KubeObject): KubeObject {
  * Returns the object with a condition, whose time is that of the last change of `status`. An unchanged condition stays
  * as it is.
  */
-function withCondition(cidr: KubeObject, condition: Record<string, string>, now: string): KubeObject {
-  const { conditions = [], ...rest } = (cidr["status"] ?? {}) as { conditions?: JsonObject[] };
-  const old = conditions.find(({ type }) => type === condition["type"]);
-  const changed = old?.["status"] !== condition["status"];
-  const lastTransitionTime: JsonValue = changed ? now : (old?.["lastTransitionTime"] ?? now);
-  const next: JsonObject = { ...condition, lastTransitionTime };
+function withCondition(cidr: ServiceCIDR, condition: ReadyCondition, now: string): ServiceCIDR {
+  const { conditions = [], ...rest } = cidr.status ?? {};
+  const old = conditions.find(({ type }) => type === condition.type);
+  const next = {
+    ...condition,
+    lastTransitionTime: old?.status === condition.status ? (old.lastTransitionTime ?? now) : now,
+  };
   if (old !== undefined && equalJson(old, next)) return cidr;
-  const others = conditions.filter(({ type }) => type !== condition["type"]);
+  const others = conditions.filter(({ type }) => type !== condition.type);
   return { ...cidr, status: { ...rest, conditions: [...others, next] } };
 }
+
+type ReadyCondition = Pick<Condition, "type" | "status" | "reason" | "message">;

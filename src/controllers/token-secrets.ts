@@ -1,6 +1,4 @@
 import type { Clock } from "../process/clock.ts";
-import type { JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
@@ -8,7 +6,8 @@ import type { Store } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import type { Secret } from "../api/types/core-v1.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "kubernetes.io/service-account-token";
 const nameAnnotation = "kubernetes.io/service-account.name";
@@ -16,7 +15,7 @@ const uidAnnotation = "kubernetes.io/service-account.uid";
 /** Time after which a Secret without its account is removed. It may be created before the account. */
 const accountWaitMs = 10_000;
 
-export interface TokenSecretsParts {
+export interface TokenSecretsParts extends QueueSource {
   readonly secrets: Registry;
   readonly serviceAccounts: Registry;
   readonly store: Store;
@@ -31,9 +30,17 @@ export interface TokenSecretsParts {
  * their account.
  */
 export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
-  const { secrets, serviceAccounts, store, clock, onError } = parts;
+  const { secrets, serviceAccounts, store, clock, observeQueue, onError } = parts;
   const running = new DisposableStack();
-  const queue: WorkQueue = running.use(new WorkQueue({ clock, onError, work: (key) => settle(parts, queue, key) }));
+  const queue: WorkQueue = running.use(
+    new WorkQueue({
+      name: "serviceaccount_tokens_secret",
+      clock,
+      observeQueue,
+      onError,
+      work: (key) => settle(parts, queue, key),
+    }),
+  );
   running.use(
     followObjects(store, secrets.info.keyPrefix, (key, type) => {
       if (type !== "DELETED") queue.add(key);
@@ -56,9 +63,9 @@ export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
 async function settle(parts: TokenSecretsParts, queue: WorkQueue, key: Key): Promise<void> {
   const { secrets, serviceAccounts, clock } = parts;
   const [namespace = "", name = ""] = key.slice(secrets.info.keyPrefix.length).split("/");
-  const secret = secrets.current(namespace, name);
+  const secret: Secret | undefined = secrets.current(namespace, name);
   const accountName = secret?.metadata.annotations?.[nameAnnotation] ?? "";
-  if (secret === undefined || secret["type"] !== tokenType || accountName === "") return;
+  if (secret === undefined || secret.type !== tokenType || accountName === "") return;
   if (secret.metadata.deletionTimestamp !== undefined) return;
   const account = serviceAccounts.current(namespace, accountName);
   const knownUid = secret.metadata.annotations?.[uidAnnotation] ?? "";
@@ -69,21 +76,23 @@ async function settle(parts: TokenSecretsParts, queue: WorkQueue, key: Key): Pro
   await removeObject(secrets, secret, controllerManagerContext);
 }
 
-async function fill(parts: TokenSecretsParts, secret: KubeObject, account: string, uid: string): Promise<void> {
+async function fill(parts: TokenSecretsParts, secret: Secret, account: string, uid: string): Promise<void> {
   const { secrets, issuer } = parts;
   const ca = parts.ca.pem();
-  const { namespace = "", name = "" } = secret.metadata;
-  const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
+  const {
+    metadata: { namespace = "", name = "" },
+    data = {},
+  } = secret;
   const isComplete = (data["token"] ?? "") !== "" && (data["namespace"] ?? "") !== "" && data["ca.crt"] === base64(ca);
   if (isComplete && secret.metadata.annotations?.[uidAnnotation] === uid) return;
   const token = data["token"] || base64(await issuer.issueForSecret(namespace, name, { name: account, uid }));
   await secrets.update(
     namespace,
     name,
-    (old) => {
+    (old: Secret) => {
       // Another Secret has taken the name. The token is not for that one, which is handled separately.
       if (old.metadata.uid !== secret.metadata.uid) return old;
-      const data = (old["data"] ?? {}) as JsonObject;
+      const { data = {} } = old;
       return {
         ...old,
         metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [uidAnnotation]: uid } },

@@ -1,17 +1,17 @@
 import type { Clock } from "../process/clock.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { claimFinalizer, volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
 import { isHeldBy, release } from "./held-object.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import type { PersistentVolume, Pod } from "../api/types/core-v1.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Longest time until claims in use are checked again. They are also checked when a pod is removed. */
 const checkIntervalMs = 60_000;
 
-export interface VolumeProtectionParts {
+export interface VolumeProtectionParts extends QueueSource {
   readonly claims: Registry;
   readonly volumes: Registry;
   readonly pods: Registry;
@@ -28,9 +28,15 @@ export class VolumeProtection {
   readonly #inUse = new Set<Key>();
 
   constructor(parts: VolumeProtectionParts) {
-    const { clock, onError } = parts;
+    const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    this.#queue = new WorkQueue({ clock, onError, work: (key) => this.#check(key) });
+    this.#queue = new WorkQueue({
+      name: "volume_protection",
+      clock,
+      observeQueue,
+      onError,
+      work: (key) => this.#check(key),
+    });
   }
 
   start(): Disposable {
@@ -76,8 +82,7 @@ export class VolumeProtection {
     const name = key.slice(volumes.info.keyPrefix.length);
     const volume = volumes.current("", name);
     if (!isHeldBy(volume, volumeFinalizer)) return;
-    const { phase } = (volume?.["status"] ?? {}) as { phase?: string };
-    if (phase !== "Bound") await release(volumes, "", name, volumeFinalizer);
+    if ((volume as PersistentVolume).status?.phase !== "Bound") await release(volumes, "", name, volumeFinalizer);
   }
 
   /** Reports whether a pod that has not ended uses the claim. */
@@ -96,11 +101,8 @@ export class VolumeProtection {
  * Reports whether the pod uses the claim. The claim of a generic ephemeral volume is named after the pod and the
  * volume.
  */
-function mounts(pod: KubeObject, claim: string): boolean {
-  const { volumes = [] } = (pod["spec"] ?? {}) as {
-    volumes?: { name: string; ephemeral?: object; persistentVolumeClaim?: { claimName?: string } }[];
-  };
-  return volumes.some(({ name, ephemeral, persistentVolumeClaim }) => {
+function mounts(pod: Pod, claim: string): boolean {
+  return (pod.spec?.volumes ?? []).some(({ name, ephemeral, persistentVolumeClaim }) => {
     if (persistentVolumeClaim?.claimName === claim) return true;
     return ephemeral !== undefined && `${pod.metadata.name}-${name}` === claim;
   });

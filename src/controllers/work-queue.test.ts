@@ -11,7 +11,11 @@ function queueOf(
 ) {
   const clock = new ManualClock();
   const errors: unknown[] = [];
-  return { clock, errors, queue: new WorkQueue({ clock, work, onError: (error) => errors.push(error), ...options }) };
+  return {
+    clock,
+    errors,
+    queue: new WorkQueue({ name: "test", clock, work, onError: (error) => errors.push(error), ...options }),
+  };
 }
 
 test("keys are handled one after another, each once however often it is added", async () => {

@@ -8,7 +8,22 @@ import { RetryBudget } from "./retry-budget.ts";
 const retryMsMin = 100;
 const retryMsMax = 60_000;
 
-export interface WorkQueueOptions {
+/** Measures one queue. A key is known by its name from when it waits until the work on it has ended. */
+export interface WorkQueueObserver extends Disposable {
+  added(key: Key): void;
+  started(key: Key): void;
+  ended(key: Key): void;
+  retried(): void;
+}
+
+/** Measures queues. Several queues may have one name. */
+export interface QueueSource {
+  readonly observeQueue?: ((name: string) => WorkQueueObserver) | undefined;
+}
+
+export interface WorkQueueOptions extends QueueSource {
+  /** Name in metrics, upstream's where upstream has such a queue. */
+  readonly name: string;
   readonly clock: Clock;
   /** Keys that are worked on at a time, each by one worker; 1 by default. */
   readonly workers?: number | undefined;
@@ -28,6 +43,7 @@ export class WorkQueue implements Disposable {
   readonly #options: WorkQueueOptions;
   readonly #workersMax: number;
   readonly #budget: RetryBudget;
+  readonly #observer: WorkQueueObserver | undefined;
   readonly #waiting = new Set<Key>();
   /** Added while they are worked on: they wait once more when that is done. */
   readonly #again = new Set<Key>();
@@ -42,6 +58,7 @@ export class WorkQueue implements Disposable {
     this.#options = options;
     this.#workersMax = options.workers ?? 1;
     this.#budget = new RetryBudget(options.clock);
+    this.#observer = options.observeQueue?.(options.name);
   }
 
   add(key: Key): void {
@@ -50,7 +67,7 @@ export class WorkQueue implements Disposable {
       this.#again.add(key);
       return;
     }
-    this.#waiting.add(key);
+    this.#wait(key);
     if (this.#workers >= this.#workersMax) return;
     this.#workers++;
     // Off the caller's turn: the store's listeners must return at once.
@@ -74,12 +91,19 @@ export class WorkQueue implements Disposable {
     this.#later.clear();
     this.#waiting.clear();
     this.#again.clear();
+    this.#observer?.[Symbol.dispose]();
+  }
+
+  #wait(key: Key): void {
+    if (!this.#waiting.has(key)) this.#observer?.added(key);
+    this.#waiting.add(key);
   }
 
   async #run(): Promise<void> {
     for (const key of this.#waiting) {
       this.#waiting.delete(key);
       this.#working.add(key);
+      this.#observer?.started(key);
       try {
         await this.#options.work(key);
         this.#failures.delete(key);
@@ -87,9 +111,10 @@ export class WorkQueue implements Disposable {
         this.#retry(key, error);
       } finally {
         this.#working.delete(key);
+        this.#observer?.ended(key);
       }
       if (this.#stopped) break;
-      if (this.#again.delete(key)) this.#waiting.add(key);
+      if (this.#again.delete(key)) this.#wait(key);
     }
     this.#workers--;
   }
@@ -103,6 +128,7 @@ export class WorkQueue implements Disposable {
       return;
     }
     this.#failures.set(key, failures);
+    this.#observer?.retried();
     const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** (failures - 1));
     this.addAfter(key, Math.max(waitMs, this.#budget.take()));
   }

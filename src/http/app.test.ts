@@ -20,6 +20,7 @@ function request(method: string, rawPath: string): IncomingRequest {
     httpVersion: "2",
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
+    isAborted: false,
   };
 }
 

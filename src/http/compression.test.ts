@@ -46,7 +46,7 @@ describe("compression", () => {
     ["a lazy body below the threshold", lazily(many(2)), "gzip"],
     ["a client with a quality", many(large), "gzip;q=1.0"],
     ["a client without gzip", many(large), "br, *"],
-  ])("%s goes out as it is", async (_name, body, acceptEncoding) => {
+  ])("%s is sent unchanged", async (_name, body, acceptEncoding) => {
     const { response, gzipped } = await send(body, acceptEncoding);
     expect(gzipped).toBe(false);
     expect(response.headers).toEqual([["content-length", "1"]]);

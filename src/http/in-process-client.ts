@@ -6,7 +6,7 @@ import type { Handler } from "../request/exchange.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { authorization } from "./filters/authorization.ts";
-import { InProcessTransport } from "./in-process-transport.ts";
+import { InProcessTransport, type InProcessTransportParts } from "./in-process-transport.ts";
 
 /** Somebody whom a client of the own process acts as. */
 export interface ClientUser {
@@ -25,6 +25,8 @@ export interface InProcessClientParts {
   readonly clock: Clock;
   /** Hears of faults of the server, which the client sees as a 500. */
   readonly onFault: (error: unknown) => void;
+  /** Hears of every answer. */
+  readonly onAnswer?: InProcessTransportParts["onAnswer"];
 }
 
 const everybody = "system:authenticated";
@@ -41,10 +43,10 @@ export interface InProcessClients {
   readonly own: Client;
 }
 
-export function inProcessClients({ handler, authorizer, clock, onFault }: InProcessClientParts): InProcessClients {
+export function inProcessClients({ handler, authorizer, clock, ...hooks }: InProcessClientParts): InProcessClients {
   const guarded = authorization(authorizer)(handler);
   const open = (user: UserInfo, handle: Handler) => {
-    const transport = new InProcessTransport({ handler: handle, user, clock, onFault });
+    const transport = new InProcessTransport({ ...hooks, handler: handle, user, clock });
     return new RequestClient({ transport, clock, userAgent: "quorate" });
   };
   return {

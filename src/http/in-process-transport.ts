@@ -13,6 +13,8 @@ export interface InProcessTransportParts {
   readonly clock: Clock;
   /** Hears of faults of the server, which the client sees as a 500. */
   readonly onFault: (error: unknown) => void;
+  /** Hears of every answer. */
+  readonly onAnswer?: ((exchange: Exchange, code: number, seconds: number) => void) | undefined;
 }
 
 /**
@@ -40,6 +42,7 @@ export class InProcessTransport implements Transport {
       request.signal.throwIfAborted();
       response = this.#errorAnswer(error, exchange);
     }
+    this.#parts.onAnswer?.(exchange, response.code, (performance.now() - exchange.startedMs) / 1_000);
     return answerOf(response, request.signal);
   }
 
@@ -60,6 +63,9 @@ function exchangeOf(
     httpVersion: "2",
     body: () => Promise.resolve(body ?? new Uint8Array(0)),
     signal,
+    get isAborted() {
+      return signal.aborted;
+    },
   };
   return {
     request,

@@ -25,6 +25,8 @@ export interface ListenerOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Takes over the socket of an HTTP/1.1 upgrade. It has to authenticate and authorize the request itself. */
   readonly upgrade?: Upgrade | undefined;
+  /** Called for each connection that fails in its TLS handshake. */
+  readonly onHandshakeFailed?: (() => void) | undefined;
 }
 
 export interface Listener {
@@ -108,7 +110,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (connections.size >= limits.connections) socket.destroy();
     else accept(socket as TLSSocket);
   });
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("tlsClientError", (_error, socket) => {
+    options.onHandshakeFailed?.();
+    socket.destroy();
+  });
 
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);

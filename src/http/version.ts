@@ -14,7 +14,7 @@ export const gitVersion = `v${apiPatchRelease}+quorate.${packageJson.version}`;
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 
 /** version.Info as `/version` gives it. */
-function versionInfo() {
+export function versionInfo() {
   return {
     major: "1",
     minor: "36",

@@ -3,7 +3,7 @@ import type { JsonObject } from "../api/json.ts";
 import { decodeTyped } from "../api/schema/decode.ts";
 import { applyDefaults } from "../api/schema/defaults.ts";
 import { Scheme } from "./scheme.ts";
-import { pullPolicyOf } from "./core/defaults/container.ts";
+import { pullPolicyOf } from "./core/pod-defaults.ts";
 
 const scheme = Scheme.builtIn();
 

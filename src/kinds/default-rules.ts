@@ -26,7 +26,8 @@ export function defaultRules(kinds: Iterable<Kind>): ReadonlyMap<string, Default
 function declaredRules(kinds: Iterable<Kind>): ReadonlyMap<string, DefaultRule> {
   const rules = new Map<string, DefaultRule>();
   for (const { defaults = {} } of kinds) {
-    for (const [type, rule] of Object.entries(defaults)) {
+    // The schema of a type calls its rule with objects of that type.
+    for (const [type, rule] of Object.entries(defaults as Readonly<Record<string, DefaultRule>>)) {
       if ((rules.get(type) ?? rule) !== rule) throw new Error(`two kinds give ${type} different defaults`);
       rules.set(type, rule);
     }

@@ -68,6 +68,7 @@ import { resourceClaimTemplate } from "./resource/resource-claim-template.ts";
 import { resourcePoolStatusRequest } from "./resource/resource-pool-status-request.ts";
 import { resourceSlice } from "./resource/resource-slice.ts";
 import { priorityClass } from "./scheduling/priority-class.ts";
+import { podGroup } from "./scheduling/pod-group.ts";
 import { workload } from "./scheduling/workload.ts";
 import { csiDriver } from "./storage/csi-driver.ts";
 import { csiNode } from "./storage/csi-node.ts";
@@ -146,6 +147,7 @@ export const builtInKinds = {
   "resourcepoolstatusrequests.resource.k8s.io": resourcePoolStatusRequest,
   "resourceslices.resource.k8s.io": resourceSlice,
   "priorityclasses.scheduling.k8s.io": priorityClass,
+  "podgroups.scheduling.k8s.io": podGroup,
   "workloads.scheduling.k8s.io": workload,
   "csidrivers.storage.k8s.io": csiDriver,
   "csinodes.storage.k8s.io": csiNode,

@@ -3,8 +3,12 @@
  * stack.
  */
 export class StartupError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** The exit code of the program. */
+  readonly exitCode: number;
+
+  constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { readonly exitCode?: number } = {}) {
     super(message, options);
     this.name = "StartupError";
+    this.exitCode = exitCode;
   }
 }

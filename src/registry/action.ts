@@ -31,4 +31,4 @@ export interface Action {
 }
 
 /** Admission for writes that follow from an action, whose body has already passed admission. */
-export const alreadyAdmitted: Admission = { admit: async () => {}, validate: async () => {} };
+export const alreadyAdmitted: Admission = { admit() {}, validate() {} };

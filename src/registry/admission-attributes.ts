@@ -50,8 +50,10 @@ export function admissionAttributes(request: AdmittedRequest): AdmissionAttribut
     dryRun: context.dryRun,
     deadlineMs: context.deadlineMs,
     signal: () => context.signal?.(),
+    isAbandoned: () => context.isAbandoned?.() === true,
     warn: context.warn,
     annotate: (key, value) => context.annotate?.(key, value),
+    webhooksTook: (ms) => context.webhooksTook?.(ms),
     annotateBody: (key, value) => context.annotateBody?.(key, value),
     onSettled: request.onSettled,
   };

@@ -34,3 +34,26 @@ test("connections pass only the plugins that see them", async () => {
   await chain.validate(request);
   expect(ran).toEqual(["b", "b too"]);
 });
+
+test("an observer hears of each plugin and of each step, and which of them refuses", async () => {
+  const heard: string[] = [];
+  const plugins: AdmissionPlugin[] = [
+    { name: "a", admit: () => undefined, validate: () => undefined },
+    { name: "b", validate: () => Promise.reject(new Error("no")) },
+    { name: "c", validate: () => undefined },
+  ];
+  const chain = admissionChain(plugins, {
+    plugin: (name, { step, isRejected }) => void heard.push(`${name} ${step} ${isRejected}`),
+    step: ({ step, operation, isRejected }) => void heard.push(`${step} ${operation} ${isRejected}`),
+  });
+  const request = attributes("/pods", {});
+  await chain.admit(request);
+  await expect(chain.validate(request)).rejects.toThrow("no");
+  expect(heard).toEqual([
+    "a admit false",
+    "admit CREATE false",
+    "a validate false",
+    "b validate true",
+    "validate CREATE true",
+  ]);
+});

@@ -1,6 +1,8 @@
 import type { GroupVersionKind } from "../api/gvk.ts";
+import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { AdmissionObserver, AdmissionStep, AdmissionTime } from "./admission-observer.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { DocumentForms } from "./document-forms.ts";
 import type { Reinvocation } from "./reinvocation.ts";
@@ -34,11 +36,15 @@ export interface AdmissionAttributes {
   readonly deadlineMs: number | undefined;
   /** Returns a signal that aborts when the client no longer waits; undefined for requests that are always awaited. */
   signal(): AbortSignal | undefined;
+  /** Reports whether the client no longer waits. */
+  isAbandoned(): boolean;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate(key: string, value: string): void;
   /** Adds an annotation that quotes the request, if the audit records bodies of requests. */
   annotateBody(key: string, value: () => string): void;
+  /** Notes time that was spent waiting for webhooks. */
+  webhooksTook?(ms: number): void;
   /**
    * Registers a listener that is called once with the outcome of this attempt to write, for plugins that have counted
    * the object.
@@ -57,39 +63,105 @@ export interface AdmissionPlugin {
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
+/** Both methods refuse by throwing, also as a rejection. */
 export interface Admission {
-  admit(attributes: AdmissionAttributes): Promise<void>;
-  validate(attributes: AdmissionAttributes): Promise<void>;
+  admit(attributes: AdmissionAttributes): Eventual<void>;
+  validate(attributes: AdmissionAttributes): Eventual<void>;
 }
 
 /** Runs the plugins in order until one refuses. Mutating plugins run once more if one requests it. */
-export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
+export function admissionChain(plugins: readonly AdmissionPlugin[], observer?: AdmissionObserver): Admission {
   const documents = stepsOf(plugins);
   const connections = stepsOf(plugins.filter(({ seesConnections }) => seesConnections));
   const stepsFor = ({ operation }: AdmissionAttributes) => (operation === "CONNECT" ? connections : documents);
   return {
-    async admit(attributes) {
+    admit(attributes) {
       const { mutating } = stepsFor(attributes);
-      await inOrder(mutating, attributes);
-      if (attributes.reinvocation.repeat()) await inOrder(mutating, attributes);
+      const run = new StepRun("admit", attributes, observer);
+      const again = () => (attributes.reinvocation.repeat() ? run.pass(mutating) : undefined);
+      return followedBy(followedBy(run.pass(mutating), again), () => run.end(false));
     },
-    validate: (attributes) => inOrder(stepsFor(attributes).validating, attributes),
+    validate(attributes) {
+      const run = new StepRun("validate", attributes, observer);
+      return followedBy(run.pass(stepsFor(attributes).validating), () => run.end(false));
+    },
   };
 }
 
-function stepsOf(plugins: readonly AdmissionPlugin[]): { mutating: readonly Step[]; validating: readonly Step[] } {
-  return {
-    mutating: plugins.flatMap((plugin) => plugin.admit?.bind(plugin) ?? []),
-    validating: plugins.flatMap((plugin) => plugin.validate?.bind(plugin) ?? []),
-  };
+/** One method of a plugin. */
+interface PluginCall {
+  readonly plugin: string;
+  run(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
-type Step = (attributes: AdmissionAttributes) => Promise<void> | void;
+function stepsOf(plugins: readonly AdmissionPlugin[]): {
+  mutating: readonly PluginCall[];
+  validating: readonly PluginCall[];
+} {
+  const calls = (method: "admit" | "validate") =>
+    plugins.flatMap((plugin) => {
+      const run = plugin[method]?.bind(plugin);
+      return run === undefined ? [] : { plugin: plugin.name, run };
+    });
+  return { mutating: calls("admit"), validating: calls("validate") };
+}
 
-/** Runs the steps in order. Nearly all finish synchronously, and awaiting each would cost more than the steps. */
-async function inOrder(steps: readonly Step[], attributes: AdmissionAttributes): Promise<void> {
-  for (const step of steps) {
-    const pending = step(attributes);
-    if (pending !== undefined) await pending;
+/** One step of admission for one request, with its times. */
+class StepRun {
+  readonly #step: AdmissionStep;
+  readonly #attributes: AdmissionAttributes;
+  readonly #observer: AdmissionObserver | undefined;
+  readonly #startMs = performance.now();
+
+  constructor(step: AdmissionStep, attributes: AdmissionAttributes, observer: AdmissionObserver | undefined) {
+    this.#step = step;
+    this.#attributes = attributes;
+    this.#observer = observer;
+  }
+
+  /** Calls the plugins in order. Nearly all finish synchronously, and awaiting each would cost more than the calls. */
+  pass(calls: readonly PluginCall[], from = 0): Eventual<void> {
+    let startMs = performance.now();
+    for (let at = from; at < calls.length; at++) {
+      const { plugin, run } = calls[at] as PluginCall;
+      let pending: Eventual<void>;
+      try {
+        pending = run(this.#attributes);
+      } catch (error) {
+        throw this.#rejected(plugin, startMs, error);
+      }
+      if (pending !== undefined) return this.#passLater(pending, plugin, startMs, () => this.pass(calls, at + 1));
+      // The end of one call is the start of the next.
+      const endMs = performance.now();
+      this.#observer?.plugin(plugin, this.#timeSince(startMs, endMs, false));
+      startMs = endMs;
+    }
+  }
+
+  #passLater(pending: Promise<void>, plugin: string, startMs: number, next: () => Eventual<void>): Promise<void> {
+    return pending.then(
+      () => {
+        this.#observer?.plugin(plugin, this.#timeSince(startMs, performance.now(), false));
+        return next();
+      },
+      (error: unknown) => {
+        throw this.#rejected(plugin, startMs, error);
+      },
+    );
+  }
+
+  #rejected(plugin: string, startMs: number, error: unknown): unknown {
+    this.#observer?.plugin(plugin, this.#timeSince(startMs, performance.now(), true));
+    this.end(true);
+    return error;
+  }
+
+  end(isRejected: boolean): void {
+    this.#observer?.step(this.#timeSince(this.#startMs, performance.now(), isRejected));
+  }
+
+  #timeSince(startMs: number, endMs: number, isRejected: boolean): AdmissionTime {
+    const { operation } = this.#attributes;
+    return { step: this.#step, operation, seconds: (endMs - startMs) / 1_000, isRejected };
   }
 }

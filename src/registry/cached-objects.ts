@@ -1,5 +1,6 @@
 import type { ObjectLookup, StoredObject } from "./object-lookup.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
@@ -24,10 +25,13 @@ export class CachedObjects implements ObjectLookup {
     return registry === undefined || entry === undefined ? undefined : this.#decode(entry, registry);
   }
 
-  list(resource: GroupResource, namespace: string): readonly KubeObject[] {
+  list(resource: GroupResource, namespace: string, labels?: LabelSelector): readonly KubeObject[] {
     const registry = this.#registryOf(resource);
     if (registry === undefined) return [];
-    return entriesOf(registry, namespace).map((entry) => this.#decode(entry, registry));
+    const entries = entriesOf(registry, namespace);
+    const selected =
+      labels === undefined ? entries : entries.filter(({ index }) => matchesLabels(labels, index.labels));
+    return selected.map((entry) => this.#decode(entry, registry));
   }
 
   *scan(resource: GroupResource, namespace: string): Generator<StoredObject> {
@@ -48,7 +52,10 @@ export class CachedObjects implements ObjectLookup {
   }
 }
 
+const noEntries: readonly Entry[] = [];
+
 function entriesOf({ cacher, info }: Registry, namespace: string): readonly Entry[] {
+  if (cacher.size === 0) return noEntries;
   const page = cacher.list({ prefix: namespace === "" ? info.keyPrefix : `${info.keyPrefix}${namespace}/` });
   if (page instanceof Promise) throw new Error("the newest state is always in memory");
   return page.entries;

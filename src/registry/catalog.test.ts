@@ -34,7 +34,7 @@ test("known groups and versions come first, all others by name and by preference
   expect(catalog.all()).toHaveLength(8);
 });
 
-test("a follower hears of what is there, and the last one first of what goes", () => {
+test("a follower is told about present entries, and later followers hear first of removals", () => {
   const catalog = new Catalog();
   const [first, second] = [entryOf("", "a", "v1"), entryOf("", "b", "v1")];
   const heard: string[] = [];

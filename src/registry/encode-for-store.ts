@@ -1,6 +1,6 @@
 import { apiVersionOf } from "../api/gvk.ts";
-import { emptyJsonObject, type JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import { managedFieldsText } from "../apply/managed-fields-text.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import type { ObjectForm } from "../api/scheme/object-form.ts";
@@ -19,22 +19,11 @@ export function encodeForStore(
   info: ResourceInfo,
   written: ResourceInfo = info,
 ): { index: ObjectIndex; body: ProposedBody } {
-  const before = emptyJsonObject();
-  const after = emptyJsonObject();
-  let side = before;
-  for (const [name, value] of Object.entries(object.metadata)) {
-    if (value === undefined || name === "resourceVersion" || name === "managedFields") continue;
-    if (!fieldsBeforeResourceVersion.has(name)) side = after;
-    side[name] = value as JsonObject;
-  }
-  const rest = emptyJsonObject();
-  for (const [name, value] of Object.entries(object)) {
-    if (name === "kind" || name === "apiVersion" || name === "metadata" || value === undefined) continue;
-    rest[name] = value as JsonObject;
-  }
-  const head = stringifyJson(before).slice(0, -1);
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object as unknown as StoredObject;
+  const { name, generateName, namespace, selfLink, uid, resourceVersion: _gap, managedFields, ...after } = metadata;
+  const head = stringifyJson({ name, generateName, namespace, selfLink, uid } as JsonObject).slice(0, -1);
   const prefix = `{"metadata":${head}${head === "{" ? "" : ","}"resourceVersion":"`;
-  const suffix = `"${fieldsOf(after)}${managedFieldsOf(object)}}${fieldsOf(rest)}}`;
+  const suffix = `"${fieldsOf(after)}${managedFieldsOf(managedFields)}}${fieldsOf(rest)}}`;
   return {
     index: indexOf(object, info, written),
     body: { prefix: encoder.encode(prefix), suffix: encoder.encode(suffix) },
@@ -42,7 +31,10 @@ export function encodeForStore(
 }
 
 const encoder = new TextEncoder();
-const fieldsBeforeResourceVersion = new Set(["name", "generateName", "namespace", "selfLink", "uid"]);
+
+interface StoredObject extends JsonObject {
+  readonly metadata: JsonObject & Pick<ObjectMeta, "managedFields">;
+}
 
 /** Returns the text that appends an object's fields to others: `{"a":1}` as `,"a":1`. */
 function fieldsOf(object: JsonObject): string {
@@ -51,7 +43,7 @@ function fieldsOf(object: JsonObject): string {
 }
 
 /** Returns the text of managedFields, which are the last part of metadata. */
-function managedFieldsOf({ metadata: { managedFields } }: KubeObject): string {
+function managedFieldsOf(managedFields: ObjectMeta["managedFields"]): string {
   return managedFields === undefined ? "" : `,"managedFields":${managedFieldsText(managedFields)}`;
 }
 

@@ -9,7 +9,7 @@ function recorded(promise: Promise<void>): { isOver: boolean } {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("what runs is waited for, what begins later is not", async () => {
+test("work that is running is waited for; work that begins later is not", async () => {
   const inFlight = new InFlight();
   const [first, second, third] = [0, 1, 2].map(() => Promise.withResolvers<void>());
   const running = [inFlight.run(() => first!.promise), inFlight.run(() => second!.promise)];
@@ -28,7 +28,7 @@ test("what runs is waited for, what begins later is not", async () => {
   await Promise.all(running);
 });
 
-test("what fails has ended too, and keeps its failure", async () => {
+test("failed work has ended too, and keeps its error", async () => {
   const inFlight = new InFlight();
   const failing = inFlight.run(() => Promise.reject(new Error("no")));
   const ended = inFlight.ended();
@@ -57,7 +57,7 @@ test("nothing begins while it is held, and nothing that waits for that is counte
   expect(began).toBe(2);
 });
 
-test("what is held for ever fails as its opening does", async () => {
+test("a value held for good fails as its opening does", async () => {
   const inFlight = new InFlight();
   inFlight.holdUntil(Promise.reject(new Error("closed")));
   await expect(inFlight.run(async () => 1)).rejects.toThrow("closed");

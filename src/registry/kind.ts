@@ -1,8 +1,9 @@
 import type { TableRules } from "../api/codec/table/table-rules.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { DefaultRule } from "../api/schema/schema.ts";
+import type { NamedTypes } from "../api/scheme/generated/named-types.ts";
 import type { GeneratedResource, GeneratedResources } from "../api/scheme/generated/resources.ts";
 import type { Conversion, FitsType, LabelRules, ResourceInfo } from "../api/scheme/resource.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
@@ -23,23 +24,31 @@ export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
   /** Endpoints of its subresources, by name. */
   readonly subresources: ReadonlyMap<string, DeclaredEndpoint<T>>;
   /** Rules of its table; undefined for a kind without columns of its own. */
-  readonly table?: TableRules | undefined;
+  readonly table?: TableRules<T> | undefined;
   /** Labels of field selectors; undefined if all of them are paths of fields. */
   readonly labels?: LabelRules | undefined;
-  /**
-   * Defaults that are more than values, by type, such as `core/v1.PodSpec`; each applies to every kind with that type.
-   */
-  readonly defaults?: Readonly<Record<string, DefaultRule>> | undefined;
+  /** Defaults that are more than values. */
+  readonly defaults?: DefaultsByType | undefined;
   /** Conversions by version, for versions whose fields differ from the stored ones. */
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>> | undefined;
-  /** Texts for `kubectl explain`, by type. */
-  readonly descriptions?: Readonly<Record<string, TypeDescriptions>> | undefined;
+  /** Texts for `kubectl explain`. */
+  readonly descriptions?: DescriptionsByType | undefined;
   /** The objects hold confidential values, which no error may show. */
   readonly sensitive?: true | undefined;
 }
 
-/** Texts about a type, by field name; "" is the text about the type itself. */
-export type TypeDescriptions = Readonly<Record<string, string>>;
+/**
+ * Rules that fill in absent fields, by type, such as `core/v1.PodSpec`. Each applies to every kind with that type, and
+ * gets decoded objects, in which every field is present that its type requires.
+ */
+export type DefaultsByType = { readonly [N in keyof NamedTypes]?: (object: NamedTypes[N]) => void };
+
+/** Texts by type and field; "" is the text about the type itself. */
+export type DescriptionsByType = { readonly [N in keyof NamedTypes]?: TypeDescriptions<NamedTypes[N]> };
+
+type TypeDescriptions<T> = { readonly [F in FieldOf<T> | ""]?: string };
+
+type FieldOf<T> = [T] extends [JsonObject] ? keyof T : never;
 
 /** An endpoint as a kind declares it: data, and functions of the parts of a running server. */
 export type DeclaredEndpoint<T extends KubeObject = KubeObject> =
@@ -80,11 +89,11 @@ export interface BuiltInKind<R extends GeneratedResource> extends Kind<Generated
 /** Endpoints of the resource and of each of its subresources. A missing one does not compile. */
 type BuiltInRules<R extends GeneratedResource> = {
   readonly endpoint: DeclaredEndpoint<GeneratedResources[R]["object"]>;
-  readonly table?: TableRules | undefined;
+  readonly table?: TableRules<GeneratedResources[R]["object"]> | undefined;
   readonly labels?: LabelRules;
-  readonly defaults?: Readonly<Record<string, DefaultRule>>;
+  readonly defaults?: DefaultsByType;
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>>;
-  readonly descriptions?: Readonly<Record<string, TypeDescriptions>>;
+  readonly descriptions?: DescriptionsByType;
   readonly sensitive?: true;
 } & ([GeneratedResources[R]["subresources"]] extends [never]
   ? { readonly subresources?: never }

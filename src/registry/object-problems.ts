@@ -36,7 +36,8 @@ export function objectProblems(
   if (strategy.declaresRules) return [...written, ...declarative.enforce(schema, object, old)];
   const errors = declarative.reconcile(schema, object, old, written);
   if (strategy.coversSchema) return errors;
-  const known = new Set(errors.map(({ field }) => field));
   const more = validateSchema(schema, object as unknown as JsonObject);
+  if (more.length === 0) return errors;
+  const known = new Set(errors.map(({ field }) => field));
   return [...errors, ...more.filter(({ field }) => !known.has(field))];
 }

@@ -13,6 +13,7 @@ import { InFlight } from "./in-flight.ts";
 import { strategyOf } from "./kind.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
+import type { StoreObserver } from "./store-observer.ts";
 
 export interface RegistriesParts {
   readonly catalog: Catalog;
@@ -32,6 +33,8 @@ export interface RegistriesParts {
     | undefined;
   /** Returns the allocator of a resource; undefined for one that needs none. */
   readonly allocatorOf?: ((resource: GroupResource) => Allocator | undefined) | undefined;
+  /** Returns what measures the writes of a resource. */
+  readonly observerOf?: ((resource: GroupResource) => StoreObserver) | undefined;
 }
 
 /**
@@ -41,7 +44,8 @@ export interface RegistriesParts {
 export class Registries {
   readonly #parts: RegistriesParts;
   readonly #byResource = new Map<ResourceInfo, Registry>();
-  readonly #byGroupResource = new Map<string, Registry>();
+  /** Registries by group, then by resource: each write looks up a dozen. */
+  readonly #byGroup = new Map<string, Map<string, Registry>>();
   /** Every creation in progress. */
   readonly creations = new InFlight();
 
@@ -76,12 +80,12 @@ export class Registries {
 
   /** Returns the registry of a resource, whatever version it is stored in; undefined if there is none. */
   find(resource: GroupResource): Registry | undefined {
-    return this.#byGroupResource.get(resourceKey(resource));
+    return this.#byGroup.get(resource.group)?.get(resource.resource);
   }
 
   /** Lists one registry for each kind. */
   all(): Iterable<Registry> {
-    return this.#byGroupResource.values();
+    return [...this.#byGroup.values()].flatMap((registries) => [...registries.values()]);
   }
 
   #add(entry: CatalogEntry): void {
@@ -90,8 +94,14 @@ export class Registries {
     for (const info of new Set([stored, ...served.map(storedInfo)])) {
       const registry = this.#open(entry, info, stored);
       this.#byResource.set(info, registry);
-      if (info === stored) this.#byGroupResource.set(resourceKey(info), registry);
+      if (info === stored) this.#groupOf(info).set(info.resource, registry);
     }
+  }
+
+  #groupOf({ group }: GroupResource): Map<string, Registry> {
+    const registries = this.#byGroup.get(group) ?? new Map<string, Registry>();
+    this.#byGroup.set(group, registries);
+    return registries;
   }
 
   #open(entry: CatalogEntry, info: ResourceInfo, storage: ResourceInfo): Registry {
@@ -102,6 +112,7 @@ export class Registries {
     const own = {
       strategy,
       allocator: allocatorOf?.(info),
+      observer: this.#parts.observerOf?.(info),
       cacher: cachers.cacher(info.keyPrefix),
       ownedFields: (subresource: string) => ownedFieldsOf?.(info, subresource, hasStatus),
     };
@@ -117,10 +128,8 @@ export class Registries {
   #forget({ stored, served }: CatalogEntry): void {
     if (stored === undefined) return;
     for (const info of [stored, ...served.map(storedInfo)]) this.#byResource.delete(info);
-    this.#byGroupResource.delete(resourceKey(stored));
+    const registries = this.#groupOf(stored);
+    registries.delete(stored.resource);
+    if (registries.size === 0) this.#byGroup.delete(stored.group);
   }
-}
-
-function resourceKey({ group, resource }: GroupResource): string {
-  return `${group}/${resource}`;
 }

@@ -198,7 +198,7 @@ describe("delete()", () => {
 
 test.each<[why: string, abandoned: Partial<WriteContext>]>([
   ["is out of time", { deadlineMs: 1 }],
-  ["has lost its client", { signal: () => AbortSignal.abort() }],
+  ["has lost its client", { isAbandoned: () => true }],
 ])("a request that %s stores and removes nothing", async (_, abandoned) => {
   await configMaps.create(configMap({ name: "a" }, { k: "1" }), "default", context);
   const late = { ...context, ...abandoned };

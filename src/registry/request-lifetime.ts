@@ -8,13 +8,15 @@ export interface RequestLifetime {
   readonly deadlineMs?: number | undefined;
   /** Returns a signal that aborts when nobody waits for the outcome any more. */
   readonly signal?: SignalSource | undefined;
+  /** Reports whether that signal has aborted, without making one. */
+  readonly isAbandoned?: (() => boolean) | undefined;
 }
 
 /** Rejects a request whose time is over or whose client has gone, as upstream does. @throws StatusError 504 */
 export function refuseAbandoned(request: RequestLifetime, clock: Clock): void {
   const { deadlineMs } = request;
   const isLate = deadlineMs !== undefined && clock.nowMs() >= deadlineMs;
-  if (isLate || request.signal?.()?.aborted === true) {
+  if (isLate || request.isAbandoned?.() === true) {
     throw status.timeout("request did not complete within requested timeout");
   }
 }

@@ -16,6 +16,15 @@ export interface Selection {
   readonly key: Key | undefined;
   /** Reports whether an entry matches; undefined if everything below the prefix does. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
+  /** The selection in two steps, where it depends on content that may have to be converted in between. */
+  readonly content?: ContentSelection | undefined;
+}
+
+export interface ContentSelection {
+  /** Reports whether an entry may match, without a look at its content. */
+  readonly mayMatch: (entry: Entry) => boolean;
+  /** Reports whether an entry that has been prepared for the version matches. */
+  readonly matches: (prepared: Entry) => boolean;
 }
 
 /**
@@ -34,10 +43,31 @@ export function selectionOf(
   const prefix = pinnedNamespace === "" ? info.keyPrefix : `${info.keyPrefix}${pinnedNamespace}/`;
   const single = pinnedName !== "" && (!info.namespaced || pinnedNamespace !== "");
   const selects = labels.requirements.length > 0 || fields.terms.length > 0 || (pinnedName !== "" && !single);
+  const selectsContent =
+    info.form.kind === "structural" && fields.terms.some(({ label }) => info.selectableFields.has(label));
   return {
     prefix,
+    content: selectsContent ? contentSelection(info, labels, fields, pinnedName) : undefined,
     key: single ? prefix + pinnedName : undefined,
     matches: selects ? (entry) => matches(entry, info, labels, fields, pinnedName) : undefined,
+  };
+}
+
+function contentSelection(
+  info: ResourceInfo,
+  labels: LabelSelector,
+  fields: FieldSelector,
+  name: string,
+): ContentSelection {
+  return {
+    mayMatch: (entry) => matches(entry, info, labels, { ...fields, terms: [] }, name),
+    matches: (prepared) => {
+      const body = decodeBody(prepared);
+      return matchesFields(
+        fields,
+        (label) => info.selectableFields.get(label)?.(body) ?? fieldOf(prepared, info, label),
+      );
+    },
   };
 }
 

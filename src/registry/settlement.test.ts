@@ -32,7 +32,7 @@ test("a listener that fails changes nothing about the write, and the others hear
   expect(heard).toEqual(["stored"]);
 });
 
-test("a listener hears of its own attempt only", async () => {
+test("a listener is called for its own attempt only", async () => {
   const settlement = new Settlement();
   const heard: string[] = [];
   settlement.add((how) => void heard.push(how));

@@ -13,7 +13,7 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { SignalSource } from "../api/joint-call.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
-import type { ApplyResult, Operation, Store } from "../storage/store.ts";
+import type { ApplyResult, Command, Operation, Store } from "../storage/store.ts";
 import type { Entry, Key } from "../api/entry.ts";
 import type { Allocator } from "./allocator.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
@@ -22,6 +22,7 @@ import { type FieldFilterFinder, FieldOwnership } from "./field-ownership.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { RandomInt } from "./random-name.ts";
 import { refuseAbandoned, type RequestLifetime } from "./request-lifetime.ts";
+import type { StoreObserver, StoreOperation } from "./store-observer.ts";
 import type { Strategy } from "./strategy.ts";
 import { fieldErrorsMax } from "../api/validation/labels.ts";
 import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
@@ -50,6 +51,7 @@ export interface RegistryParts {
   readonly ownedFields?: FieldFilterFinder | undefined;
   /** Allocator of unique values, for resources that need them. */
   readonly allocator?: Allocator | undefined;
+  readonly observer?: StoreObserver | undefined;
 }
 
 /** Limit of a stored object, however it was made: many small patches must not add up to more than one body may have. */
@@ -130,29 +132,41 @@ export class StoredKind {
    * request that nobody waits for any more: a webhook that was cut short may have let it pass.
    */
   async put(object: KubeObject, key: Key, before: Entry | undefined, request: RequestLifetime): Promise<ApplyResult> {
-    const { store, clock, storage = this.info } = this.parts;
+    const { clock, storage = this.info } = this.parts;
     const { converter } = storage;
     const converted = storage === this.info ? undefined : converter?.forStorage(object, storage, request.signal);
     const operation = putOf(converted === undefined ? object : await converted, storage, this.info);
     refuseAbandoned(request, clock);
-    return store.commit({
-      key,
-      expect: before === undefined ? { kind: "absent" } : { kind: "revision", revision: before.revision },
-      operation,
-    });
+    const expect: Command["expect"] =
+      before === undefined ? { kind: "absent" } : { kind: "revision", revision: before.revision };
+    return this.#commit({ key, expect, operation }, before === undefined ? "create" : "update");
   }
 
   /** Undefined when the entry has changed since it was read. Removes nothing once nobody waits for the request. */
   async remove(entry: Entry, request: RequestLifetime): Promise<Entry | undefined> {
     refuseAbandoned(request, this.parts.clock);
-    const applied = await this.parts.store.commit({
+    const command: Command = {
       key: entry.key,
       expect: { kind: "revision", revision: entry.revision },
       operation: { kind: "delete", last: splitAtResourceVersion(entry.body) },
-    });
+    };
+    const applied = await this.#commit(command, "delete");
     if (applied.kind === "rejected") return undefined;
     await this.parts.allocator?.afterDelete(decodeEntry(applied.entry, this.info));
     return applied.entry;
+  }
+
+  async #commit(command: Command, operation: StoreOperation): Promise<ApplyResult> {
+    const { store, observer } = this.parts;
+    const startedMs = performance.now();
+    let hasFailed = true;
+    try {
+      const result = await store.commit(command);
+      hasFailed = false;
+      return result;
+    } finally {
+      observer?.written(operation, (performance.now() - startedMs) / 1_000, hasFailed);
+    }
   }
 }
 

@@ -30,8 +30,9 @@ export function carrySystemFields(object: KubeObject, old: KubeObject): void {
   }
   metadata["uid"] ??= stored["uid"];
   if (stored["deletionTimestamp"] !== undefined) metadata["deletionTimestamp"] = stored["deletionTimestamp"];
-  metadata["deletionGracePeriodSeconds"] ??= stored["deletionGracePeriodSeconds"];
-  if (metadata["deletionGracePeriodSeconds"] === undefined) delete metadata["deletionGracePeriodSeconds"];
+  const period = metadata["deletionGracePeriodSeconds"] ?? stored["deletionGracePeriodSeconds"];
+  if (period === undefined) delete metadata["deletionGracePeriodSeconds"];
+  else metadata["deletionGracePeriodSeconds"] = period;
 }
 
 export function setManagedFields({ metadata }: KubeObject, entries: ObjectMeta["managedFields"]): void {

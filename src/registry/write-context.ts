@@ -21,11 +21,15 @@ export interface WriteContext {
   readonly deadlineMs?: number | undefined;
   /** Returns a signal, made on first use, that aborts when the client no longer waits. */
   readonly signal?: (() => AbortSignal) | undefined;
+  /** Reports whether the client no longer waits; by default it always does. */
+  readonly isAbandoned?: (() => boolean) | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate?(key: string, value: string): void;
   /** Adds an annotation that quotes the request, if the audit records bodies of requests. */
   annotateBody?(key: string, value: () => string): void;
+  /** Notes time that was spent waiting for webhooks. */
+  webhooksTook?(ms: number): void;
 }
 
 /** Outcome of a write. `entry` is undefined for a dry run, which has only the decoded object. */

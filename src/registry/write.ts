@@ -1,7 +1,8 @@
 import type { Admission, AdmissionAttributes } from "./admission.ts";
 import { admissionAttributes } from "./admission-attributes.ts";
+import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
 import { nextTurn } from "../api/turn.ts";
 import { managedFieldsProblem } from "../apply/managed-fields.ts";
 import type { FieldTracker } from "./field-ownership.ts";
@@ -114,17 +115,9 @@ export const writeSteps = {
   dropRepeatedOwners({ object, context }: Write): void {
     dropRepeatedOwners(object, context.warn, " after mutating admission happens");
   },
-  async admit(write: Write): Promise<void> {
-    const { object, admission, attributes, context } = write;
-    const { managedFields } = object.metadata;
-    await admission.admit(attributes);
-    if (object.metadata.managedFields === managedFields) return;
-    const problem = managedFieldsProblem(object.metadata.managedFields);
-    if (problem === undefined) return;
-    setManagedFields(object, managedFields);
-    context.warn(
-      `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
-    );
+  admit(write: Write): Eventual<void> {
+    const { managedFields } = write.object.metadata;
+    return followedBy(write.admission.admit(write.attributes), () => restoreManagedFields(write, managedFields));
   },
   canonicalise(write: Write): void {
     write.object = write.kind.canonical(write.object);
@@ -132,7 +125,7 @@ export const writeSteps = {
   warn({ strategy, object, old, context }: Write): void {
     for (const text of strategy.warnings?.(object, old) ?? []) context.warn(text);
   },
-  judge(write: Write): Promise<void> {
+  judge(write: Write): Eventual<void> {
     const { object, attributes } = write;
     const name = object.metadata.name ?? "";
     return write.admission.validate({ ...attributes, name, object });
@@ -145,6 +138,18 @@ export const writeSteps = {
     kind.info.form.complete(object as unknown as JsonObject);
   },
 } satisfies Record<string, WriteStep>;
+
+/** Undoes a change of managedFields by a plugin that left them in a form that nobody can read. */
+function restoreManagedFields({ object, context }: Write, before: ManagedFieldsEntry[] | undefined): void {
+  const { managedFields } = object.metadata;
+  if (managedFields === before) return;
+  const problem = managedFieldsProblem(managedFields);
+  if (problem === undefined) return;
+  setManagedFields(object, before);
+  context.warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+  );
+}
 
 function updateTracker(kind: StoredKind, subresource: string, { manager, version }: WriteContext): FieldTracker {
   const writer = { manager, subresource, version: version ?? kind.info, nowMs: kind.parts.clock.nowMs() };

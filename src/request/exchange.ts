@@ -37,8 +37,12 @@ export interface IncomingRequest {
   readonly httpVersion: "1.1" | "2";
   /** Reads the whole body, at most once. Rejects with a 413 StatusError beyond the body limit. */
   body(): Promise<Uint8Array>;
+  /** Size of the body once it is read; undefined before, and where nobody measures it. */
+  readonly bodyBytes?: number | undefined;
   /** Aborts when the client is gone or the server gives up on the request. */
   readonly signal: AbortSignal;
+  /** True once `signal` has aborted. Asking makes no signal, which most requests do without. */
+  readonly isAborted: boolean;
   /** Aborts `signal` because the server gives up on the request (deadline). */
   abort?(reason: Error): void;
   /** Annotations that authentication adds to the audit event of the request. */
@@ -104,6 +108,10 @@ export interface Exchange {
   readonly responseHeaders: [string, string][];
   /** True if the answer is our error, not the client's. */
   failed?: boolean;
+  /** True if the server refused or gave up the request to protect itself. */
+  isTerminated?: boolean;
+  /** Time that admission webhooks took. */
+  webhookMs?: number;
   /** The Status of an answer that is an error, in any format. */
   refusal?: Status;
   /** Set where the request is audited. */

@@ -11,10 +11,13 @@ import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
 import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
+import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import type { ChainOptions } from "../http/filters/chain.ts";
-import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
-import { catalogServer, resourceHandler } from "../http/handlers/resources.ts";
+import { builtInServer } from "../http/handlers/built-in-server.ts";
+import { customServer } from "../http/handlers/custom-server.ts";
+import type { HandlerParts } from "../http/handlers/endpoint.ts";
+import { resourceHandler } from "../http/handlers/resources.ts";
 import { type HealthCheck, healthHandler } from "../http/health.ts";
 import type { Lifecycle } from "../http/lifecycle.ts";
 import { contentTypeOf, negotiate } from "../http/negotiate.ts";
@@ -36,6 +39,7 @@ export interface AppParts extends StartContext {
   readonly credentials: ServerCredentials;
   readonly lifecycle: Lifecycle;
   readonly audited: OpenAudit | undefined;
+  readonly auditFilter: AuditFilterMetrics;
   readonly checks: readonly HealthCheck[];
   /** Priority and fairness; undefined where it is turned off. */
   readonly fairness: ChainOptions["flowControl"];
@@ -55,11 +59,29 @@ export function appOptions(parts: AppParts): AppOptions {
   const endpoints = endpointsOf(parts);
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
   const healthMetrics = createHealthMetrics(clock.nowMs());
+  const handlers: HandlerParts = {
+    catalog,
+    typeSchema: (name) => scheme.typeSchema(name),
+    store,
+    clock,
+    cbor,
+    minRequestTimeoutMs: config.minRequestTimeoutMs,
+    randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+    metrics,
+    authorizer,
+    unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
+    endpoint: (info, subresource) => endpoints.find(info, subresource),
+    admission: parts.api.admission,
+  };
   return {
     chain: {
       clock,
-      authenticator: countAuthentications(authentication.authenticator, metrics.registry),
-      authorizer: countDecisions(authorizer, metrics.registry),
+      authenticator: countAuthentications(authentication.authenticator, {
+        registry: metrics.registry,
+        inFilter: metrics.filterDuration("authentication"),
+        nowMs: () => clock.nowMs(),
+      }),
+      authorizer: countDecisions(authorizer, metrics.registry, metrics.filterDuration("authorization")),
       afterAuthentication: [
         ...(auditing === undefined ? [] : [audit(auditing)]),
         impersonation({
@@ -85,26 +107,7 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler(
-      [
-        catalogServer({
-          catalog,
-          typeSchema: (name) => scheme.typeSchema(name),
-          store,
-          clock,
-          cbor,
-          minRequestTimeoutMs: config.minRequestTimeoutMs,
-          randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-          metrics,
-          authorizer,
-          unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
-          endpoint: (info, subresource) => endpoints.find(info, subresource),
-          admission: parts.api.admission,
-        }),
-      ],
-      catalog,
-      () => store.readBarrier(),
-    ),
+    resources: resourceHandler([builtInServer(handlers), customServer(handlers)], catalog, () => store.readBarrier()),
     notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts, [{ name: "slis", paths: ["/metrics/slis"], handle: healthMetrics.handle }]),
   };
@@ -139,10 +142,10 @@ function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints
   return endpoints;
 }
 
-function auditingOf({ audited, config, api, log }: AppParts): AuditOptions | undefined {
+function auditingOf({ audited, auditFilter: metrics, config, api, log }: AppParts): AuditOptions | undefined {
   if (audited === undefined) return undefined;
   const onError = (error: unknown) => log.error("an audit event could not be written", { error });
-  return { ...audited, clock: config.clock, decodeProtobuf: messageDecoder(api.scheme), onError };
+  return { ...audited, clock: config.clock, decodeProtobuf: messageDecoder(api.scheme), metrics, onError };
 }
 
 function clusterPlugins({ storage, api, config, credentials, heard }: AppParts): AppPlugin[] {

@@ -25,10 +25,18 @@ import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { Retention } from "../storage/retention.ts";
 import { untilAvailable } from "../storage/until-available.ts";
 import type { ServerConfig } from "./config/server-options.ts";
+import { aggregationMetrics } from "./metrics/aggregation-metrics.ts";
+import { authorizationMetrics } from "./metrics/authorization-metrics.ts";
+import { cacheMetrics, readWaitMetrics } from "./metrics/cache-metrics.ts";
 import { exposeFeatureGates } from "./metrics/feature-gate-metric.ts";
 import { countMismatches } from "./metrics/mismatch-metric.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import { exposeStorageSize } from "./metrics/storage-size-metric.ts";
+import { storeRequestMetrics } from "./metrics/store-request-metrics.ts";
 import { openWebhooks } from "./open-webhooks.ts";
+import { admissionMetrics } from "./metrics/admission-metrics.ts";
+import { conditionMetrics } from "./metrics/condition-metrics.ts";
+import { policyMetrics } from "./metrics/policy-metrics.ts";
 import { openRegistries, type ServerRegistries } from "./registries.ts";
 import type { StartContext } from "./start-context.ts";
 
@@ -56,18 +64,23 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const scheme = Scheme.builtIn({ runtimeConfig: config.runtimeConfig, gateEnabled: isGateOn });
   const catalog = builtInCatalog(scheme);
   const metrics = createMetrics({
-    isServed: ({ group, version, resource }) => catalog.find(group, version, resource) !== undefined,
+    isServed({ group, version, resource, subresource }) {
+      const info = catalog.find(group, version, resource);
+      return info !== undefined && (subresource === "" || info.subresources.has(subresource));
+    },
   });
   const cachers = parts.adopt(new CacherSet({ store, clock, metrics: watchMetrics(catalog, metrics) }), (set) =>
     set.close(),
   );
-  const authorization = parts.use(
-    orStartupError(() => openAuthorization({ options: config.authorization, scheme, store, clock, isGateOn, onError })),
-  );
   const serverId = await openServerId(config.dataDir);
+  const own = { onError, observer: authorizationMetrics(metrics.registry, serverId) };
+  const authorization = parts.use(
+    orStartupError(() => openAuthorization({ ...own, options: config.authorization, scheme, store, clock, isGateOn })),
+  );
   const creationsEnded = () => registries.creations.ended();
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
-  const webhooks = openWebhooks({ config, metrics, onError, registries: () => registries });
+  const countConditions = conditionMetrics(metrics.registry);
+  const webhooks = openWebhooks({ config, metrics, countConditions, onError, registries: () => registries });
   const opened = openRegistries({
     catalog,
     store,
@@ -80,13 +93,18 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     serviceNetwork: serviceNetworkOf(config),
     admissionPlugins: config.admissionPlugins,
     webhooks,
+    admissionObserver: admissionMetrics(metrics.registry, clock),
+    policyObserver: policyMetrics(metrics.registry, countConditions),
     authorizer: authorization.authorizer,
     admissionGuards: [rbacEscalation(authorization)],
+    observerOf: storeRequestMetrics(metrics.registry),
   });
   const { registries } = opened;
   exposeFeatureGates(metrics.registry, config.featureGates.list());
   member?.metrics.register(metrics.registry, member.cluster);
-  metrics.trackStorageObjects(() => objectCounts(registries));
+  aggregationMetrics(metrics.registry, catalog);
+  if (config.dataDir !== undefined) exposeStorageSize(metrics.registry, config.dataDir);
+  cacheMetrics(metrics.registry, () => registries.all());
 
   const definitions = registries.builtIn(customResourceDefinition);
   parts.use(
@@ -165,16 +183,15 @@ function orStartupError<T>(run: () => T): T {
 }
 
 function watchMetrics(catalog: Catalog, metrics: Metrics): CacherMetrics {
+  const waited = readWaitMetrics(metrics.registry);
   return {
+    waited(prefix, seconds) {
+      const info = catalog.findPrefix(prefix);
+      if (info !== undefined) waited(info, seconds);
+    },
     sent(prefix, events, bytes) {
       const info = catalog.findPrefix(prefix);
       if (info !== undefined) metrics.watchEvents(info, events, bytes);
     },
   };
-}
-
-function* objectCounts(registries: Registries): Generator<readonly [string, number]> {
-  for (const { info, cacher } of registries.all()) {
-    yield [info.group === "" ? info.resource : `${info.resource}.${info.group}`, cacher.size];
-  }
 }

@@ -17,11 +17,12 @@ import {
 } from "../http/health.ts";
 import { type InProcessClients, inProcessClients } from "../http/in-process-client.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
-import { listen, type Listener } from "../http/listener.ts";
+import { listen, type Listener, type ListenerOptions } from "../http/listener.ts";
 import { appOptions } from "./app-options.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import { listenError } from "./free-port.ts";
 import { auditMetrics } from "./metrics/audit-metrics.ts";
+import { listenerMetrics } from "./metrics/listener-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerCredentials } from "./open-identity.ts";
 import type { StartContext } from "./start-context.ts";
@@ -38,6 +39,8 @@ export interface ServerHttp extends AsyncDisposable {
   readonly clients: InProcessClients;
   /** Fails `/readyz` from now on; everything else is served as usual. */
   leave(): void;
+  /** Answers 503 from now on, because the cluster has removed this member. */
+  expel(): void;
   /** Takes no more requests, and waits up to `graceMs` for those that run. */
   drain(graceMs: number): Promise<void>;
 }
@@ -56,16 +59,16 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   const { identity } = context.credentials;
   const { clock } = config;
   const { store } = storage;
-  const audited =
-    config.audit && openAudit(config.audit, { clock, metrics: auditMetrics(api.metrics.registry), onError });
+  const counted = auditMetrics(api.metrics.registry);
+  const audited = config.audit && openAudit(config.audit, { clock, metrics: counted.events, onError });
   parts.defer(() => audited?.backend.close());
   const lifecycle = new Lifecycle();
   const checks = [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(api), shutdownCheck(lifecycle)];
   const fairness = openFlowControl(config, api);
   if (fairness !== undefined) parts.use(fairness.control.start());
-  const served = appOptions({ ...context, lifecycle, audited, checks, fairness });
+  const served = appOptions({ ...context, lifecycle, audited, auditFilter: counted.filter, checks, fairness });
   const app = buildApp(served);
-  const listener = await listenOn(config, identity, app, onError);
+  const listener = await listenOn({ config, identity, handle: app, onError, ...listenerMetrics(api.metrics.registry) });
   let drained: Promise<void> | undefined;
   const drain = async (graceMs: number) => {
     lifecycle.advance("refusing");
@@ -82,8 +85,15 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     port: listener.port,
     kubeconfig,
     checks,
-    clients: inProcessClients({ ...api.authorization, handler: served.resources, clock, onFault: onError }),
+    clients: inProcessClients({
+      ...api.authorization,
+      handler: served.resources,
+      clock,
+      onFault: onError,
+      onAnswer: api.metrics.selfRequest,
+    }),
     leave: () => lifecycle.advance("leaving"),
+    expel: () => lifecycle.advance("removed"),
     drain: (graceMs) => (drained ??= drain(graceMs)),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -114,16 +124,17 @@ function rbacCheck({ scheme, authorization }: Pick<ServerApi, "scheme" | "author
   return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
 }
 
-async function listenOn(
-  config: ServerConfig,
-  identity: ServerIdentity,
-  handle: Parameters<typeof listen>[0]["handle"],
-  onError: (error: unknown) => void,
-): Promise<Listener> {
+interface ListenParts extends Pick<ListenerOptions, "handle" | "onHandshakeFailed"> {
+  readonly config: ServerConfig;
+  readonly identity: ServerIdentity;
+  readonly onError: (error: unknown) => void;
+}
+
+async function listenOn({ config, identity, handle, onHandshakeFailed, onError }: ListenParts): Promise<Listener> {
   const { bindAddress: host, securePort: port } = config;
   try {
     const upgrade = serveUpgrades(handle, onError);
-    return await listen({ host, port, tls: identity.tls(), handle, upgrade, onError });
+    return await listen({ host, port, tls: identity.tls(), handle, upgrade, onError, onHandshakeFailed });
   } catch (error) {
     throw listenError(error, config);
   }

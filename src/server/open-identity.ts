@@ -1,5 +1,6 @@
 import { openAuthentication, type ServerAuthentication } from "../access/authentication/server-authentication.ts";
 import { ServerIdentity } from "../access/certificates/identity.ts";
+import { tokenMetrics } from "./metrics/token-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { StartContext } from "./start-context.ts";
 
@@ -34,6 +35,7 @@ export async function openIdentity(context: IdentityParts): Promise<ServerCreden
       certificateUids: config.featureGates.enabled("AllowParsingUserUIDFromCertAuth"),
       onRefused: (reason) => log.debug("a credential was refused", { reason }),
       onKeyWithdrawn,
+      observer: tokenMetrics(api.metrics.registry, api.serverId),
     }),
   );
   // Before the listener opens: a rotation that its API is told of must be in use when it answers.

@@ -7,6 +7,7 @@ import { gossipMetrics } from "./metrics/gossip-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
 import type { ServerCredentials } from "./open-identity.ts";
+import { nameMembers } from "./name-members.ts";
 import type { StartContext } from "./start-context.ts";
 
 /** The other members of the cluster, as far as they are told about this one and heard. */
@@ -43,6 +44,7 @@ export async function openMembers(context: MembersParts): Promise<ServerMembers>
   member.announce(http.port, opened.contact).catch(onError);
   const { cluster, directory } = member;
   const { identity } = credentials;
+  parts.use(nameMembers({ cluster, clock, identity, onError }));
   const onProgress = (message: string, fields: Readonly<Record<string, unknown>>) => log.info(message, fields);
   parts.use(startSelfPromotion({ cluster, directory, clock, identity, onProgress }));
   const kept = parts.move();

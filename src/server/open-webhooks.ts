@@ -13,6 +13,7 @@ import { StartupError } from "../process/startup-error.ts";
 import type { WebhookConversionParts } from "../kinds/custom/webhook-conversion.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { ServerConfig } from "./config/server-options.ts";
+import type { CountConditions } from "./metrics/condition-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { conversionMetrics, webhookMetrics } from "./metrics/webhook-metrics.ts";
 
@@ -27,7 +28,8 @@ export interface ServerWebhooks {
 export interface ServerWebhooksParts {
   readonly config: ServerConfig;
   readonly registries: () => Registries;
-  readonly metrics: Pick<Metrics, "registry">;
+  readonly metrics: Pick<Metrics, "registry" | "sentRequest">;
+  readonly countConditions: CountConditions;
   readonly onError: (error: unknown) => void;
 }
 
@@ -40,10 +42,11 @@ export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
     ? endpointResolver(lookup, (below) => (below === 0 ? 0 : randomInt(below)))
     : clusterAddressResolver(lookup);
   const observer = observerOf(parts);
+  const onRequest = parts.metrics.sentRequest;
   const partsOf = (kubeconfig: string | undefined): WebhookParts => {
     const credentials = kubeconfig === undefined ? noWebhookCredentials : credentialsOf(kubeconfig, config);
     return {
-      clients: new WebhookClients({ clock, resolve, credentials }),
+      clients: new WebhookClients({ clock, resolve, credentials, onRequest }),
       observer,
       breaksCircuits: config.breaksCircuits,
     };
@@ -52,7 +55,7 @@ export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
     mutating: partsOf(webhookKubeconfigs.MutatingAdmissionWebhook),
     validating: partsOf(webhookKubeconfigs.ValidatingAdmissionWebhook),
     conversion: {
-      clients: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials }),
+      clients: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials, onRequest }),
       observe: conversionMetrics(parts.metrics.registry),
     },
   };
@@ -66,8 +69,8 @@ function credentialsOf(file: string, { clock }: ServerConfig) {
   }
 }
 
-function observerOf({ config, registries, metrics, onError }: ServerWebhooksParts): WebhookObserver {
-  const counters = webhookMetrics(metrics.registry);
+function observerOf({ config, registries, metrics, countConditions, onError }: ServerWebhooksParts): WebhookObserver {
+  const counters = webhookMetrics(metrics.registry, countConditions);
   return {
     ...counters,
     circuit(change) {

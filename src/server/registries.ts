@@ -1,5 +1,6 @@
 import { authorizeBy } from "../admission/authorization.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
+import type { PolicyObserver } from "../admission/policies/policy-observer.ts";
 import { terminatingKind } from "../admission/terminating-kind.ts";
 import { paramPermission } from "../admission/policies/param-permission.ts";
 import { makePlugins, type PluginParts } from "../admission/plugins.ts";
@@ -13,6 +14,7 @@ import { resourceQuota } from "../kinds/core/resource-quota.ts";
 import { ownedFieldsOf } from "../kinds/reset-fields.ts";
 import { ServiceAllocation, type ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { type Admission, type AdmissionPlugin, admissionChain } from "../registry/admission.ts";
+import type { AdmissionObserver } from "../registry/admission-observer.ts";
 import { CachedObjects } from "../registry/cached-objects.ts";
 import { strategyOf } from "../registry/kind.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
@@ -30,6 +32,9 @@ export interface ServerRegistriesParts extends Omit<RegistriesParts, "admission"
   readonly authorizer?: Authorizer | undefined;
   /** Without them no webhook is called. */
   readonly webhooks?: PluginParts["webhooks"];
+  /** Hears how long the plugins take. */
+  readonly admissionObserver?: AdmissionObserver | undefined;
+  readonly policyObserver?: PolicyObserver | undefined;
   /** Behind the plugins, whatever these are. */
   readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
 }
@@ -98,6 +103,7 @@ function admissionOf(
     randomInt,
     catalog,
     webhooks: parts.webhooks,
+    policyObserver: parts.policyObserver,
     registryOf: (resource) => registries().find(resource),
     authorizer: parts.authorizer ?? alwaysDenyAuthorizer,
     authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
@@ -106,7 +112,8 @@ function admissionOf(
     catchUp: async () => void (await parts.store.readBarrier()),
   };
   const plugins = makePlugins(admissionPlugins, pluginParts);
-  return admissionChain([terminatingKind, ...plugins, paramPermission(pluginParts), ...admissionGuards]);
+  const all = [terminatingKind, ...plugins, paramPermission(pluginParts), ...admissionGuards];
+  return admissionChain(all, parts.admissionObserver);
 }
 
 function cloneObject(object: KubeObject): KubeObject {

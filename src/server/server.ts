@@ -1,4 +1,5 @@
 import { noGossip } from "../cluster/gossip/gossip.ts";
+import { RemovedMemberError } from "../cluster/removed-member.ts";
 import { type Log, openLog } from "../process/logs.ts";
 import type { Store } from "../storage/store.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
@@ -45,6 +46,8 @@ async function startOn(storage: ServerStore, config: ServerConfig, log: Log): Pr
   const controllers = parts.use(startControllers({ ...context, api, credentials, http }));
   const members = parts.use(await openMembers({ ...context, api, credentials, http }));
   gossip = members.gossip;
+  const failed = storage.member?.failed ?? new Promise<never>(() => undefined);
+  void failed.then((error) => error instanceof RemovedMemberError && http.expel());
 
   logStart(context, http.url);
   const running = parts.move();
@@ -62,7 +65,7 @@ async function startOn(storage: ServerStore, config: ServerConfig, log: Log): Pr
     token: credentials.identity.token,
     ca: credentials.identity.ca,
     client: http.clients.open,
-    failed: storage.member?.failed ?? new Promise(() => undefined),
+    failed,
     beginShutdown() {
       http.leave();
       gossip.announce();

@@ -1,4 +1,6 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import { leaderMetrics } from "./metrics/leader-metrics.ts";
+import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
 import type { ServerCredentials } from "./open-identity.ts";
@@ -15,8 +17,10 @@ export function startControllers(context: ControllersParts): ServerControllers &
   const { config, storage, api, credentials, http, onError } = context;
   const { identity, authentication } = credentials;
   const { frontProxy } = config.authentication;
+  const { registry } = api.metrics;
   const controllers = startServerControllers({
     ...api,
+    observeQueue: workQueueMetrics(registry),
     client: http.clients.own,
     serves: ({ group, version, resource }) => api.catalog.find(group, version, resource) !== undefined,
     store: storage.store,
@@ -34,5 +38,13 @@ export function startControllers(context: ControllersParts): ServerControllers &
     controllers: config.controllers,
     onError,
   });
-  return { ...controllers, [Symbol.asyncDispose]: () => controllers.stop() };
+  leaderMetrics(registry, config.controllers, () => controllers.isLeader);
+  return {
+    get isLeader() {
+      return controllers.isLeader;
+    },
+    leave: () => controllers.leave(),
+    stop: () => controllers.stop(),
+    [Symbol.asyncDispose]: () => controllers.stop(),
+  };
 }

@@ -7,6 +7,7 @@ import { clusterCreates } from "./workloads/cluster-creates.ts";
 import { clusterGets } from "./workloads/cluster-gets.ts";
 import { coldStart } from "./workloads/cold-start.ts";
 import { creates } from "./workloads/creates.ts";
+import { customDefinitions } from "./workloads/definitions.ts";
 import { endurance } from "./workloads/endurance.ts";
 import { failover } from "./workloads/failover.ts";
 import { gets } from "./workloads/gets.ts";
@@ -32,6 +33,7 @@ const workloads: Record<string, Workload> = {
   W8: coldStart,
   "W8-cluster": catchUp,
   W9: coldStart,
+  W10: customDefinitions,
   W11: stalledWatcher,
   W12: failover,
   "W12-balanced": balancedFailover,

@@ -66,7 +66,7 @@ describe("apply --server-side", () => {
     expect(await managers("configmap", "contested")).toEqual(["second Apply"]);
   });
 
-  test("leaves the replicas to who scales", async () => {
+  test("leaves the replicas to their other manager", async () => {
     await apply(deployment("scaled", "registry.example/web:1", { replicas: 1 }));
     await kubectl.ok(["scale", "deployment", "scaled", "--replicas=3"]);
     await apply(deployment("scaled", "registry.example/web:2"));
@@ -101,7 +101,7 @@ describe("between client-side and server-side apply", () => {
     expect(JSON.parse(metadata.annotations[lastApplied]).data).toEqual({ a: "2" });
   });
 
-  test("and back", async () => {
+  test("and converts back", async () => {
     await kubectl.ok(["apply", "-f", "-"], { input: configMap("back", { a: "1" }) });
     await apply(configMap("back", { a: "2", b: "2" }));
     await kubectl.ok(["apply", "-f", "-"], { input: configMap("back", { a: "3" }) });

@@ -31,17 +31,20 @@ describe("delete", () => {
   test.each([
     ["foreground", "foregroundDeletion"],
     ["orphan", "orphan"],
-  ])("--cascade=%s leaves the finalizer %s, and the object goes with it", async (cascade, finalizer) => {
-    await createConfigMap(cascade);
-    await kubectl.ok(["delete", "configmap", cascade, `--cascade=${cascade}`, "--wait=false"]);
-    const { metadata } = await kubectl.get(["configmap", cascade]);
-    expect(metadata).toMatchObject({ finalizers: [finalizer], deletionGracePeriodSeconds: 0 });
-    expect(Date.parse(metadata.deletionTimestamp)).not.toBeNaN();
+  ])(
+    "--cascade=%s leaves the finalizer %s, which removes the object when it is removed",
+    async (cascade, finalizer) => {
+      await createConfigMap(cascade);
+      await kubectl.ok(["delete", "configmap", cascade, `--cascade=${cascade}`, "--wait=false"]);
+      const { metadata } = await kubectl.get(["configmap", cascade]);
+      expect(metadata).toMatchObject({ finalizers: [finalizer], deletionGracePeriodSeconds: 0 });
+      expect(Date.parse(metadata.deletionTimestamp)).not.toBeNaN();
 
-    const remove = '[{"op":"remove","path":"/metadata/finalizers"}]';
-    await kubectl.ok(["patch", "configmap", cascade, "--type=json", "-p", remove]);
-    expect(await kubectl.refused(["get", "configmap", cascade])).toContain("(NotFound)");
-  });
+      const remove = '[{"op":"remove","path":"/metadata/finalizers"}]';
+      await kubectl.ok(["patch", "configmap", cascade, "--type=json", "-p", remove]);
+      expect(await kubectl.refused(["get", "configmap", cascade])).toContain("(NotFound)");
+    },
+  );
 
   test("waits until the last finalizer is gone", async () => {
     await createConfigMap("held");
@@ -96,7 +99,7 @@ describe("delete", () => {
 });
 
 describe("wait", () => {
-  test("--for=delete ends when the object goes", async () => {
+  test("--for=delete ends when the object is removed", async () => {
     await createConfigMap("leaving");
     const waiting = kubectl.ok(["wait", "configmap", "leaving", "--for=delete", "--timeout=10s"]);
     await Bun.sleep(300);
@@ -112,7 +115,7 @@ describe("wait", () => {
     expect(await waiting).toBe("configmap/growing condition met\n");
   });
 
-  test("--for=condition ends when the status says so, at once when it already does", async () => {
+  test("--for=condition ends when the condition holds, at once if it already does", async () => {
     const spec = { containers: [{ name: "main", image: "web" }] };
     await kubectl.apply({ apiVersion: "v1", kind: "Pod", metadata: { name: "becoming" }, spec });
     const wait = ["wait", "pod", "becoming", "--for=condition=Ready", "--timeout=10s"];

@@ -54,7 +54,7 @@ test("auth whoami shows the administrator by certificate", async () => {
 });
 
 describe("create token", () => {
-  test("gives one that lives and is meant as long and for whom it was asked for", async () => {
+  test("gives a token with the requested lifetime and audiences", async () => {
     const token = (await kubectl.ok(["create", "token", "builder", "--duration=20m", "--audience=vault"])).trim();
     const { aud, exp = 0, iat = 0 } = decodeJwt(token);
     expect([aud, exp - iat]).toEqual([["vault"], 1_200]);

@@ -308,7 +308,7 @@ describe("create from generators", () => {
     });
   });
 
-  test("generateName gives a name of its own to each", async () => {
+  test("generateName gives each object a different name", async () => {
     const document = JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "many-" } });
     const made = [await kubectl.ok(["create", "-f", "-"], { input: document })];
     made.push(await kubectl.ok(["create", "-f", "-"], { input: document }));

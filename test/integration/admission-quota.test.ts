@@ -50,7 +50,7 @@ test("fifty creations at a time never pass the limit", async () => {
   expect(await used(namespace)).toEqual({ pods: "15", "requests.cpu": "15" });
 });
 
-test("deleted and ended objects free their amounts at once", async () => {
+test("deleted and finished objects release their amounts at once", async () => {
   const namespace = await namespaceWith({ pods: "1" });
   for (let round = 0; round < 3; round++) {
     await server.create(podsOf(namespace), pod("p"));
@@ -99,7 +99,7 @@ test("a quota counts existing objects and follows its limits", async () => {
   await eventually(() => used(namespace), { pods: "2", services: "0" });
 });
 
-test("a running pod that is resized is counted anew, both ways", async () => {
+test("a running pod that is resized is counted again, in both directions", async () => {
   const namespace = await namespaceWith({ "requests.cpu": "3" });
   await server.create(podsOf(namespace), withCpu("p", "1"));
   const resize = async (cpu: string) => {

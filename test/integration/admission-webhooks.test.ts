@@ -252,7 +252,7 @@ test.each([
 test.each([
   ["outside", 'remove operation does not apply: doc is missing path: "/nothing/here": missing value'],
   ["wrongtype", "json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string"],
-])("a patch %s fails the request whatever the policy", async (behaviour, text) => {
+])("a patch %s fails the request under every failure policy", async (behaviour, text) => {
   await configure("mutating", "m", webhook(behaviour, { failurePolicy: "Ignore" }));
   const { code, json } = await server.post(configMaps, configMap("c"));
   expect([code, json.message]).toEqual([500, `Internal error occurred: ${text}`]);
@@ -326,6 +326,21 @@ test("a webhook that does not answer is not waited for again and again", async (
   await server.delete(`${configurations}/validatingwebhookconfigurations/v`);
   await server.create(configMaps, configMap("c"));
   expect((await server.get("/metrics")).text).not.toContain("quorate_admission_webhook_circuit_open{");
+});
+
+test("a webhook that gets another name while it is called leaves nothing behind", async () => {
+  await configure("validating", "v", webhook("hang", { timeoutSeconds: 1 }));
+  const path = `${configurations}/validatingwebhookconfigurations/v`;
+  const { json: stored } = await server.get(path);
+  const names = Array.from({ length: timeoutsMax }, (_, at) => `c${at}`);
+  const hanging = names.map((name) => server.post(configMaps, configMap(name)));
+  while (seen.length < timeoutsMax) await Bun.sleep(5);
+  await server.put(path, { ...stored, webhooks: [webhook("hang", { name: "renamed.example.com", rules: [] })] });
+  expect((await server.post(configMaps, configMap("c"))).code).toBe(201);
+  expect((await Promise.all(hanging)).map(({ code }) => code)).toEqual(hanging.map(() => 500));
+  expect((await server.get("/metrics")).text).not.toContain("quorate_admission_webhook_circuit_open{");
+  await server.put(path, { ...(await server.get(path)).json, webhooks: [webhook("allow")] });
+  expect((await server.post(configMaps, configMap("d"))).headers.get("warning")).toBe('299 - "careful"');
 });
 
 test.each(["mutating", "validating"] as const)(

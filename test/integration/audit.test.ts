@@ -131,7 +131,7 @@ describe("attack 77: the shipped policy records every write and every denial exa
     expect(event.responseStatus.code).toBe(answer.code);
   });
 
-  test("a 403 says who, and why not", async () => {
+  test("a 403 names the user and the reason", async () => {
     const { answer, events, event } = await audited.send("GET", "/api/v1/namespaces/default/pods", alice);
     expect(answer.code).toBe(403);
     expect(events).toHaveLength(1);

@@ -136,7 +136,7 @@ describe("attack 32: the request line decides the method", () => {
     expect((await send("deleter", "GET", `${configMaps}/x?_method=DELETE`)).code).toBe(403);
   });
 
-  test.each([["TRACE"], ["PROPFIND"]])("%s is answered before anything is looked for", async (method) => {
+  test.each([["TRACE"], ["PROPFIND"]])("%s is answered before the object is looked up", async (method) => {
     expect([400, 405, 501]).toContain(
       (await send("getter", method, `${configMaps}/x`).catch(() => ({ code: 405 }))).code,
     );
@@ -151,7 +151,7 @@ describe("attack 33: each verb needs its own right", () => {
     expect((await server.get(`${configMaps}/x`)).code).toBe(200);
   });
 
-  test("PUT to a name that is not there is a create too, where it would create", async () => {
+  test("PUT to a missing name is authorized as a create too, for kinds that PUT creates", async () => {
     const path = "/apis/coordination.k8s.io/v1/namespaces/a/leases/new";
     const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "new" }, spec: {} };
     const { code, json } = await send("updater", "PUT", path, { body: lease });

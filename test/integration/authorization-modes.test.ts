@@ -86,7 +86,7 @@ describe("the webhook", () => {
     });
   });
 
-  test("denies before others are asked, and lets others speak when it says nothing", async () => {
+  test("denies before others are asked, and leaves other requests to them", async () => {
     await using server = await start({
       authorizationMode: ["Webhook", "AlwaysAllow"],
       authorizationWebhookConfigFile: kubeconfig,
@@ -135,7 +135,7 @@ describe("the file of authorizers", () => {
   });
   const rbac = { type: "RBAC", name: "rbac" };
 
-  test("is followed, a broken one leaves the last one in force", async () => {
+  test("is followed; a broken one leaves the last one in force", async () => {
     const authorizationConfig = file("authorizers.json", configuration(rbac));
     await using server = await start({ authorizationConfig });
     const path = "/api/v1/namespaces/default/configmaps";

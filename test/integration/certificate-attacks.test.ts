@@ -184,7 +184,7 @@ describe("attack 17: a client certificate that is not good is nobody's (CVE-2016
     for (const { running } of [server, behindProxies]) expect(nobody).toContain(await rawWhoAmI(running, [], pair));
   });
 
-  test("a connection that outlives its certificate is nobody's from then on, resumed or not", async () => {
+  test("a connection that outlives its certificate is unauthenticated from then on, resumed or not", async () => {
     const { certificate, key } = await issue("CN=brief", { issuer: clients });
     const { url, ca } = server.running;
     const session = connect(url, { ca, cert: certificate, key });

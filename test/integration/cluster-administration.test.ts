@@ -199,7 +199,7 @@ describe("the administration of a cluster", () => {
     expect(text).not.toContain("PRIVATE KEY");
   });
 
-  test("65: refuses JSON that says to be plain text, as a web page could send it", async () => {
+  test("65: refuses JSON declared as plain text, as a web page could send it", async () => {
     const answer = await server.request("POST", "/cluster/members", machine, {
       headers: { "content-type": "text/plain" },
     });
@@ -230,7 +230,7 @@ describe("the administration of a cluster", () => {
     expect(cluster.imagesOpen).toBe(0);
   });
 
-  test("lets go of a snapshot whose reader went away", async () => {
+  test("releases a snapshot whose reader has disconnected", async () => {
     cluster.imageBytes.push(...Array.from({ length: 200 }, () => new Uint8Array(300_000)));
     const abort = new AbortController();
     const { token } = server.parts.identity;

@@ -79,14 +79,29 @@ describe("commands of a cluster", () => {
   test("make tokens, and list them without their secrets", async () => {
     const made = await at("cluster", "token", "create", "--ttl", "10m", "--description", "for the rack");
     expect(made.printed[0]).toMatch(
-      /^quorate cluster join https:\S+ --token \w{6}\.\w{16} --ca-hash sha256:\w{64} --peer-address/,
+      /^quorate cluster join https:\S+ --token \w{6}\.\w{16} --ca-hash sha256:\w{64} --peer-address 127\.0\.0\.1:7002 --secure-port 6002 --member-name a-2 --data-dir \S+\/quorate-2$/,
     );
+    expect(made.complaints[0]).toMatch(/^run this on this machine before /);
     const [id = "", secret = ""] = (/--token (\w+)\.(\w+)/.exec(made.printed[0] ?? "") ?? []).slice(1);
     const listed = (await at("cluster", "token", "list")).printed;
     expect(listed[0]).toMatch(/^ID +EXPIRES +DESCRIPTION$/);
     const line = listed.find((text) => text.startsWith(id));
     expect(line).toContain("for the rack");
     expect(listed.join("\n")).not.toContain(secret);
+  });
+
+  test("print a kubeconfig, for another address or user", async () => {
+    const own = Bun.YAML.parse((await at("kubeconfig", "--address", "https://lb.example")).printed.join("\n")) as any;
+    expect(own.clusters.map(({ cluster }: any) => cluster.server)).toEqual(["https://lb.example"]);
+    expect(own.users.map(({ name }: any) => name)).toEqual(["quorate-admin"]);
+    const wrong: [string[], RegExp][] = [
+      [["--address", "lb"], /^quorate: --address: "lb" is not an https URL$/],
+      [["--group", "g"], /^quorate: --group and --ttl are for the certificate of another user/],
+    ];
+    for (const [args, message] of wrong) {
+      const { code, complaints } = await at("kubeconfig", ...args);
+      expect([code, complaints]).toEqual([1, [expect.stringMatching(message)]]);
+    }
   });
 
   test("report the error in one line", async () => {
@@ -141,7 +156,7 @@ describe("commands of a cluster", () => {
 });
 
 describe("status", () => {
-  test("asks each member, and says which does not answer", async () => {
+  test("asks each member, and names those that do not answer", async () => {
     const other = new FakeCluster("a", "b", "c");
     other.self = 2;
     const second = await ClusterServer.start({}, other, server);

@@ -115,7 +115,7 @@ describe("a machine that joins", () => {
     await expect(at(`https://127.0.0.1:${port}`)).rejects.toThrow(/nothing listens there/);
   });
 
-  test("hears that its token is not good, and that its name is taken", async () => {
+  test("is told that its token is invalid, and that its name is taken", async () => {
     const server = await start();
     const asked = await invitation(server);
     const token = { ...asked.token, secret: "0000000000000000" };

@@ -282,7 +282,7 @@ describe("sessions", () => {
     expect(agent.seen).toEqual([]);
   });
 
-  test("any other request that asks for an upgrade is answered as if it had not", async () => {
+  test("an upgrade is ignored on any other request", async () => {
     const { socket, until } = await upgrade("GET", "/version", "websocket");
     expect(await until("gitVersion")).toStartWith("HTTP/1.1 200 OK\r\n");
     await new Promise((resolve) => socket.once("close", resolve));

@@ -27,6 +27,7 @@ beforeAll(async () => {
     name,
     served: true,
     storage,
+    selectableFields: [{ jsonPath: `.spec.${spec}` }],
     schema: { openAPIV3Schema: { type: "object", properties: { spec: field(spec) } } },
   });
   await server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
@@ -120,6 +121,20 @@ test("pages and applies work in the version of the request", async () => {
     expect.objectContaining({ manager: "m", apiVersion: `${group}/v2`, fieldsV1: { "f:spec": { "f:server": {} } } }),
   );
   expect((await server.get(`${collection("v1")}/a`)).json.spec).toEqual({ host: "z" });
+});
+
+test("lists select by fields of the version of the request", async () => {
+  for (const [name, host] of Object.entries({ a: "x", b: "y", c: "x", d: "x" })) {
+    await server.create(collection("v1"), widget("v1", name, { host }));
+  }
+  const names = ({ items }: any) => items.map(({ metadata }: any) => metadata.name);
+  expect(names((await server.get(`${collection("v1")}?fieldSelector=spec.host=x`)).json)).toEqual(["a", "c", "d"]);
+  const path = `${collection("v2")}?fieldSelector=spec.server=x`;
+  expect(names((await server.get(path)).json)).toEqual(["a", "c", "d"]);
+  const first = (await server.get(`${path}&limit=2`)).json;
+  const second = (await server.get(`${path}&limit=2&continue=${first.metadata.continue}`)).json;
+  expect([first, second].map(names)).toEqual([["a", "c"], ["d"]]);
+  expect(second.metadata.continue).toBe("");
 });
 
 test("a webhook that fails is told of in upstream's words, and disturbs no other version", async () => {

@@ -251,7 +251,7 @@ describe("two versions", () => {
 describe("a definition that changes", () => {
   const path = "/apis/stable.example.com/v1/namespaces/default/movers";
 
-  test("gives old objects new defaults, prunes what it knows no more, and ends watches", async () => {
+  test("gives old objects new defaults, prunes removed fields, and ends watches", async () => {
     const at = await install(definition("movers", "Mover"));
     await server.create(path, { ...widget("a", { replicas: 1 }), kind: "Mover" });
     await using watch = await server.watch(`${path}?fieldSelector=metadata.name%3Dnone`);

@@ -5,7 +5,7 @@ import { minimalObjects } from "./minimal-objects.ts";
 import { TestServer } from "./server.ts";
 
 const scheme = Scheme.builtIn();
-const metric = "declarative_validation_mismatch_total";
+const metric = "apiserver_validation_declarative_validation_mismatch_total";
 
 async function mismatches(server: TestServer): Promise<number> {
   const { text } = await server.get("/metrics");

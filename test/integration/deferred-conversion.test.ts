@@ -7,7 +7,8 @@ import type { KubeObject } from "../../src/api/object-meta.ts";
 import type { ResourceInfo, VersionConverter } from "../../src/api/scheme/resource.ts";
 import { status } from "../../src/api/status.ts";
 import { buildApp } from "../../src/http/app.ts";
-import { catalogServer, resourceHandler } from "../../src/http/handlers/resources.ts";
+import { builtInServer } from "../../src/http/handlers/built-in-server.ts";
+import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import { systemClock } from "../../src/process/clock.ts";
@@ -80,7 +81,7 @@ beforeAll(async () => {
     (entry) => endpoints.install(entry),
     (entry) => endpoints.remove(entry),
   );
-  const server = catalogServer({
+  const server = builtInServer({
     ...parts,
     typeSchema: (name) => scheme.typeSchema(name),
     cbor: false,
@@ -120,6 +121,7 @@ async function answerTo(method: string, rawPath: string, body?: unknown, type = 
     httpVersion: "1.1",
     body: async () => Buffer.from(body === undefined ? "" : JSON.stringify(body)),
     signal: new AbortController().signal,
+    isAborted: false,
   });
 }
 

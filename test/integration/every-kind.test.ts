@@ -215,6 +215,7 @@ const keepsMetadata: ReadonlySet<string> = new Set([
   "devicetaintrules",
   "flowschemas",
   "podcertificaterequests",
+  "podgroups",
   "prioritylevelconfigurations",
   "resourceclaims",
   "resourcepoolstatusrequests",

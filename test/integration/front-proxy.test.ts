@@ -35,7 +35,7 @@ let server: TestServer;
 beforeAll(async () => {
   writeFileSync(proxiesFile, proxies.certificate);
   writeFileSync(clientsFile, clients.certificate);
-  server = await TestServer.start(options);
+  server = await TestServer.start({ ...options, anonymousAuth: false });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -8,7 +8,8 @@ import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { isJsonObject, type JsonObject } from "../../src/api/json.ts";
 import type { HttpResponse, IncomingRequest } from "../../src/request/exchange.ts";
 import { buildChain } from "../../src/http/filters/chain.ts";
-import { catalogServer, resourceHandler } from "../../src/http/handlers/resources.ts";
+import { builtInServer } from "../../src/http/handlers/built-in-server.ts";
+import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import type { Registries } from "../../src/registry/registries.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import { openRegistries } from "../../src/server/registries.ts";
@@ -88,7 +89,7 @@ beforeAll(async () => {
     },
     resourceHandler(
       [
-        catalogServer({
+        builtInServer({
           catalog,
           typeSchema: (name) => scheme.typeSchema(name),
           store,
@@ -122,6 +123,7 @@ function requestOf(rawPath: string): IncomingRequest {
     httpVersion: "1.1",
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
+    isAborted: false,
   };
 }
 

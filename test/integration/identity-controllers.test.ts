@@ -144,7 +144,7 @@ describe("a Secret for a token", () => {
       type: "kubernetes.io/service-account-token",
     });
 
-  test("is filled with one that works until the Secret goes", async () => {
+  test("is filled with a token that works until the Secret is deleted", async () => {
     await server.post(`${core}/serviceaccounts`, { metadata: { name: "robot" } });
     await secret("robot-token", "robot");
     const { data, metadata } = await until(`${core}/secrets/robot-token`, ({ json }) => json.data?.token !== undefined);
@@ -154,19 +154,19 @@ describe("a Secret for a token", () => {
     expect(Buffer.from(data["ca.crt"], "base64").toString()).toBe(server.running.ca);
     expect(Buffer.from(data.namespace, "base64").toString()).toBe("default");
     const token = Buffer.from(data.token, "base64").toString();
-    expect((await server.get(`${core}/configmaps`, { token })).code).toBe(200);
+    expect((await server.get("/api", { token })).code).toBe(200);
     const used = "kubernetes.io/legacy-token-last-used";
     const labelled = await until(
       `${core}/secrets/robot-token`,
       ({ json }) => json.metadata.labels?.[used] !== undefined,
     );
     expect(labelled.metadata.labels[used]).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-    expect((await server.get(`${core}/configmaps`, { token })).code).toBe(200);
+    expect((await server.get("/api", { token })).code).toBe(200);
     await server.request("DELETE", `${core}/secrets/robot-token`);
-    expect((await server.get(`${core}/configmaps`, { token })).code).toBe(401);
+    expect((await server.get("/api", { token })).code).toBe(401);
   });
 
-  test("is filled where it says that it is empty", async () => {
+  test("is filled where it is marked as empty", async () => {
     await server.post(`${core}/serviceaccounts`, { metadata: { name: "empty" } });
     await server.post(`${core}/secrets`, {
       metadata: { name: "empty-token", annotations: { "kubernetes.io/service-account.name": "empty" } },
@@ -176,7 +176,9 @@ describe("a Secret for a token", () => {
     const { data } = await until(`${core}/secrets/empty-token`, ({ json }) => json.data.token !== "");
     expect(Buffer.from(data.namespace, "base64").toString()).toBe("default");
     const token = Buffer.from(data.token, "base64").toString();
-    expect((await server.get(`${core}/configmaps`, { token })).code).toBe(200);
+    expect((await server.get("/api", { token })).code).toBe(200);
+    // Without a binding, a service account may do nothing.
+    expect((await server.get(`${core}/configmaps`, { token })).code).toBe(403);
   });
 
   test("is watched for its use, and since when is to be read", async () => {

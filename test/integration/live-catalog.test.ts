@@ -6,7 +6,8 @@ import { Scheme } from "../../src/kinds/scheme.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";
 import { type AppPlugin, buildApp } from "../../src/http/app.ts";
 import { discoveryRoute, type Route } from "../../src/http/discovery/discovery-route.ts";
-import { catalogServer, resourceHandler } from "../../src/http/handlers/resources.ts";
+import { builtInServer } from "../../src/http/handlers/built-in-server.ts";
+import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { openApiRoute } from "../../src/http/openapi/openapi-route.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import type { CatalogEntry } from "../../src/registry/catalog.ts";
@@ -80,7 +81,7 @@ beforeAll(async () => {
     version: notUsed,
     resources: resourceHandler(
       [
-        catalogServer({
+        builtInServer({
           ...parts,
           typeSchema,
           cbor: false,
@@ -140,6 +141,7 @@ function requestOf(method: string, rawPath: string, body?: unknown): IncomingReq
     httpVersion: "1.1",
     body: async () => Buffer.from(body === undefined ? "" : JSON.stringify(body)),
     signal: new AbortController().signal,
+    isAborted: false,
   };
 }
 
@@ -209,7 +211,7 @@ async function load(prefix: string, isOver: () => boolean): Promise<string[]> {
   return names;
 }
 
-test("a kind comes and goes while requests and a watch of another kind run", async () => {
+test("a kind is added and removed while requests and a watch of another kind run", async () => {
   let isOver = false;
   const others = await watch(mapsPath);
   const writers = ["a", "b"].map((prefix) => load(prefix, () => isOver));
@@ -239,7 +241,7 @@ test("a kind comes and goes while requests and a watch of another kind run", asy
   await others.ended;
 });
 
-test("discovery and OpenAPI say what there is now", async () => {
+test("discovery and OpenAPI list the current kinds", async () => {
   const groups = async () => (await must("GET", "/apis")).groups.map(({ name }: { name: string }) => name);
   const documents = async () => Object.keys((await must("GET", "/openapi/v3")).paths);
   expect(await groups()).not.toContain("example.com");
@@ -254,7 +256,7 @@ test("discovery and OpenAPI say what there is now", async () => {
   expect((await call("GET", "/openapi/v3/apis/example.com/v1")).code).toBe(404);
 });
 
-test("a quota counts the kind, and a namespace that goes takes its objects along", async () => {
+test("a quota counts the kind, and deleting a namespace deletes its objects", async () => {
   catalog.add(widgets);
   await must("POST", "/api/v1/namespaces", named("limited"));
   const hard = { "count/widgets.example.com": "2" };

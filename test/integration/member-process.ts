@@ -101,6 +101,13 @@ export class MemberProcess implements AsyncDisposable {
     throw new Error(`${this.name} does not serve: ${this.err}`);
   }
 
+  /** Resolves with the exit code when the process ends by itself. */
+  async ended(): Promise<number> {
+    const code = await this.#child?.exited;
+    this.#child = undefined;
+    return code ?? -1;
+  }
+
   /** As if the machine stood still, until `SIGCONT`. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#child?.kill(signal);

@@ -233,6 +233,15 @@ describe("three members", () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^\d +c +voter +unreachable /m);
     expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard of it \d+ s ago$/m);
+    // Its own kubeconfig names the others, which answer in its place.
+    expect((await c.run("status")).out).toContain("2 of 3 are healthy");
+    const gone = await quorate(["status", "--kubeconfig", c.kubeconfig, "--endpoints", `${c.url},${b.url}`]);
+    expect(gone.code).toBe(0);
+    const none = await quorate(["status", "--kubeconfig", c.kubeconfig, "--endpoints", `${c.url},https://127.0.0.1:1`]);
+    expect(none).toMatchObject({
+      code: 1,
+      err: `quorate: no member answers: cannot reach ${c.url}: nothing listens there; cannot reach https://127.0.0.1:1: nothing listens there\n`,
+    });
     await c.start();
     expect((await c.request("GET", `${configMaps}/without-c`)).code).toBe(200);
     await rolesOf(a, "leader", "voter", "voter");
@@ -240,7 +249,7 @@ describe("three members", () => {
 });
 
 describe("the leader", () => {
-  test("is removed like any other member, and comes back with an empty directory", async () => {
+  test("is removed like any other member, says so, stops for good, and comes back with an empty directory", async () => {
     const { leader, members: known } = await rolesOf(a, "leader", "voter", "voter");
     const leading = [a, b, c].find(
       ({ name }) => known.find(({ id }: any) => id === leader).name === name,
@@ -248,9 +257,14 @@ describe("the leader", () => {
     const other = leading === a ? b : a;
     expect(await leading.run("member", "remove", `${leader}`)).toMatchObject({ code: 0, err: "" });
     expect((await rolesOf(other, "leader", "voter")).members.map(({ id }: any) => id)).not.toContain(leader);
-    const lost = await leading.run("member", "remove", "99");
-    expect(lost.code).toBe(1);
-    await leading.stop("SIGKILL");
+    expect(await leading.ended()).toBe(3);
+    expect(leading.err).toContain("quorate: this member was removed from the cluster: to use this machine again");
+    // The others remember it after a restart, too.
+    await other.stop();
+    await other.start();
+    const again = await quorate(["up", ...leading.flags]);
+    expect(again).toMatchObject({ code: 3, out: "" });
+    expect(again.err).toContain("quorate: this member was removed from the cluster: to use this machine again");
     rmSync(leading.directory, { recursive: true });
     await leading.start(await other.invitation());
     await rolesOf(other, "leader", "voter", "voter");
@@ -293,11 +307,17 @@ describe("when all is lost but", () => {
     expect(busy).toMatchObject({ code: 1, err: expect.stringMatching(/^quorate: .*is using it/) });
     await c.stop("SIGKILL");
     const recovered = await quorate(["cluster", "recover", "--data-dir", c.directory]);
+    const [, command = ""] = recovered.out.split("\n");
     expect(recovered).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^member \d is now the only member of its cluster; forgotten: \d, \d/),
+      out: expect.stringMatching(/^member \d is now the only member of its cluster; forgotten: \d, \d\n/),
+      err: expect.stringContaining("never start the others again"),
     });
-    await c.start();
+    // The command that it prints is enough.
+    expect(command).toBe(
+      `quorate up --data-dir ${c.directory} --member-name c --peer-address 127.0.0.1:${c.peerPort} --secure-port ${c.port}`,
+    );
+    await c.start(command.split(" ").slice(1), []);
     expect((await c.request("GET", `${configMaps}/last`)).code).toBe(200);
     expect((await statusOf(c)).members.map(({ name }: any) => name)).toEqual(["c"]);
     const newcomer = await newMember("newcomer");

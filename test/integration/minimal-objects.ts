@@ -192,6 +192,7 @@ export async function minimalObjects(namespace: string): Promise<Readonly<Record
         },
       },
     },
+    "scheduling.k8s.io/PodGroup": { fields: { spec: { schedulingPolicy: { basic: {} } } } },
     "scheduling.k8s.io/PriorityClass": { fields: { value: 1000 } },
     "scheduling.k8s.io/Workload": {
       fields: { spec: { podGroupTemplates: [{ name: "main", schedulingPolicy: { basic: {} } }] } },

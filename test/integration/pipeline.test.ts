@@ -82,9 +82,26 @@ test("an invalid ?timeout= is rejected", async () => {
 });
 
 describe("the sender", () => {
-  test("without credentials is unauthorized, also for paths that are not served", async () => {
-    for (const path of [maps, "/nothing", "/version", "/api"]) {
+  test("without credentials reads health and the version, and nothing else", async () => {
+    for (const path of ["/healthz", "/livez", "/readyz", "/version", "/livez/ping"]) {
+      const expected = path === "/livez/ping" ? 403 : 200;
+      expect({ path, code: (await server.get(path, { token: "" })).code }).toEqual({ path, code: expected });
+    }
+    for (const path of [maps, "/nothing", "/api", "/apis", "/openapi/v2", "/metrics", "/logs", "/cluster/status"]) {
       const { code, json } = await server.get(path, { token: "" });
+      expect({ path, code }).toEqual({ path, code: 403 });
+      expect(json.message).toContain('"system:anonymous" cannot ');
+    }
+    const { code } = await server.post(maps, { metadata: { name: "x" } }, { token: "" });
+    expect(code).toBe(403);
+  });
+
+  test("without credentials is unauthorized where anonymous requests are off, or everything is allowed", async () => {
+    await using allowing = await TestServer.start({ authorizationMode: ["AlwaysAllow"] });
+    await using strict = await TestServer.start({ anonymousAuth: false });
+    const paths = [maps, "/nothing", "/version", "/api"];
+    for (const [closed, path] of [allowing, strict].flatMap((one) => paths.map((path) => [one, path] as const))) {
+      const { code, json } = await closed.get(path, { token: "" });
       expect({ path, code }).toEqual({ path, code: 401 });
       expect(json).toMatchObject({ kind: "Status", reason: "Unauthorized", message: "Unauthorized" });
     }
@@ -148,7 +165,7 @@ describe("non-resource paths", () => {
   test("/version describes the server", async () => {
     const { json } = await server.get("/version");
     expect(json).toMatchObject({ major: "1", minor: "36" });
-    expect(json.gitVersion).toMatch(/^v1\.36\.0\+quorate\./);
+    expect(json.gitVersion).toMatch(/^v1\.36\.\d+\+quorate\./);
   });
 
   test("/ lists the paths", async () => {

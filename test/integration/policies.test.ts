@@ -86,7 +86,7 @@ const apply = (expression: string) => ({
 const patch = (expression: string) => ({ patchType: "JSONPatch", jsonPatch: { expression } });
 
 describe("a validating policy", () => {
-  test("is in force once it is acknowledged, and no longer once it is gone", async () => {
+  test("is in force from its acknowledgement to its removal", async () => {
     const namespace = await server.namespace();
     const name = await validating(namespace, { validations: [{ expression: "object.metadata.name != 'bad'" }] });
     const { code, json } = await write(namespace, "bad");
@@ -411,7 +411,7 @@ test("expressions are checked against the types of the kinds that a policy names
   });
 });
 
-test("a user needs permission to read the parameters that they refer to", async () => {
+test("a user needs permission to read the parameters of a binding", async () => {
   const role = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "policy-writer" };
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
   await server.create(`${rbac}/clusterroles`, {
@@ -444,5 +444,31 @@ test("a user needs permission to read the parameters that they refer to", async 
   const unbound = await server.post(`${group}/validatingadmissionpolicybindings`, binding, as);
   expect(unbound.json.message).toEndWith(
     'spec.paramRef: Forbidden: user clerk does not have "get" permission on the object referenced by paramRef',
+  );
+});
+
+test("policies are counted under upstream's names", async () => {
+  const namespace = await server.namespace();
+  const name = await validating(namespace, {
+    matchConditions: [{ name: "n", expression: "object.metadata.name != 'skipped'" }],
+    validations: [{ expression: "object.metadata.name != 'bad'" }, { expression: "object.data.none == 'x'" }],
+  });
+  const mutator = await mutating(namespace, {
+    mutations: [patch('[JSONPatch{op: "test", path: "/kind", value: "x"}]')],
+  });
+  await write(namespace, "bad");
+  await write(namespace, "skipped");
+  const { text } = await server.get("/metrics");
+  const check = (error: string) =>
+    `apiserver_validating_admission_policy_check_total{policy="${name}",policy_binding="${name}",error_type="${error}",enforcement_action="deny"} 2`;
+  expect(text).toContain(check("invalid_error"));
+  expect(text).toContain(
+    `apiserver_mutating_admission_policy_check_total{policy="${mutator}",policy_binding="${mutator}",error_type="no_error"} 2`,
+  );
+  expect(text).toContain(
+    `apiserver_admission_match_condition_evaluation_seconds_count{name="${name}",kind="policy",type="validate",operation="CREATE"} 1`,
+  );
+  expect(text).toMatch(
+    /apiserver_admission_controller_admission_duration_seconds_count\{name="ValidatingAdmissionPolicy",type="validate",operation="CREATE",rejected="true"\} [0-9]+/,
   );
 });

@@ -88,7 +88,7 @@ describe("granted permissions", () => {
     expect((await apply("created")).code).toBe(201);
   });
 
-  test("a role takes effect at once, and so does its end", async () => {
+  test("a role takes effect at once, and so does its removal", async () => {
     await server.create(clusterRoles, clusterRole("sees-pods", rule(["list"], ["pods"])));
     await server.create(clusterRoleBindings, binding("sees-pods", "sees-pods", "alice"));
     expect((await server.get("/api/v1/pods", as("alice"))).code).toBe(200);

@@ -23,7 +23,7 @@ const partialList = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k
 const magic = [0x6b, 0x38, 0x73, 0];
 
 describe("JSON", () => {
-  test("is compact with one newline at the end, and indented where people look", async () => {
+  test("is compact with one newline at the end, and indented for people", async () => {
     const plain = await server.get(`${maps}/a`);
     expect(plain.headers.get("content-type")).toBe("application/json");
     expect(plain.text.indexOf("\n")).toBe(plain.text.length - 1);

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-test("a watch goes on over a restart without a gap and without repeating anything", async () => {
+test("a watch continues over a restart without a gap or a repetition", async () => {
   const seen: string[] = [];
   let last = "0";
   const written: string[] = [];

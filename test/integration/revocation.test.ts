@@ -147,7 +147,7 @@ describe("on every other replica, within a second of its acknowledgement", () =>
     }
   });
 
-  test("a replica that stood still, while others wrote, knows of it as soon as it goes on", async () => {
+  test("a replica that was suspended while others wrote notices when it resumes", async () => {
     await expectInTime(async () => {
       const account = await newReader();
       const token = await tokenOf(account);

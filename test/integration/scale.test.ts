@@ -78,7 +78,7 @@ describe("scale", () => {
     expect((await server.get(path)).json.spec.replicas).toBe(0);
   });
 
-  test("holds to the resourceVersion and uid that it is sent with, and goes through without them", async () => {
+  test("checks the resourceVersion and uid that it is sent with, and succeeds without them", async () => {
     const path = await deployment("guarded");
     const { json: scale } = await server.get(`${path}/scale`);
     await server.patch(path, mergePatch, { metadata: { annotations: { a: "b" } } });

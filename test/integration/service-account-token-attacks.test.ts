@@ -279,7 +279,7 @@ describe("attack 12: a token ends with the object it is bound to", () => {
     expect(await asToken(token)).toBe(401);
   });
 
-  test("an account that goes, and another one of its name", async () => {
+  test("an account that is deleted, and another one of the same name", async () => {
     const accounts = `${core}/serviceaccounts`;
     await server.create(accounts, { metadata: { name: "brief" } });
     const token = await tokenFor({}, "brief");
@@ -355,7 +355,7 @@ describe("attack 13: a token request gives no more than it may", () => {
     expect((await request(other)).code).toBe(409);
   });
 
-  test("a token gets no other token, and so no longer life", async () => {
+  test("a token cannot request another token to extend its life", async () => {
     const token = await tokenFor();
     const path = `${core}/serviceaccounts/builder/token`;
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };

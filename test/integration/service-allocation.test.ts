@@ -280,7 +280,7 @@ describe("a ServiceCIDR", () => {
   const readyOf = async (name: string) =>
     (await server.get(`${cidrs}/${name}`)).json.status?.conditions?.find(({ type }: any) => type === "Ready");
 
-  test("adds addresses, and goes only when none of them is in use", async () => {
+  test("adds addresses, and is removed only when none of them is in use", async () => {
     await server.create(cidrs, { metadata: { name: "more" }, spec: { cidrs: ["10.77.0.0/24"] } });
     await eventually(
       () => readyOf("more"),

@@ -7,20 +7,23 @@ export class TlsService implements AsyncDisposable {
   readonly ca: string;
   readonly #server: Bun.Server<undefined>;
 
-  constructor(answer: (request: Request) => Response | Promise<Response>) {
+  constructor(
+    answer: (request: Request) => Response | Promise<Response>,
+    hostname: "localhost" | "127.0.0.1" = "localhost",
+  ) {
     const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
     const authority = createAuthority({ commonName: "an authority", ...validity });
     const pair = issueCertificate(authority, {
       ...validity,
-      commonName: "localhost",
+      commonName: hostname,
       organizations: [],
       usage: "server",
       dnsNames: ["localhost"],
-      ipAddresses: [],
+      ipAddresses: hostname === "localhost" ? [] : [hostname],
     });
     const tls = { cert: pair.certificate, key: pair.key };
-    this.#server = Bun.serve({ port: 0, hostname: "localhost", tls, fetch: (request) => answer(request) });
-    this.url = `https://localhost:${this.#server.port}`;
+    this.#server = Bun.serve({ port: 0, hostname, tls, fetch: (request) => answer(request) });
+    this.url = `https://${hostname}:${this.#server.port}`;
     this.ca = authority.certificate;
   }
 

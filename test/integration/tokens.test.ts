@@ -103,7 +103,7 @@ describe("a requested token", () => {
     expect((await request({}, `${core}/serviceaccounts/nobody`)).code).toBe(404);
   });
 
-  test("is not accepted for another audience, and a review says for which of those asked it is meant", async () => {
+  test("is not accepted for another audience, and a review names the matching ones", async () => {
     const token = await tokenFor({ audiences: ["vault", issuer] });
     const other = await tokenFor({ audiences: ["vault"] });
     expect((await whoAmI(token)).code).toBe(201);

@@ -12,7 +12,7 @@ test.each(readdirSync(directory).filter((name) => name.endsWith(".jsonl.gz")))(
   async (file) => {
     await using server = await TestServer.start(referenceOptions);
     const replay = await replayTranscripts(server);
-    const differences: string[] = [];
+    const differences: unknown[] = [];
     for (const transcript of readCases(join(directory, file))) {
       const difference = await replay(transcript);
       if (difference !== undefined) differences.push(difference);

@@ -10,7 +10,8 @@ export function normalised(value: JsonValue, key = ""): JsonValue {
   const result: JsonObject = {};
   for (const [name, part] of Object.entries(value)) {
     const shown = normalised(part, name);
-    result[name] = name === "managedFields" && Array.isArray(shown) ? shown.toSorted(byOwner) : shown;
+    const place = name.replace(generatedVolume, shownVolume);
+    result[place] = name === "managedFields" && Array.isArray(shown) ? shown.toSorted(byOwner) : shown;
   }
   return result;
 }
@@ -56,6 +57,14 @@ export function recordedTable(here: JsonValue, recorded: JsonValue): JsonValue {
   };
 }
 
+/** A YAML text with the managers of fields in an order of their own. */
+export function yamlInOrder(text: string): string {
+  return text.replace(/(\n {2}managedFields:\n)((?: {2}- .*\n| {4}.*\n)+)/g, (_all, head: string, entries: string) => {
+    const blocks = entries.match(/ {2}- .*\n(?: {4}.*\n)*/g) ?? [];
+    return head + blocks.toSorted().join("");
+  });
+}
+
 const age = /^\d+[smhd]/;
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
@@ -86,6 +95,8 @@ function withoutTypeNumbers(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutTypeNumbers(part)]));
 }
 
+const generatedVolume = /kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}/g;
+const shownVolume = "kube-api-access-<random>";
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 /** Lines of an answer in YAML. */
 const yamlRevision = /^( *resourceVersion: )"[1-9]\d*"$/gm;
@@ -93,7 +104,13 @@ const yamlUid = /^( *uid: )[0-9a-f-]{36}$/gm;
 const time = /\b(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 /** The specs of two pods, whose volumes and times differ from run to run. */
 const specDifference = /(pod updates may not change fields other than[^\n]*\n)[^]*$/;
-const serviceAddress = /^10\.0\.\d+\.\d+$/;
+/** 10.0.77.x is asked for by name. */
+const serviceAddress = /^10\.0\.(?!0\.1$)(?!77\.)\d+\.\d+$/;
+/** Times as Go prints them. */
+const goTime = /\b(\d{4})-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?(?: [+-]\d{4})? [A-Z]+(?: m=[+-][\d.]+)?/g;
+const localAddress = /127\.0\.0\.1:\d{4,5}|192\.0\.2\.1:\d{4,5}/g;
+/** Lines of descriptions in YAML, and those that continue them. */
+const yamlDescription = /^( *(?:- )?description: ).*(?:\n {4,}.*)*$/gm;
 /** UUIDs of requests. */
 const sentUuid = "1111-4111";
 const serverManagers: ReadonlySet<string> = new Set([
@@ -103,25 +120,38 @@ const serverManagers: ReadonlySet<string> = new Set([
   "quorate",
 ]);
 
+const administrators: ReadonlySet<string> = new Set(["admin", "kubernetes-admin"]);
+
 function textOf(text: string, key: string): string {
   if (key === "resourceVersion" && /^[1-9]\d*$/.test(text)) return "<rv>";
   if (key === "continue" && text !== "") return "<continue>";
   if (key === "uid" && text.length === 36 && !text.includes(sentUuid)) return "<uid>";
   if ((key === "clusterIP" || key === "clusterIPs") && serviceAddress.test(text)) return "<ip>";
   if (key === "manager" && serverManagers.has(text)) return "<server>";
+  if (key === "username" && administrators.has(text)) return "<admin>";
+  if (key === "token" && text.length > 40) return "<token>";
   const year = new Date().getUTCFullYear();
   return text
     .replace(yamlRevision, '$1"<rv>"')
     .replace(yamlUid, "$1<uid>")
+    .replace(yamlDescription, "$1-")
     .replace(uuid, (found) => (found.includes(sentUuid) ? found : "<uuid>"))
     .replace(time, (found, then: string) => (Math.abs(Number(then) - year) < 2 ? "<time>" : found))
+    .replace(goTime, (found, then: string) => (Math.abs(Number(then) - year) < 2 ? "<time>" : found))
+    .replace(localAddress, "<address>")
+    .replace(/X509SHA256=[0-9a-f]{64}/g, "X509SHA256=<credential>")
+    .replace(/in record \(\d+\)/g, "in record (<rv>)")
+    .replace(/0x[0-9a-f]{6,}/g, "<pointer>")
     .replace(specDifference, "$1<difference>")
-    .replace(/kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}/g, "kube-api-access-<random>");
+    .replace(generatedVolume, shownVolume);
 }
 
 function numberOf(value: JsonValue, key: string): JsonValue {
   const isPort = key === "nodePort" || key === "healthCheckNodePort";
-  return isPort && typeof value === "number" && value >= 30_000 && value <= 32_767 ? "<port>" : value;
+  // Ports from 32600 to 32650 are asked for by number.
+  const isAllocated =
+    typeof value === "number" && value >= 30_000 && value <= 32_767 && (value < 32_600 || value > 32_650);
+  return isPort && isAllocated ? "<port>" : value;
 }
 
 function byOwner(a: JsonValue, b: JsonValue): number {

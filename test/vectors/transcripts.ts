@@ -1,39 +1,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
+import { objectOf } from "../../src/api/json-reading.ts";
 import type { ServerOptions } from "../../src/index.ts";
-import { TestServer } from "../integration/server.ts";
-import type { Replay } from "./replay.ts";
-import { comparableStatus, normalised, recordedTable, restored } from "./normalised.ts";
+import { type Answer, type RequestOptions, TestServer } from "../integration/server.ts";
+import { AdmissionHook } from "./admission-hook.ts";
+import { comparableStatus, normalised, recordedTable, restored, yamlInOrder } from "./normalised.ts";
+import { leftToChance, type Replay } from "./replay.ts";
+import {
+  callsWebhooks,
+  definedPlural,
+  discoveryOf,
+  hasLateParameters,
+  openApiExtract,
+  type Step,
+  stepOf,
+  type Transcript,
+} from "./transcript.ts";
 
-/** One request of a transcript, and what the reference answered. */
-interface Step {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly code: number;
-  readonly warnings?: readonly string[];
-  readonly answer: JsonValue;
-  /** Values of the answer that later requests name as `{{name}}`. */
-  readonly save?: Readonly<Record<string, string>>;
-}
-/** The form in which transcripts are recorded. */
-interface RecordedStep {
-  readonly request: Pick<Step, "method" | "target" | "headers" | "body">;
-  readonly response: {
-    readonly status: number;
-    readonly headers: { readonly Warning?: readonly string[] };
-    readonly body: JsonValue;
-  };
-  readonly save?: Step["save"];
-}
-interface Transcript {
-  readonly title: string;
-  /** Exists beforehand; absent or null for objects of the cluster. */
-  readonly namespace?: string | null;
-  readonly steps: readonly (Step | RecordedStep)[];
-}
+type TextAnswer = Pick<Answer, "code" | "headers" | "text" | "bytes">;
 
 /** The addresses of Services that the reference had. No controller changed what requests had made. */
 export const referenceOptions: ServerOptions = {
@@ -43,8 +28,14 @@ export const referenceOptions: ServerOptions = {
 /** Custom kinds that transcripts use without making them. */
 const definitionsPath = join(import.meta.dir, "../fixtures/transcripts/definitions.json");
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const recordedUserAgent = "difftest/1.0";
 const accountPollsMax = 100;
+/** Requests that were repeated until they got their answer are repeated so often. */
+const attemptsMax = 200;
+const pollMs = 20;
+/** Time in which another event of a watch would have come: all are there when it begins. */
+const quietMs = 30;
+/** Path below which the hook is asked. */
+const scenario = "transcript";
 
 /** Sequences of requests, each replayed in order on one server, whose answers are compared with the reference's. */
 export async function replayTranscripts(server?: TestServer): Promise<Replay> {
@@ -54,44 +45,27 @@ export async function replayTranscripts(server?: TestServer): Promise<Replay> {
     await target.create(definitions, definition);
   }
   return async (recorded) => {
-    const { title, namespace, steps } = recorded as unknown as Transcript;
+    const transcript = recorded as unknown as Transcript;
+    const { title, namespace } = transcript;
     if (namespace && !namespaces.has(namespace)) {
       namespaces.add(namespace);
       await makeNamespace(target, namespace);
     }
-    const run = new Run(target);
+    await using hook = callsWebhooks(transcript) ? new AdmissionHook() : undefined;
+    const steps = transcript.steps.map(stepOf);
+    const run = new Run(target, hook, definedPlural(steps));
     try {
-      for (const [at, recordedStep] of steps.entries()) {
-        const step = stepOf(recordedStep);
+      for (const [at, step] of steps.entries()) {
         const difference = await run.differs(step);
-        if (difference !== undefined) return `${title} step ${at}: ${step.method} ${step.target}\n${difference}`;
+        if (difference === undefined) continue;
+        if (hasLateParameters(transcript)) return leftToChance;
+        return `${title} step ${at}: ${step.method} ${step.target}\n${difference}`;
       }
       return undefined;
     } finally {
       await run.clean();
     }
   };
-}
-
-function stepOf(recorded: Step | RecordedStep): Step {
-  if (!("request" in recorded)) return recorded;
-  const { request, response, save } = recorded;
-  const { method, target, body, headers } = request;
-  const { status: code, body: answer } = response;
-  return {
-    method,
-    target,
-    headers: { "user-agent": recordedUserAgent, ...lowerCase(headers) },
-    ...(body === undefined ? {} : { body }),
-    code,
-    ...(response.headers.Warning === undefined ? {} : { warnings: response.headers.Warning }),
-    answer,
-    ...(save === undefined ? {} : { save }),
-  };
-}
-
-function lowerCase(headers: Step["headers"]): Step["headers"] {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Pods need the account that every namespace gets. */
@@ -106,31 +80,91 @@ async function makeNamespace(server: TestServer, name: string): Promise<void> {
 
 class Run {
   readonly #server: TestServer;
+  readonly #hook: AdmissionHook | undefined;
+  /** Plural name of the kind that the transcript defines. */
+  readonly #plural: string | undefined;
   readonly #saved = new Map<string, string>();
   /** The last GET of each path: as it was recorded, and as it is here. */
   readonly #seen = new Map<string, { readonly recorded: JsonValue; readonly here: JsonValue }>();
   readonly #created = new Set<string>();
 
-  constructor(server: TestServer) {
+  constructor(server: TestServer, hook: AdmissionHook | undefined, plural: string | undefined) {
     this.#server = server;
+    this.#hook = hook;
+    this.#plural = plural;
   }
 
   async differs(step: Step): Promise<string | undefined> {
-    const { method, target, headers } = step;
-    const path = target.split("?")[0] as string;
+    for (let attempts = 1; ; attempts++) {
+      const difference = await this.#difference(step);
+      if (difference === undefined || step.isRepeated !== true || attempts === attemptsMax) return difference;
+      await Bun.sleep(pollMs);
+    }
+  }
+
+  async #difference(step: Step): Promise<string | undefined> {
+    const { method, headers } = step;
+    const path = step.target.split("?")[0] as string;
     const body = step.body === undefined ? {} : { body: this.#body(step.body, method, path) };
-    const answer = await this.#server.request(method, this.#filled(target), { ...body, headers });
-    const here = isLength(step.answer)
-      ? `<${answer.bytes.byteLength} bytes>`
-      : Array.isArray(step.answer)
-        ? answer.text.trimEnd().split("\n").map(parsed)
-        : parsed(answer.text);
-    if (isJsonObject(here)) this.#remember(step, path, here);
-    const warnings = warningsOf(answer.headers.get("warning"));
-    const got = { code: answer.code, warnings, answer: recordedTable(normalised(cloneJson(here)), step.answer) };
-    const want = { code: step.code, warnings: [...(step.warnings ?? [])], answer: step.answer };
-    if (equalJson(comparable(want), comparable(got))) return undefined;
-    return `  expected ${JSON.stringify(want)}\n  actual   ${JSON.stringify(got)}`;
+    const target = this.#filled(step.target);
+    const options = { ...body, headers };
+    const isWatch = /[?&]watch=(1|true)&.*timeoutSeconds=/.test(target);
+    const answer = isWatch
+      ? await this.#watched(target, options, eventsIn(step.answer))
+      : await this.#server.request(method, target, options);
+    const document = parsed(answer.text);
+    if (isJsonObject(document)) this.#remember(step, path, document);
+    const here = this.#shown(answer, step);
+    const got: Shown = {
+      code: answer.code,
+      ...(step.contentType === undefined ? {} : { contentType: answer.headers.get("content-type") ?? "" }),
+      warnings: warningsOf(answer.headers.get("warning")),
+      answer: this.#comparable(normalised(cloneJson(here)), step, path),
+      ...(this.#hook === undefined
+        ? {}
+        : { reviews: normalised(cloneJson([...this.#hook.takeReviews(scenario)])) as JsonObject[] }),
+    };
+    const want: Shown = {
+      code: step.code,
+      ...(step.contentType === undefined ? {} : { contentType: step.contentType }),
+      warnings: [...(step.warnings ?? [])],
+      answer: this.#comparable(normalised(cloneJson(step.answer)), step, path),
+      ...(this.#hook === undefined ? {} : { reviews: step.reviews ?? [] }),
+    };
+    const found = this.#hook === undefined ? got : this.#hook.anonymous(got as unknown as JsonObject, scenario);
+    if (equalJson(comparable(want), comparable(found as unknown as Shown))) return undefined;
+    return `  expected ${JSON.stringify(want)}\n  actual   ${JSON.stringify(found)}`;
+  }
+
+  /** Reads as many events of a watch as were recorded, and what follows at once. */
+  async #watched(target: string, options: RequestOptions, events: number): Promise<TextAnswer> {
+    await using watch = await this.#server.watch(target, options);
+    const { status: code, headers } = watch.response;
+    const lines: string[] = [];
+    for (;;) {
+      const event = lines.length < events ? await watch.next() : await Promise.race([watch.next(), Bun.sleep(quietMs)]);
+      if (event === undefined) break;
+      lines.push(JSON.stringify(event));
+    }
+    const text = lines.join("\n");
+    return { code, headers, text, bytes: Buffer.from(text) };
+  }
+
+  /** The answer in the form of the recorded one. */
+  #shown(answer: TextAnswer, { answer: recorded, isExtract }: Step): JsonValue {
+    // Only the status of some answers is recorded.
+    if (recorded === "-") return "-";
+    if (isLength(recorded)) return `<${answer.bytes.byteLength} bytes>`;
+    if (Array.isArray(recorded)) return answer.text.trimEnd().split("\n").map(parsed);
+    const whole = parsed(answer.text);
+    return isExtract === true ? openApiExtract(whole, recorded) : whole;
+  }
+
+  /** An answer, recorded or of this server, without what may differ. */
+  #comparable(answer: JsonValue, step: Step, path: string): JsonValue {
+    const isGroup = /^\/apis\/[^/]+\/[^/]+$/.test(path);
+    const own = isGroup && this.#plural !== undefined ? discoveryOf(this.#plural, answer) : answer;
+    return recordedTable(typeof own === "string" ? yamlInOrder(own) : own, step.answer);
   }
 
   /** Objects of the cluster have the same name in several transcripts. */
@@ -138,6 +172,11 @@ class Run {
     for (const path of this.#created) {
       await this.#server.patch(path, "application/merge-patch+json", { metadata: { finalizers: null } });
       await this.#server.delete(`${path}?gracePeriodSeconds=0`);
+      if (!path.startsWith(definitions)) continue;
+      // The next transcript may define the same kind.
+      for (let polls = 0; polls < attemptsMax && (await this.#server.get(path)).code === 200; polls++) {
+        await Bun.sleep(pollMs);
+      }
     }
   }
 
@@ -160,7 +199,7 @@ class Run {
 
   /** A PUT sends what a GET has shown: what is allocated there is what this server has allocated. */
   #body(text: string, method: string, path: string): string {
-    const filled = this.#filled(text);
+    const filled = this.#hook?.addressed(this.#filled(text), scenario) ?? this.#filled(text);
     const seen = method === "PUT" ? this.#seen.get(path) : undefined;
     const document = seen === undefined ? null : parsed(filled);
     if (seen === undefined || !isJsonObject(document)) return filled;
@@ -186,6 +225,47 @@ function warningsOf(header: string | null): string[] {
   return header?.match(/299 - "(?:[^"\\]|\\.)*"/g)?.map(String) ?? [];
 }
 
-function comparable({ code, warnings, answer }: { code: number; warnings: string[]; answer: JsonValue }): JsonObject {
-  return { code, warnings: warnings.toSorted(), answer: comparableStatus(answer) };
+/** An answer in the form that is compared. */
+interface Shown {
+  readonly code: number;
+  readonly contentType?: string;
+  readonly warnings: readonly string[];
+  readonly answer: JsonValue;
+  readonly reviews?: readonly JsonObject[];
+}
+
+function comparable({ code, contentType = "", warnings, answer, reviews = [] }: Shown): JsonObject {
+  const inOrder = reviews
+    .map(withoutCredential)
+    .map(withoutPlaceholders)
+    .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return {
+    code,
+    contentType,
+    warnings: warnings.toSorted(),
+    answer: withoutPlaceholders(comparableStatus(answer)),
+    reviews: inOrder,
+  };
+}
+
+/** A review without the traces of how the caller was recognised: the reference's had a certificate, ours has a token. */
+function withoutCredential(review: JsonObject): JsonObject {
+  const body = objectOf(review["body"]);
+  const request = objectOf(body["request"]);
+  const { uid: _uid, extra: _extra, ...userInfo } = objectOf(request["userInfo"]);
+  return { ...review, body: { ...body, request: { ...request, userInfo } } };
+}
+
+/** The events of a watch were normalised as text first, which takes every uid for a UUID. */
+function withoutPlaceholders(value: JsonValue): JsonValue {
+  if (typeof value === "string") return value === "<uuid>" ? "<uid>" : value;
+  if (Array.isArray(value)) return value.map(withoutPlaceholders);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([name, part]) => [name, withoutPlaceholders(part)] as const);
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function eventsIn(answer: JsonValue): number {
+  if (Array.isArray(answer)) return answer.length;
+  return answer === "" ? 0 : 1;
 }

@@ -42,7 +42,7 @@ describe("a mutant is killed again", () => {
     120_000,
   );
 
-  test("and the core as it is lives", async () => {
+  test("and the unchanged core survives", async () => {
     const none = { name: "none", file: "", from: "", to: "", killedBy: [] };
     expect(await attemptMutant(none, { from: 1, seeds: 2, steps: 5_000 })).toEqual([]);
   });

@@ -10,7 +10,7 @@ export function testRequest(
 ): IncomingRequest {
   const none = { kind: "none" } as const;
   const rest = { peer: none, remoteAddress: "10.0.0.1", httpVersion: "2" as const, body: async () => new Uint8Array() };
-  return { method: "GET", rawPath, headers, signal: new AbortController().signal, ...rest };
+  return { method: "GET", rawPath, headers, signal: new AbortController().signal, isAborted: false, ...rest };
 }
 
 export function testEvent(more: Partial<AuditEvent> = {}): AuditEvent {

@@ -21,6 +21,7 @@ function request(fields: { headers?: HeaderList; peer?: PeerCertificate; rawPath
     httpVersion: "2",
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
+    isAborted: false,
   };
 }
 

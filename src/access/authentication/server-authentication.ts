@@ -9,6 +9,7 @@ import { joinersGroup } from "../authorization/join-token-authorizer.ts";
 import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { Store } from "../../storage/store.ts";
 import { anonymousAuthenticator } from "./anonymous.ts";
+import type { AuthenticationObserver } from "./authentication-observer.ts";
 import type { AuthenticationOptions } from "./authentication-options.ts";
 import { type Authenticator, type RequestAuthenticator, unionAuthenticator } from "./authenticator.ts";
 import { bearerTokenAuthenticator } from "./bearer-token.ts";
@@ -47,6 +48,7 @@ export interface AuthenticationParts {
   onRefused?(reason: string): void;
   /** Called when an issuer of ID tokens has withdrawn a known key. */
   onKeyWithdrawn?(): void;
+  readonly observer?: AuthenticationObserver | undefined;
 }
 
 /** Interval at which the file is read again, because not every file system reports changes. */
@@ -83,6 +85,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
       objects: liveObjects(parts.store, boundInfos(parts.scheme)),
       clock,
       onSecretUsed: (namespace, name) => secretTokenUses.note(namespace, name),
+      onUse: (kind) => parts.observer?.tokenUsed(kind),
     }),
     bootstrapTokens(parts),
     configured.jwt,
@@ -130,7 +133,15 @@ class ConfiguredAuthentication implements Disposable {
     } catch (error) {
       throw new StartupError(`${flag}: ${(error as Error).message}`);
     }
-    const onChange = (changed: Uint8Array) => this.#read(changed);
+    const onChange = (changed: Uint8Array) => {
+      try {
+        this.#read(changed);
+      } catch (error) {
+        parts.observer?.reloaded(false);
+        throw error;
+      }
+      parts.observer?.reloaded(true);
+    };
     this.#following = followFile({ file, bytes, clock, intervalMs: rereadIntervalMs, onChange, onError });
   }
 

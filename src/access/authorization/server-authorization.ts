@@ -14,8 +14,9 @@ import {
   type ConfiguredWebhook,
   parseAuthorizationConfiguration,
 } from "./authorization-configuration.ts";
+import type { AuthorizationObserver } from "./authorization-observer.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
-import type { Authorizer } from "./authorizer.ts";
+import type { Authorizer, Decision } from "./authorizer.ts";
 import { followFile } from "../../process/follow-file.ts";
 import { joinTokenAuthorizer } from "./join-token-authorizer.ts";
 import { nodeAuthorizer } from "./node/node-authorizer.ts";
@@ -42,6 +43,7 @@ export interface AuthorizationParts {
   isGateOn(gate: string): boolean;
   /** Receives the error of a changed file that cannot be used. The last good one stays in force. */
   onError(error: unknown): void;
+  readonly observer?: AuthorizationObserver | undefined;
 }
 
 /** The authorizer, and the roles and bindings whatever the mode: grants are always checked against them. */
@@ -86,7 +88,16 @@ class Authorization implements ServerAuthorization {
     const { clock, onError } = this.#parts;
     const bytes = readOption("--authorization-config", file);
     const authorizer = named("--authorization-config", () => this.#build(this.#parse(bytes)));
-    const change = (changed: Uint8Array) => this.#reload(changed);
+    const change = (changed: Uint8Array) => {
+      const { observer } = this.#parts;
+      try {
+        this.#reload(changed);
+      } catch (error) {
+        observer?.reloaded(false);
+        throw error;
+      }
+      observer?.reloaded(true);
+    };
     this.#disposables.use(followFile({ file, bytes, clock, intervalMs: rereadIntervalMs, onChange: change, onError }));
     return authorizer;
   }
@@ -111,9 +122,26 @@ class Authorization implements ServerAuthorization {
    * do everything.
    */
   #build(configured: readonly ConfiguredAuthorizer[]): Authorizer {
-    const authorizers = configured.map((one) => this.#authorizer(one));
+    const authorizers = configured.map((one) => this.#observed(one, this.#authorizer(one)));
     this.#types = new Set(configured.map(({ type }) => type));
     return unionAuthorizer([joinTokenAuthorizer, systemMastersAuthorizer, ...authorizers]);
+  }
+
+  #observed({ type, name }: ConfiguredAuthorizer, authorizer: Authorizer): Authorizer {
+    const { observer } = this.#parts;
+    if (observer === undefined) return authorizer;
+    const record = observer.decisions(type, name);
+    const recorded = (decision: Decision) => {
+      record(decision.kind);
+      return decision;
+    };
+    return {
+      ...authorizer,
+      authorize(user, attributes) {
+        const decision = authorizer.authorize(user, attributes);
+        return decision instanceof Promise ? decision.then(recorded) : recorded(decision);
+      },
+    };
   }
 
   #authorizer(configured: ConfiguredAuthorizer): Authorizer {
@@ -159,6 +187,7 @@ class Authorization implements ServerAuthorization {
       endpoint: endpointOf(webhook),
       selectors: isGateOn("AuthorizeWithSelectors"),
       conditions: webhook.expressions.map(compileMatchCondition),
+      observer: this.#parts.observer?.webhook(name),
     });
   }
 }

@@ -101,6 +101,23 @@ export function issueCertificate(authority: KeyPair, leaf: LeafCertificate): Key
   return { certificate, key: exportKey(privateKey) };
 }
 
+/** Returns a request for a client certificate, and its new key, as PEM. */
+export function createRequest({ commonName, organizations }: Pick<LeafCertificate, "commonName" | "organizations">): {
+  readonly request: string;
+  readonly key: string;
+} {
+  const privateKey = newKey();
+  const subject = nameOf([
+    ...organizations.map((name) => [oid.organization, name] as const),
+    [oid.commonName, commonName],
+  ]);
+  const version = der.integer(Uint8Array.of(0));
+  const info = der.sequence(version, subject, publicKeyInfo(privateKey), der.element(0xa0));
+  const algorithm = der.sequence(der.objectIdentifier(oid.ecdsaWithSha256));
+  const signature = der.bitString(sign("sha256", info, privateKey));
+  return { request: pem("CERTIFICATE REQUEST", der.sequence(info, algorithm, signature)), key: exportKey(privateKey) };
+}
+
 function purposesOf(usage: LeafCertificate["usage"]): string[] {
   return usage === "peer" ? [oid.server, oid.client] : [oid[usage]];
 }

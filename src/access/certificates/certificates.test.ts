@@ -201,6 +201,23 @@ describe("the kubeconfig", () => {
     expect(config.contexts.map((context: { name: string }) => context.name)).toEqual(["quorate", "quorate-token"]);
   });
 
+  test("has a context for each member, which takes no other context's name", () => {
+    const members = [
+      { name: "a", server: "https://10.0.0.1:6443" },
+      { name: "quorate", server: "https://10.0.0.2:6443" },
+    ];
+    const config = Bun.YAML.parse(renderKubeconfig({ ...contents, members })) as Record<string, any>;
+    expect(config.contexts.slice(2)).toEqual([
+      { name: "a", context: { cluster: "a", user: "quorate-admin" } },
+      { name: "quorate-member", context: { cluster: "quorate-member", user: "quorate-admin" } },
+    ]);
+    expect(config.clusters.map(({ cluster }: any) => cluster.server)).toEqual([
+      contents.server,
+      "https://10.0.0.1:6443",
+      "https://10.0.0.2:6443",
+    ]);
+  });
+
   test("has keys on elliptic curves in the form that every client reads, and others as they are", () => {
     const keyOf = (key: string) => {
       const config = Bun.YAML.parse(renderKubeconfig({ ...contents, admin: { ...shared.admin, key } }));

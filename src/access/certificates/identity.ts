@@ -8,7 +8,7 @@ import { pinOf } from "./certificate-pin.ts";
 import { watchFiles } from "./changed-files.ts";
 import { type Certificates, openCertificates } from "./certificates.ts";
 import { KeptCertificates } from "./kept-certificates.ts";
-import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
+import { type NamedServer, renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
 import {
   apiAuthority,
   issuerOf,
@@ -60,6 +60,7 @@ export class ServerIdentity {
   readonly #kept: KeptCertificates<Certificates>;
   readonly #followers = new Set<() => void>();
   #url = "";
+  #members: readonly NamedServer[] = [];
   #nodeClient: (KeyPair & { readonly renewAtMs: number; readonly signer: KeyPair }) | undefined;
 
   static async open(config: IdentityOptions): Promise<ServerIdentity> {
@@ -197,9 +198,16 @@ export class ServerIdentity {
   async publish(url: string): Promise<string> {
     this.#url = url;
     const { admin, token } = this.#kept.current;
-    const text = renderKubeconfig({ server: url, authority: this.ca, admin, token });
+    const text = renderKubeconfig({ server: url, authority: this.ca, admin, token, members: this.#members });
     if (this.#config.kubeconfig !== undefined) await writeKubeconfig(this.#config.kubeconfig, text);
     return text;
+  }
+
+  /** Writes the kubeconfig again, with a context for each of these members. It must have been published. */
+  async nameMembers(members: readonly NamedServer[]): Promise<void> {
+    if (JSON.stringify(members) === JSON.stringify(this.#members)) return;
+    this.#members = members;
+    await this.publish(this.#url);
   }
 
   /**

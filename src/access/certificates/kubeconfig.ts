@@ -4,50 +4,76 @@ import { StartupError } from "../../process/startup-error.ts";
 import type { KeyPair } from "./authority.ts";
 import { writePrivateFile } from "./private-file.ts";
 
-export interface KubeconfigContents {
+export interface UserKubeconfig {
   /** URL such as `https://127.0.0.1:6443`. */
   readonly server: string;
   /** Authorities that the client trusts, PEM. */
   readonly authority: string;
+  /** Name of the user's entry; `quorate-admin` by default. */
+  readonly userName?: string;
+  readonly user: KeyPair;
+  /** Members of the cluster. Each has a context of its own, with its name, for the same administrator. */
+  readonly members?: readonly NamedServer[];
+}
+
+/** The kubeconfig that a server writes for its administrator. */
+export interface KubeconfigContents extends Omit<UserKubeconfig, "user" | "userName"> {
   readonly admin: KeyPair;
   readonly token: string;
-  /** Further servers with a context of their own, by its name, for the same administrator. */
-  readonly others?: readonly { readonly name: string; readonly server: string }[];
 }
+
+export interface NamedServer {
+  readonly name: string;
+  readonly server: string;
+}
+
+/** Names of contexts that no member may take. */
+const ownNames: ReadonlySet<string> = new Set(["quorate", "quorate-token"]);
 
 /** First line of each kubeconfig of ours, which identifies it. */
 const firstLine = "# Written by quorate and replaced at every start.";
 
 /**
  * Renders YAML with two contexts for the same administrator: `quorate` with the client certificate, which is current,
- * and `quorate-token` with the bearer token.
+ * and `quorate-token` with the bearer token. kubectl asks one server per context, so each member has a context, too.
  */
-export function renderKubeconfig({ server, authority, admin, token, others = [] }: KubeconfigContents): string {
+export function renderKubeconfig({ admin, token, ...contents }: KubeconfigContents): string {
+  return `${firstLine}\n${renderUserKubeconfig({ ...contents, user: admin }, token)}`;
+}
+
+/** Renders YAML for a user with a client certificate, and for the administrator with a context for the token. */
+export function renderUserKubeconfig(contents: UserKubeconfig, token?: string): string {
+  const { server, authority, user, userName = "quorate-admin", members = [] } = contents;
   const cluster = (name: string, url: string) => `- name: ${name}
   cluster:
     server: ${JSON.stringify(url)}
     certificate-authority-data: ${base64(authority)}
 `;
-  const context = (name: string, clusterName: string, user: string) => `- name: ${name}
+  const others = members.map(({ name, server: url }) => ({ name: ownNames.has(name) ? `${name}-member` : name, url }));
+  const context = (name: string, clusterName: string, userOf: string) => `- name: ${name}
   context:
     cluster: ${clusterName}
-    user: ${user}
+    user: ${JSON.stringify(userOf)}
 `;
-  return `${firstLine}
-apiVersion: v1
-kind: Config
-current-context: quorate
-clusters:
-${cluster("quorate", server)}${others.map((other) => cluster(other.name, other.server)).join("")}contexts:
-${context("quorate", "quorate", "quorate-admin")}${context("quorate-token", "quorate", "quorate-token")}${others.map(({ name }) => context(name, name, "quorate-admin")).join("")}users:
-- name: quorate-admin
-  user:
-    client-certificate-data: ${base64(admin.certificate)}
-    client-key-data: ${base64(sec1(admin.key))}
-- name: quorate-token
+  const tokenContext = token === undefined ? "" : context("quorate-token", "quorate", "quorate-token");
+  const tokenUser =
+    token === undefined
+      ? ""
+      : `- name: quorate-token
   user:
     token: ${JSON.stringify(token)}
 `;
+  return `apiVersion: v1
+kind: Config
+current-context: quorate
+clusters:
+${cluster("quorate", server)}${others.map(({ name, url }) => cluster(name, url)).join("")}contexts:
+${context("quorate", "quorate", userName)}${tokenContext}${others.map(({ name }) => context(name, name, userName)).join("")}users:
+- name: ${JSON.stringify(userName)}
+  user:
+    client-certificate-data: ${base64(user.certificate)}
+    client-key-data: ${base64(sec1(user.key))}
+${tokenUser}`;
 }
 
 /**

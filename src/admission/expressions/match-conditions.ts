@@ -15,7 +15,16 @@ export type ConditionsOutcome =
   | { readonly kind: "noMatch"; readonly condition: string }
   | { readonly kind: "failed"; readonly message: string };
 
+/** An evaluation that did not end in a match, as metrics count it. */
+export interface ConditionsTime {
+  readonly seconds: number;
+  readonly isExcluded: boolean;
+  /** Conditions that could not be evaluated. */
+  readonly errors: number;
+}
+
 export interface MatchConditionOptions {
+  readonly observe?: ((time: ConditionsTime) => void) | undefined;
   readonly variables?: ReadonlyMap<string, CompiledVariable>;
   readonly params?: Json | undefined;
 }
@@ -24,8 +33,9 @@ export interface MatchConditionOptions {
 export function evaluateMatchConditions(
   conditions: readonly MatchCondition[],
   values: RequestValues,
-  options: MatchConditionOptions = {},
+  { observe, ...options }: MatchConditionOptions = {},
 ): ConditionsOutcome {
+  const startMs = performance.now();
   const evaluation = new Evaluation(values, { ...options, budget: conditionsCostMax });
   const errors: string[] = [];
   let excluded: string | undefined;
@@ -39,8 +49,10 @@ export function evaluateMatchConditions(
     if (error instanceof OutOfBudget) return { kind: "failed", message: error.message };
     throw error;
   }
+  const isExcluded = excluded !== undefined;
+  if (errors.length === 0 && !isExcluded) return { kind: "match" };
+  observe?.({ seconds: (performance.now() - startMs) / 1_000, isExcluded, errors: errors.length });
   if (excluded !== undefined) return { kind: "noMatch", condition: excluded };
-  if (errors.length === 0) return { kind: "match" };
   return { kind: "failed", message: joinErrors(errors) };
 }
 

@@ -1,4 +1,5 @@
-import { containersOf, type Handler, type PodSpec } from "../pod.ts";
+import type { LifecycleHandler, PodSpec, Probe } from "../../api/types/core-v1.ts";
+import { containersOf } from "../pod.ts";
 import {
   containersWith,
   containerText,
@@ -73,7 +74,7 @@ export const hostNamespaces: PodCheck = ({ spec }) => {
 };
 
 export const hostPathVolumes: PodCheck = ({ spec }) => {
-  const names = (spec.volumes ?? []).filter((volume) => volume["hostPath"] !== undefined).map(({ name }) => name);
+  const names = (spec.volumes ?? []).filter(({ hostPath }) => hostPath !== undefined).map(({ name }) => name);
   if (names.length === 0) return undefined;
   return { reason: "hostPath volumes", detail: `${plural(names.length, "volume")} ${quoted(names)}` };
 };
@@ -111,7 +112,7 @@ export const hostProbes: PodCheck = (pod) => {
   };
 };
 
-function hostsOf(handler: Handler | undefined): string[] {
+function hostsOf(handler: LifecycleHandler | Probe | undefined): string[] {
   return [handler?.httpGet?.host ?? "", handler?.tcpSocket?.host ?? ""].filter((host) => host !== "");
 }
 

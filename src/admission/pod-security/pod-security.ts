@@ -1,10 +1,10 @@
 import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { ObjectMeta } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import type { Pod, PodSpec } from "../../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { isResource, refuse } from "../attributes.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
-import type { Pod, PodSpec } from "../pod.ts";
 import { violations, violationsText } from "./checks.ts";
 import {
   isPrivileged,
@@ -167,7 +167,7 @@ function namespacePolicy(
 }
 
 function viewOf({ metadata, spec }: { metadata?: ObjectMeta; spec?: PodSpec }): PodView {
-  return { annotations: metadata?.annotations ?? {}, spec: spec ?? {} };
+  return { annotations: metadata?.annotations ?? {}, spec: spec ?? { containers: null } };
 }
 
 /** Reports whether an update must be checked. Changes of an image or of the scheduling need no check. */
@@ -176,8 +176,8 @@ function isSignificant(pod: PodView, old: PodView): boolean {
 }
 
 function judged({ annotations, spec }: PodView): JsonValue {
-  const withoutImage = (containers: readonly { image?: string }[] = []) =>
-    containers.map(({ image: _image, ...container }) => container);
+  const withoutImage = (containers: readonly { image?: string }[] | null = []) =>
+    (containers ?? []).map(({ image: _image, ...container }) => container);
   const { initContainers, containers, ephemeralContainers, volumes, securityContext, os } = spec;
   return {
     annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => key.includes("security."))),

@@ -1,4 +1,5 @@
-import { type Container, containersOf, type PodSpec, type SecurityContext } from "../pod.ts";
+import type { Container, PodSpec, SecurityContext } from "../../api/types/core-v1.ts";
+import { containersOf } from "../pod.ts";
 
 /** A reason why a pod violates a level. Texts are upstream's, because clients see them in rejections and warnings. */
 export interface Violation {

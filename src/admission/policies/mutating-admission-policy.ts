@@ -14,6 +14,8 @@ import type { ExpressionRequest } from "../expressions/request-values.ts";
 import { Turn } from "../expressions/turn.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
 import { replaceContents } from "../replace-contents.ts";
+import type { ConditionsTime } from "../expressions/match-conditions.ts";
+import { policyErrorType } from "./policy-observer.ts";
 import type { PolicyParts } from "./policy-parts.ts";
 import { isExemptFromPolicies } from "./exempt-resources.ts";
 import { type Dispatched, Dispatcher } from "./invocations.ts";
@@ -131,11 +133,16 @@ class Mutations {
     const rounds = roundsOf(reinvocation);
     const document = await this.#enter(invocation.matched);
     const request = () => this.#requestOf(document, invocation.matched);
-    const isMatch = await this.#attempt(invocation, () => policy.matches(request(), params));
+    const { policy: stored } = invocation;
+    const observe = (time: ConditionsTime) =>
+      this.#parts.policyObserver?.conditions(stored.metadata.name ?? "", this.#attributes.operation, time);
+    const isMatch = await this.#attempt(invocation, () => policy.matches(request(), params, observe));
     if (isMatch !== true) return;
     const key = invocationKey(invocation, params);
     if (reinvocation.isRepeat && !rounds.isQueued(key)) return;
     const before = document?.object;
+    const startMs = performance.now();
+    const failuresBefore = this.#failures.length;
     if (document !== undefined) {
       for (const mutation of policy.mutations) {
         await this.#turn.pass();
@@ -147,11 +154,21 @@ class Mutations {
         this.#isTouched = true;
       }
     }
+    this.#observe(invocation, startMs, this.#failures[failuresBefore]?.message);
     if (!equalJson((before ?? null) as JsonObject | null, (document?.object ?? null) as JsonObject | null)) {
       rounds.queueAll();
       reinvocation.request();
     }
     if (policy.reinvokes) rounds.note(key);
+  }
+
+  #observe({ policy, binding }: Invocation, startMs: number, failure: string | undefined): void {
+    this.#parts.policyObserver?.mutated({
+      policy: policy.metadata.name ?? "",
+      binding: binding.metadata.name ?? "",
+      errorType: failure === undefined ? "no_error" : policyErrorType(failure),
+      seconds: (performance.now() - startMs) / 1_000,
+    });
   }
 
   /** Returns undefined where the run fails in a way that the policy's failurePolicy covers. */

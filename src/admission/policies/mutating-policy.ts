@@ -13,6 +13,7 @@ import {
 import { Evaluation, evaluationCostMax, OutOfBudget, type StoredExpression } from "../expressions/evaluation.ts";
 import {
   type ConditionsOutcome,
+  type ConditionsTime,
   evaluateMatchConditions,
   type MatchCondition,
 } from "../expressions/match-conditions.ts";
@@ -44,11 +45,15 @@ export class MutatingPolicy {
   }
 
   /** Reports whether the conditions hold. @throws MutationError, PendingCheck */
-  matches(request: ExpressionRequest, params: Json | undefined): boolean {
+  matches(request: ExpressionRequest, params: Json | undefined, observe?: (time: ConditionsTime) => void): boolean {
     if (this.#conditions.length === 0) return true;
     const values = new RequestValues(conditionRequest(request));
     const { variables } = this.#compiler;
-    const outcome: ConditionsOutcome = evaluateMatchConditions(this.#conditions, values, { variables, params });
+    const outcome: ConditionsOutcome = evaluateMatchConditions(this.#conditions, values, {
+      variables,
+      params,
+      observe,
+    });
     if (outcome.kind === "failed" && this.#failsClosed) throw new MutationError(outcome.message);
     return outcome.kind === "match";
   }

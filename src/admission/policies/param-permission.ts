@@ -34,12 +34,12 @@ interface ParamTarget extends GroupResource {
 export function paramPermission(parts: PolicyParts): AdmissionPlugin {
   return {
     name: "ParamPermission",
-    async validate(attributes) {
+    validate(attributes) {
       const { info, operation, subresource, object, user } = attributes;
       if (info.group !== group || operation === "DELETE" || subresource !== "" || object === undefined) return;
       if (user.groups.includes(systemMastersGroup)) return;
-      if (policies.has(info.resource)) await checkPolicy(parts, attributes);
-      else if (policiesOf[info.resource] !== undefined) await checkBinding(parts, attributes);
+      if (policies.has(info.resource)) return checkPolicy(parts, attributes);
+      return policiesOf[info.resource] === undefined ? undefined : checkBinding(parts, attributes);
     },
   };
 }

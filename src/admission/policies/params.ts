@@ -2,7 +2,6 @@ import type { Eventual } from "../../api/eventual.ts";
 import { type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { JsonValue } from "../../api/json.ts";
-import { matchesLabels } from "../../api/label-selector.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { ParamKind, ParamRef } from "../../api/types/admissionregistration-v1.ts";
 import type { Catalog } from "../../registry/catalog.ts";
@@ -65,7 +64,12 @@ export function collectParams(
   return shown.some((param) => param instanceof Promise) ? Promise.all(shown) : (shown as KubeObject[]);
 }
 
-function findParams(info: ResourceInfo, ref: ParamRef, namespace: string, { lookup }: ParamParts): KubeObject[] {
+function findParams(
+  info: ResourceInfo,
+  ref: ParamRef,
+  namespace: string,
+  { lookup }: ParamParts,
+): readonly KubeObject[] {
   const { group, resource } = storedInfo(info);
   if (ref.name) {
     const param = lookup.get({ group, resource }, namespace, ref.name);
@@ -73,5 +77,5 @@ function findParams(info: ResourceInfo, ref: ParamRef, namespace: string, { look
   }
   const selector = labelSelectorOf(ref.selector as JsonValue | undefined);
   if (selector === undefined) return [];
-  return lookup.list({ group, resource }, namespace).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+  return lookup.list({ group, resource }, namespace, selector);
 }

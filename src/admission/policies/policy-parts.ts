@@ -1,6 +1,7 @@
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
+import type { PolicyObserver } from "./policy-observer.ts";
 import type { RegistryFinder } from "./policy-set.ts";
 
 /** The parts of the server that policies work with. */
@@ -10,4 +11,5 @@ export interface PolicyParts {
   readonly registryOf: RegistryFinder;
   /** Answers the checks of expressions. */
   readonly authorizer: Authorizer;
+  readonly policyObserver?: PolicyObserver | undefined;
 }

@@ -9,6 +9,8 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admiss
 import { AccessChecks, evaluateInTurns } from "../expressions/access-checks.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
 import { Turn } from "../expressions/turn.ts";
+import { type Enforcement, policyErrorType } from "./policy-observer.ts";
+import type { ConditionsTime } from "../expressions/match-conditions.ts";
 import type { PolicyParts } from "./policy-parts.ts";
 import { AuditAnnotations } from "./audit-annotations.ts";
 import { type Dispatched, Dispatcher } from "./invocations.ts";
@@ -19,6 +21,7 @@ import { policyRefusal } from "./refusal.ts";
 import { type PolicyDecision, ValidatingPolicy } from "./validating-policy.ts";
 
 const group = "admissionregistration.k8s.io";
+const enforcements: Readonly<Record<string, Enforcement>> = { Deny: "deny", Warn: "warn", Audit: "audit" };
 const codes: Readonly<Record<string, number>> = { Unauthorized: 401, Forbidden: 403, RequestEntityTooLarge: 413 };
 const invalidCode = 422;
 const failureAnnotation = "validation.policy.admission.k8s.io/validation_failure";
@@ -144,18 +147,25 @@ class Judgement {
     const hasParams = invocation.policy.spec?.paramKind !== undefined;
     for (const param of invocation.params) {
       const params = hasParams ? ((param ?? null) as unknown as Json) : undefined;
-      const evaluated = evaluateInTurns(this.#checks, () => policy.evaluate(request, params));
+      const observe = (time: ConditionsTime) =>
+        this.#parts.policyObserver?.conditions(nameOf(invocation.policy), this.#attributes.operation, time);
+      const evaluated = evaluateInTurns(this.#checks, () => policy.evaluate(request, params, observe));
       const { decisions, annotations } = evaluated instanceof Promise ? await evaluated : evaluated;
       for (const [at, decision] of decisions.entries()) this.#act(invocation, decision, at);
       for (const annotation of annotations) {
-        if (annotation.kind === "error") this.#deny(invocation, annotation.message, "");
-        else this.#annotations.add(invocation.policy.metadata.name ?? "", annotation.key, annotation.value);
+        if (annotation.kind === "error") {
+          this.#deny(invocation, annotation.message, "");
+          this.#observe(invocation, { message: annotation.message, evaluation: "error", seconds: 0 }, "deny");
+        } else this.#annotations.add(nameOf(invocation.policy), annotation.key, annotation.value);
       }
     }
   }
 
   #act(invocation: Invocation, decision: PolicyDecision, at: number): void {
-    if (decision.kind === "admit") return;
+    if (decision.kind === "admit") {
+      if (decision.evaluation === "error") this.#observe(invocation, decision, "allow");
+      return;
+    }
     const { policy, binding } = invocation;
     const { message, reason } = decision;
     for (const action of binding.spec?.validationActions ?? []) {
@@ -165,7 +175,19 @@ class Judgement {
         this.#attributes.warn(`Validation failed for ValidatingAdmissionPolicy ${names}: ${message}`);
       }
       if (action === "Audit") this.#audit(binding, message, at);
+      const enforcement = enforcements[action];
+      if (enforcement !== undefined) this.#observe(invocation, decision, enforcement);
     }
+  }
+
+  #observe(
+    { policy, binding }: Invocation,
+    { evaluation, message, seconds }: Pick<PolicyDecision, "evaluation" | "message" | "seconds">,
+    enforcement: Enforcement,
+  ): void {
+    const errorType = evaluation === "admit" ? "no_error" : policyErrorType(message);
+    const check = { policy: nameOf(policy), binding: nameOf(binding), errorType, seconds } as const;
+    this.#parts.policyObserver?.validated(check, enforcement);
   }
 
   #audit(binding: Binding, message: string, expressionIndex: number): void {
@@ -180,4 +202,8 @@ class Judgement {
     const text = `ValidatingAdmissionPolicy '${policy.metadata.name}'${by} denied request: ${message}`;
     this.#denial ??= { message: text, reason };
   }
+}
+
+function nameOf({ metadata }: KubeObject): string {
+  return metadata.name ?? "";
 }

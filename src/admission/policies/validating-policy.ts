@@ -2,7 +2,7 @@ import type { ValidatingAdmissionPolicy, Validation } from "../../api/types/admi
 import { isError, type Json, type Result } from "../../cel/index.ts";
 import type { EvaluationSteps } from "../expressions/access-checks.ts";
 import { Evaluation, evaluationCostMax, OutOfBudget, type StoredExpression } from "../expressions/evaluation.ts";
-import { evaluateMatchConditions, type MatchCondition } from "../expressions/match-conditions.ts";
+import { type ConditionsTime, evaluateMatchConditions, type MatchCondition } from "../expressions/match-conditions.ts";
 import { conditionRequest, type ExpressionRequest, RequestValues } from "../expressions/request-values.ts";
 import { PolicyCompiler } from "./compile-policy.ts";
 
@@ -16,6 +16,8 @@ export interface PolicyDecision {
   readonly message: string;
   /** "" where the evaluation failed. */
   readonly reason: string;
+  /** Time that the expression took; 0 where no single one is to blame. */
+  readonly seconds: number;
 }
 
 export type AnnotationOutcome =
@@ -29,7 +31,7 @@ export interface PolicyOutcome {
 }
 
 const nothing: PolicyOutcome = { decisions: [], annotations: [] };
-const admitted: PolicyDecision = { kind: "admit", evaluation: "admit", message: "", reason: "" };
+const admitted: PolicyDecision = { kind: "admit", evaluation: "admit", message: "", reason: "", seconds: 0 };
 
 interface CompiledValidation {
   readonly validation: Validation;
@@ -62,11 +64,15 @@ export class ValidatingPolicy {
   }
 
   /** Judges a request with one parameter. @throws PendingCheck for an answer of the authorizer that is not there yet */
-  *evaluate(request: ExpressionRequest, params: Json | undefined): EvaluationSteps<PolicyOutcome> {
+  *evaluate(
+    request: ExpressionRequest,
+    params: Json | undefined,
+    observe?: (time: ConditionsTime) => void,
+  ): EvaluationSteps<PolicyOutcome> {
     const { variables } = this.#compiler;
     if (this.#conditions.length > 0) {
       const values = new RequestValues(conditionRequest(request));
-      const outcome = evaluateMatchConditions(this.#conditions, values, { variables, params });
+      const outcome = evaluateMatchConditions(this.#conditions, values, { variables, params, observe });
       if (outcome.kind === "noMatch") return nothing;
       // Conditions that fail leave the request alone where the policy ignores failures.
       if (outcome.kind === "failed") return this.#failsClosed ? this.#failed(outcome.message) : nothing;
@@ -87,25 +93,27 @@ export class ValidatingPolicy {
     return { decisions: [this.#failedDecision(message)], annotations: [] };
   }
 
-  #failedDecision(message: string): PolicyDecision {
-    return { kind: this.#failsClosed ? "deny" : "admit", evaluation: "error", message, reason: "" };
+  #failedDecision(message: string, seconds = 0): PolicyDecision {
+    return { kind: this.#failsClosed ? "deny" : "admit", evaluation: "error", message, reason: "", seconds };
   }
 
   *#decide(evaluate: (budget: number) => Evaluation): EvaluationSteps<PolicyDecision[]> {
     const evaluation = evaluate(evaluationCostMax);
-    const results: Result[] = [];
+    const results: { readonly value: Result; readonly seconds: number }[] = [];
     for (const { expression } of this.#validations) {
-      results.push(evaluation.run(expression));
+      const startMs = performance.now();
+      const value = evaluation.run(expression);
+      results.push({ value, seconds: (performance.now() - startMs) / 1_000 });
       yield;
     }
     const messages = yield* this.#messages(evaluate(evaluation.budget));
     return this.#validations.map(({ validation }, at) => {
-      const result = results[at] as Result;
-      if (isError(result)) return this.#failedDecision(result.message);
-      if (typeof messages === "string") return this.#failedDecision(messages);
-      if (result === true) return admitted;
+      const { value, seconds } = results[at] as (typeof results)[number];
+      if (isError(value)) return this.#failedDecision(value.message, seconds);
+      if (typeof messages === "string") return this.#failedDecision(messages, seconds);
+      if (value === true) return admitted;
       const message = messageOf(validation, messages[at]);
-      return { kind: "deny", evaluation: "deny", message, reason: validation.reason ?? "Invalid" };
+      return { kind: "deny", evaluation: "deny", message, reason: validation.reason ?? "Invalid", seconds };
     });
   }
 

@@ -5,7 +5,7 @@ import { status } from "../../api/status.ts";
 import { pod } from "../testing.ts";
 import { type Charge, QuotaAccountant } from "./accountant.ts";
 import { quotaRequest } from "./check.ts";
-import type { ResourceQuota } from "./quota.ts";
+import type { ResourceQuota } from "../../api/types/core-v1.ts";
 
 const pods = { group: "", resource: "pods" };
 const namespace = "ns";

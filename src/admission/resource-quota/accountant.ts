@@ -7,9 +7,10 @@ import type { ObjectLookup } from "../../registry/object-lookup.ts";
 import { type Amounts, resourceListOf, sum } from "../pod-resources.ts";
 import { ChargeTeller } from "./charge-teller.ts";
 import { chargeOf, exceeded, frees, type QuotaRequest, unspecified } from "./check.ts";
-import { isCounted, type ResourceQuota, resourceQuotas, usedOf } from "./quota.ts";
+import { isCounted, resourceQuotas, usedOf } from "./quota.ts";
 import { UsageCounter } from "./recount.ts";
 import type { Charges, SharedCharges } from "./shared-charges.ts";
+import type { ResourceQuota } from "../../api/types/core-v1.ts";
 
 /** Most attempts to write the quotas of a namespace during concurrent writes. */
 const writeTriesMax = 20;
@@ -89,6 +90,11 @@ export class QuotaAccountant {
   constructor(parts: QuotaAccountantParts) {
     this.#parts = parts;
     this.#counter = new UsageCounter(parts.lookup, parts.countable);
+  }
+
+  /** Reports whether the namespace has quotas. */
+  limits(namespace: string): boolean {
+    return this.#quotas(namespace).length > 0;
   }
 
   /**

@@ -1,11 +1,12 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { addQuantities, compareQuantities } from "../../api/quantity.ts";
-import type { Container, Pod } from "../pod.ts";
+import type { Container, Pod, ResourceQuota } from "../../api/types/core-v1.ts";
 import type { Amounts } from "../pod-resources.ts";
-import { amountsText, hardOf, noAmount, type ResourceQuota } from "./quota.ts";
+import { amountsText, hardOf, noAmount } from "./quota.ts";
 import { isInScope, type ScopeFacts, scopeFactsOf } from "./scopes.ts";
 import { usageOf } from "./usage.ts";
+import { podSpecOf } from "../pod.ts";
 
 /** A write as the quotas of its namespace see it. */
 export interface QuotaRequest {
@@ -57,12 +58,12 @@ export function frees({ before, usage }: QuotaRequest): boolean {
  */
 export function unspecified(quota: ResourceQuota, { facts, object }: QuotaRequest): string | undefined {
   if (facts.kind !== "pod" || !isInScope(quota, facts)) return undefined;
-  const { containers = [], initContainers = [] } = (object as Pod).spec ?? {};
+  const { containers, initContainers = [] } = podSpecOf(object as Pod);
   const hard = hardOf(quota);
   const problems = namedByContainers
     .filter((name) => hard.has(name))
     .flatMap((name) => {
-      const silent = [...containers, ...initContainers].filter((container) => !says(container, name));
+      const silent = [...(containers ?? []), ...initContainers].filter((container) => !says(container, name));
       return silent.length === 0
         ? []
         : [

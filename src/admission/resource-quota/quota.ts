@@ -1,14 +1,7 @@
 import { equalJson, type JsonValue } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
 import { formatQuantity, type Quantity } from "../../api/quantity.ts";
-import type { ResourceList } from "../pod.ts";
+import type { ResourceQuota } from "../../api/types/core-v1.ts";
 import { type Amounts, amountsOf } from "../pod-resources.ts";
-
-export interface ResourceQuota extends KubeObject {
-  spec?: { hard?: ResourceList; scopes?: string[]; scopeSelector?: { matchExpressions?: ScopeRequirement[] } };
-  status?: { hard?: ResourceList; used?: ResourceList };
-}
-export type ScopeRequirement = { scopeName: string; operator: string; values?: string[] };
 
 export const resourceQuotas = { group: "", resource: "resourcequotas" };
 

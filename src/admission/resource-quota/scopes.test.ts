@@ -1,13 +1,17 @@
 import { expect, test } from "bun:test";
 import { pod } from "../testing.ts";
-import type { ResourceQuota, ScopeRequirement } from "./quota.ts";
 import { isInScope, scopeFactsOf } from "./scopes.ts";
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from "../../api/types/core-v1.ts";
 
 const pods = { group: "", resource: "pods" };
 const claims = { group: "", resource: "persistentvolumeclaims" };
 const quota = (spec: ResourceQuota["spec"]) => ({ metadata: { name: "q" }, spec }) as ResourceQuota;
 const selecting = (scopeName: string, operator: string, ...values: string[]) => {
-  const requirement: ScopeRequirement = { scopeName, operator, ...(values.length === 0 ? {} : { values }) };
+  const requirement: ScopedResourceSelectorRequirement = {
+    scopeName,
+    operator,
+    ...(values.length === 0 ? {} : { values }),
+  };
   return quota({ scopeSelector: { matchExpressions: [requirement] } });
 };
 const burstable = { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] };

@@ -1,10 +1,13 @@
 import type { GroupResource } from "../../api/gvk.ts";
-import { type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type {
+  Affinity,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  ScopedResourceSelectorRequirement,
+} from "../../api/types/core-v1.ts";
 import { qosClassOf } from "../../kinds/core/pod-qos.ts";
-import type { Pod } from "../pod.ts";
-import type { ResourceQuota, ScopeRequirement } from "./quota.ts";
-import { listOf, objectOf } from "../../api/json-reading.ts";
 
 /** The facts that scopes depend on. Nothing else is kept of a counted object. */
 export type ScopeFacts =
@@ -21,11 +24,9 @@ export type ScopeFacts =
 export function scopeFactsOf({ group, resource }: GroupResource, object: KubeObject): ScopeFacts {
   if (group === "" && resource === "pods") return podFacts(object as Pod);
   if (group !== "" || resource !== "persistentvolumeclaims") return { kind: "other" };
-  const { volumeAttributesClassName: wanted = "" } = (object["spec"] ?? {}) as { volumeAttributesClassName?: string };
-  const { currentVolumeAttributesClassName: current = "" } = (object["status"] ?? {}) as {
-    currentVolumeAttributesClassName?: string;
-  };
-  return { kind: "claim", attributesClassNames: [...new Set([wanted, current])].filter((name) => name !== "") };
+  const { spec, status } = object as PersistentVolumeClaim;
+  const names = [spec?.volumeAttributesClassName ?? "", status?.currentVolumeAttributesClassName ?? ""];
+  return { kind: "claim", attributesClassNames: [...new Set(names)].filter((name) => name !== "") };
 }
 
 /** Reports whether the quota matches such an object: always without scopes, otherwise when every scope matches. */
@@ -44,11 +45,11 @@ function podFacts(pod: Pod): ScopeFacts {
     isTerminating: activeDeadlineSeconds !== undefined,
     isBestEffort: qosClassOf(pod) === "BestEffort",
     priorityClassName,
-    reachesOtherNamespaces: reachesOtherNamespaces(affinity),
+    reachesOtherNamespaces: reachesOtherNamespaces(affinity ?? {}),
   };
 }
 
-function matches(facts: ScopeFacts, requirement: ScopeRequirement): boolean {
+function matches(facts: ScopeFacts, requirement: ScopedResourceSelectorRequirement): boolean {
   if (facts.kind === "claim") {
     if (requirement.scopeName !== "VolumeAttributesClass") return false;
     const names = facts.attributesClassNames;
@@ -74,7 +75,7 @@ function matches(facts: ScopeFacts, requirement: ScopeRequirement): boolean {
 }
 
 /** Compares a text. "" stands for no value, which is not in any list. */
-function matchesText({ operator, values = [] }: ScopeRequirement, text: string): boolean {
+function matchesText({ operator, values = [] }: ScopedResourceSelectorRequirement, text: string): boolean {
   switch (operator) {
     case "Exists":
       return text !== "";
@@ -90,15 +91,12 @@ function matchesText({ operator, values = [] }: ScopeRequirement, text: string):
 }
 
 /** Reports whether a term of pod affinity or anti-affinity names or selects namespaces. */
-function reachesOtherNamespaces(affinity: JsonValue | undefined): boolean {
-  const terms = ["podAffinity", "podAntiAffinity"].flatMap((kind) => {
-    const one = objectOf(objectOf(affinity)[kind]);
-    const preferred = listOf(one["preferredDuringSchedulingIgnoredDuringExecution"]);
-    const required = listOf(one["requiredDuringSchedulingIgnoredDuringExecution"]);
-    return [...required, ...preferred.map((weighted) => objectOf(weighted)["podAffinityTerm"])];
-  });
-  return terms.some((term) => {
-    const { namespaces, namespaceSelector } = objectOf(term);
-    return listOf(namespaces).length > 0 || namespaceSelector !== undefined;
-  });
+function reachesOtherNamespaces({ podAffinity, podAntiAffinity }: Affinity): boolean {
+  const terms = [podAffinity, podAntiAffinity].flatMap((kind) => [
+    ...(kind?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(kind?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+  ]);
+  return terms.some(
+    ({ namespaces = [], namespaceSelector }) => namespaces.length > 0 || namespaceSelector !== undefined,
+  );
 }

@@ -2,8 +2,10 @@ import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Quantity } from "../../api/quantity.ts";
 import { isExtendedResource, isHugePages } from "../../api/validation/resource-name.ts";
-import type { Pod } from "../pod.ts";
+import type { PersistentVolumeClaim, Pod, Service } from "../../api/types/core-v1.ts";
 import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
+import { podSpecOf } from "../pod.ts";
+import type { DeviceSubRequest, ExactDeviceRequest, ResourceClaim } from "../../api/types/resource-v1.ts";
 
 /** Kinds whose count has a second, older name. */
 const countedByName = new Set([
@@ -23,7 +25,8 @@ const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 /** Returns the usage of one object, by the names in quotas. */
 export function usageOf({ group, resource }: GroupResource, object: KubeObject, nowMs: number): Amounts {
   const counts = new Map([[group === "" ? `count/${resource}` : `count/${resource}.${group}`, count(1)]]);
-  if (group === "resource.k8s.io" && resource === "resourceclaims") return new Map([...counts, ...deviceUsage(object)]);
+  if (group === "resource.k8s.io" && resource === "resourceclaims")
+    return new Map([...counts, ...deviceUsage(object as ResourceClaim)]);
   if (group !== "") return counts;
   if (countedByName.has(resource)) counts.set(resource, count(1));
   if (resource === "pods") return new Map([...counts, ...podUsage(object as Pod, nowMs)]);
@@ -38,7 +41,7 @@ export function count(units: number): Quantity {
 /** Returns the usage of a pod. One that has ended only counts as an object. */
 function podUsage(pod: Pod, nowMs: number): Amounts {
   if (hasEnded(pod, nowMs)) return new Map();
-  const { spec = {} } = pod;
+  const spec = podSpecOf(pod);
   const usage = new Map([["pods", count(1)]]);
   for (const [name, amount] of podRequests(spec)) {
     if (isExtendedResource(name)) usage.set(`requests.${name}`, amount);
@@ -58,16 +61,8 @@ function isCompute(name: string): boolean {
   return name === "cpu" || name === "memory" || name === "ephemeral-storage" || isHugePages(name);
 }
 
-function serviceUsage(service: KubeObject): Amounts {
-  const {
-    type,
-    ports = [],
-    allocateLoadBalancerNodePorts,
-  } = (service["spec"] ?? {}) as {
-    type?: string;
-    ports?: { nodePort?: number }[];
-    allocateLoadBalancerNodePorts?: boolean;
-  };
+function serviceUsage({ spec = {} }: Service): Amounts {
+  const { type, ports = [], allocateLoadBalancerNodePorts } = spec;
   if (type === "NodePort") return new Map([["services.nodeports", count(ports.length)]]);
   if (type !== "LoadBalancer") return new Map();
   const named = ports.filter(({ nodePort = 0 }) => nodePort !== 0).length;
@@ -78,12 +73,9 @@ function serviceUsage(service: KubeObject): Amounts {
   ]);
 }
 
-function claimUsage(claim: KubeObject): Amounts {
-  const { storageClassName = "", resources } = (claim["spec"] ?? {}) as {
-    storageClassName?: string;
-    resources?: { requests?: Record<string, string> };
-  };
-  const className = claim.metadata.annotations?.[claimClassAnnotation] ?? storageClassName;
+function claimUsage({ metadata, spec = {} }: PersistentVolumeClaim): Amounts {
+  const { storageClassName = "", resources } = spec;
+  const className = metadata.annotations?.[claimClassAnnotation] ?? storageClassName;
   const usage = new Map<string, Quantity>();
   const storage = amountsOf(resources?.requests).get("storage");
   if (storage !== undefined) usage.set("requests.storage", storage);
@@ -93,18 +85,13 @@ function claimUsage(claim: KubeObject): Amounts {
   return usage;
 }
 
-type DeviceRequest = { deviceClassName?: string; allocationMode?: string; count?: number };
-
 /** Returns the devices by class. Only one alternative is allocated, so for each class the largest one counts. */
-function deviceUsage(claim: KubeObject): Amounts {
-  const { devices } = (claim["spec"] ?? {}) as {
-    devices?: { requests?: { exactly?: DeviceRequest; firstAvailable?: DeviceRequest[] }[] };
-  };
+function deviceUsage({ spec }: ResourceClaim): Amounts {
   const numbers = new Map<string, number>();
-  for (const { exactly, firstAvailable = [] } of devices?.requests ?? []) {
+  for (const { exactly, firstAvailable = [] } of spec.devices?.requests ?? []) {
     const most = new Map<string, number>();
     for (const request of exactly === undefined ? firstAvailable : [exactly]) {
-      const { deviceClassName = "" } = request;
+      const { deviceClassName } = request;
       most.set(deviceClassName, Math.max(most.get(deviceClassName) ?? 0, deviceNumber(request)));
     }
     for (const [name, number] of most) numbers.set(name, (numbers.get(name) ?? 0) + number);
@@ -112,6 +99,6 @@ function deviceUsage(claim: KubeObject): Amounts {
   return new Map([...numbers].map(([name, number]) => [`${name}${deviceClassSuffix}`, count(number)]));
 }
 
-function deviceNumber({ allocationMode, count: number = 1 }: DeviceRequest): number {
-  return allocationMode === "All" ? claimDevicesMax : number;
+function deviceNumber({ allocationMode, count: number = 1 }: ExactDeviceRequest | DeviceSubRequest): number {
+  return allocationMode === "All" ? claimDevicesMax : Number(number);
 }

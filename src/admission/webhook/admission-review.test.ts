@@ -39,7 +39,7 @@ test.each<[response: JsonObject | undefined, isMutating: boolean, text: string]>
   expect(() => readReview(review(response), { version: "v1", uid, isMutating })).toThrow(text);
 });
 
-test("a v1 answer has to say what it is", () => {
+test("a v1 answer needs kind and apiVersion", () => {
   const read = (answer: JsonObject) => () => readReview(answer, { version: "v1", uid, isMutating: true });
   const expected = "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ";
   expect(read({ response: { uid, allowed: true } })).toThrow(`${expected}/, Kind=`);

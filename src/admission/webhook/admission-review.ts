@@ -1,11 +1,12 @@
+import { documentTypeText } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import { JsonSyntaxError, parseJson, stringifyJson } from "../../api/codec/json.ts";
 import type { Status } from "../../api/status.ts";
-import { quoteGo } from "../../apply/go-quote.ts";
+import { quoteText } from "../../api/go-literal.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { admissionRequest } from "../expressions/request-values.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
+import type { ReviewedDocuments } from "./reviewed-documents.ts";
 
 const group = "admission.k8s.io";
 const kind = "AdmissionReview";
@@ -18,31 +19,18 @@ export function reviewVersionOf(accepted: readonly string[]): ReviewVersion | un
   return accepted.find((version): version is ReviewVersion => (versions as readonly string[]).includes(version));
 }
 
-/** The documents of a request in the version that a webhook matched. */
-export interface ReviewedDocuments {
-  readonly object: KubeObject | undefined;
-  readonly oldObject: KubeObject | undefined;
-}
-
-/** Returns the question to a webhook. */
+/** Returns the question to a webhook, in JSON. */
 export function admissionReview(
   version: ReviewVersion,
   uid: string,
   attributes: AdmissionAttributes,
   matched: MatchedResource,
-  { object, oldObject }: ReviewedDocuments,
-): JsonObject {
-  const request = admissionRequest(attributes, matched);
-  return {
-    kind,
-    apiVersion: `${group}/${version}`,
-    request: {
-      ...request,
-      uid,
-      object: (object ?? null) as unknown as JsonValue,
-      oldObject: (oldObject ?? null) as unknown as JsonValue,
-    },
-  };
+  { objectText, oldObjectText }: ReviewedDocuments,
+): string {
+  const { object: _object, oldObject: _oldObject, ...request } = admissionRequest(attributes, matched);
+  const fields = stringifyJson({ ...request, uid }).slice(0, -1);
+  const head = `{"kind":"${kind}","apiVersion":"${group}/${version}","request":`;
+  return `${head}${fields},"object":${objectText},"oldObject":${oldObjectText}}}`;
 }
 
 /** The answer of a webhook, checked. */
@@ -85,11 +73,11 @@ export function readReview(
     return { ...fields, patch: isMutating ? fields.patch : undefined, patchType: "JSONPatch" };
   }
   if (fields.uid !== uid) {
-    throw new InvalidReviewError(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(fields.uid)}`);
+    throw new InvalidReviewError(`expected response.uid=${quoteText(uid)}, got ${quoteText(fields.uid)}`);
   }
   const { apiVersion = "", kind: answered = "" } = review;
   if (apiVersion !== `${group}/v1` || answered !== kind) {
-    const got = typeText(String(apiVersion), String(answered));
+    const got = documentTypeText(String(apiVersion), String(answered));
     throw new InvalidReviewError(`expected webhook response of ${group}/v1, Kind=${kind}, got ${got}`);
   }
   checkPatch(fields, isMutating);
@@ -181,13 +169,6 @@ function wrongType(field: string, value: JsonValue, type: string): UndecodableRe
   return new UndecodableReviewError(
     `json: cannot unmarshal ${found} into Go struct field AdmissionReview.${field} of type ${type}`,
   );
-}
-
-/** `admission.k8s.io/v1, Kind=AdmissionReview`. */
-function typeText(apiVersion: string, name: string): string {
-  const slash = apiVersion.indexOf("/");
-  const [of, version] = slash === -1 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
-  return `${of}/${version}, Kind=${name}`;
 }
 
 /** @throws Error with upstream's text for a patch that is not a list of operations */

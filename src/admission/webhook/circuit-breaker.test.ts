@@ -30,7 +30,7 @@ test("a webhook that times out again and again is tried once in a while only", (
   expect([breaker.admits(webhook), changes]).toEqual([true, ["open", "closed"]]);
 });
 
-test("an answer in between starts the count anew", () => {
+test("an answer in between restarts the count", () => {
   const { breaker, timeOut } = setUp();
   timeOut(timeoutsMax - 1);
   breaker.answered(webhook);
@@ -51,6 +51,13 @@ test("a webhook that is gone or has changed is forgotten", () => {
   expect([breaker.admits(webhook), changes]).toEqual([false, ["open"]]);
   breaker.keepOnly([{ ...webhook, revisionKey: "u/2/w/0" }]);
   expect([breaker.admits(webhook), changes]).toEqual([true, ["open", "forgotten"]]);
+});
+
+test("calls that outlive their webhook do not count", () => {
+  const { changes, breaker, timeOut } = setUp();
+  breaker.keepOnly([{ ...webhook, revisionKey: "u/2/w/0" }]);
+  timeOut(timeoutsMax);
+  expect([breaker.admits(webhook), changes]).toEqual([true, []]);
 });
 
 test("as many open circuits are reported as are known", () => {

@@ -29,6 +29,8 @@ export class CircuitBreaker {
   readonly #clock: Clock;
   readonly #onChange: (webhook: CircuitWebhook, state: CircuitState) => void;
   readonly #circuits = new Map<string, Circuit>();
+  /** Webhooks that exist; undefined until they are known. */
+  #existing: ReadonlySet<string> | undefined;
 
   constructor(clock: Clock, onChange: (webhook: CircuitWebhook, state: CircuitState) => void) {
     this.#clock = clock;
@@ -45,8 +47,10 @@ export class CircuitBreaker {
     return true;
   }
 
+  /** Counts a call that had its time. A call may outlive its webhook, which then counts no more. */
   timedOut(webhook: CircuitWebhook): void {
     const { revisionKey } = webhook;
+    if (this.#existing?.has(revisionKey) === false) return;
     const circuit = this.#circuits.get(revisionKey) ?? { webhook, timeouts: 0, retryAtMs: undefined };
     this.#circuits.delete(revisionKey);
     this.#circuits.set(revisionKey, circuit);
@@ -68,8 +72,8 @@ export class CircuitBreaker {
 
   /** Forgets all webhooks but these. */
   keepOnly(webhooks: readonly CircuitWebhook[]): void {
-    if (this.#circuits.size === 0) return;
     const kept = new Set(webhooks.map(({ revisionKey }) => revisionKey));
+    this.#existing = kept;
     for (const circuit of this.#circuits.values()) {
       if (!kept.has(circuit.webhook.revisionKey)) this.#forget(circuit);
     }

@@ -5,7 +5,7 @@ import type { AdmissionWebhook } from "./webhook-configuration.ts";
 import { WebhookDocuments } from "./webhook-documents.ts";
 import { isExemptFromWebhooks } from "./webhook-matcher.ts";
 import { type WebhookDispatch, WebhookOutcomes } from "./webhook-outcomes.ts";
-import type { ReviewedDocuments } from "./admission-review.ts";
+import type { ReviewedDocuments } from "./reviewed-documents.ts";
 
 /** Calls the validating webhooks side by side, all with the final object. The first refusal to arrive is the answer. */
 export function validatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlugin, "name"> {
@@ -31,15 +31,11 @@ async function callTogether(
   outcomes: WebhookOutcomes,
 ): Promise<void> {
   const calls: PreparedCall[] = [];
-  // Webhooks that match the same version share its documents.
-  const documents = new Map<object, WebhookDocuments>();
-  const shared = new WebhookDocuments(attributes);
+  const documents = new WebhookDocuments(attributes);
   for (const webhook of webhooks) {
-    const invocation = await matcher.match(webhook, "validating", attributes, shared);
+    const invocation = await matcher.match(webhook, "validating", attributes, documents);
     if (invocation === undefined) continue;
-    const own = documents.get(invocation.matched.info) ?? new WebhookDocuments(attributes);
-    documents.set(invocation.matched.info, own);
-    calls.push({ ...invocation, documents: await own.in(invocation.matched) });
+    calls.push({ ...invocation, documents: await documents.in(invocation.matched) });
   }
   if (calls.length === 0) return;
   refuseAbandoned(attributes, clock);

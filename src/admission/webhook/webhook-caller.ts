@@ -1,5 +1,4 @@
 import type { Clock } from "../../process/clock.ts";
-import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeAnswer, WebhookAnswerError } from "../../client/webhook/decode-answer.ts";
 import { type Webhook, WebhookCallError, type WebhookFinder } from "../../client/webhook/webhook-client.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
@@ -8,7 +7,6 @@ import {
   admissionReview,
   InvalidReviewError,
   readReview,
-  type ReviewedDocuments,
   reviewKinds,
   type ReviewResponse,
   reviewVersionOf,
@@ -16,6 +14,7 @@ import {
 } from "./admission-review.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
+import type { ReviewedDocuments } from "./reviewed-documents.ts";
 import { CallingWebhookError, dryRunUnsupported, rejection } from "./webhook-error.ts";
 
 /** A patch can make an object of the largest size, in base64. */
@@ -67,7 +66,7 @@ export class WebhookCaller {
       throw new CallingWebhookError(name, `could not create admission objects: ${why}`, { code: 400 });
     }
     const uid = crypto.randomUUID();
-    const body = stringifyJson(admissionReview(version, uid, attributes, matched, documents));
+    const body = admissionReview(version, uid, attributes, matched, documents);
     const review = await this.#call(webhook, body, attributes);
     const response = this.#read(name, () => readReview(review, { version, uid, isMutating }));
     for (const [key, value] of Object.entries(response.auditAnnotations)) attributes.annotate(`${name}/${key}`, value);

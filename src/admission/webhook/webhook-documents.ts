@@ -3,11 +3,12 @@ import { cloneJson, equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { status } from "../../api/status.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { documentForm } from "../matching/document-form.ts";
 import { replaceContents } from "../replace-contents.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
-import type { ReviewedDocuments } from "./admission-review.ts";
+import { ReviewedDocuments } from "./reviewed-documents.ts";
 
 /**
  * The documents of one request on their way through webhooks, which may want them in different versions. A document that
@@ -17,6 +18,8 @@ export class WebhookDocuments {
   readonly #attributes: AdmissionAttributes;
   #matched: MatchedResource | undefined;
   #documents: ReviewedDocuments | undefined;
+  /** Documents by the version that they are in, as long as no webhook changes the object. */
+  readonly #byVersion = new Map<ResourceInfo, ReviewedDocuments>();
   #isChanged = false;
 
   constructor(attributes: AdmissionAttributes) {
@@ -31,12 +34,19 @@ export class WebhookDocuments {
   /** @throws StatusError when the conversion to a version fails */
   async in(matched: MatchedResource): Promise<ReviewedDocuments> {
     const { forms, object, oldObject } = this.#attributes;
-    if (this.#documents !== undefined && this.#matched?.info === matched.info) return this.#documents;
+    const { info } = matched;
+    const known = this.#byVersion.get(info);
+    if (known !== undefined) {
+      this.#matched = matched;
+      this.#documents = known;
+      return known;
+    }
     await this.enter();
     const shown = async (document: KubeObject | undefined) =>
-      document === undefined ? undefined : this.#complete(await forms.show(document, matched.info), matched);
-    this.#documents = { object: await shown(object), oldObject: await shown(oldObject) };
+      document === undefined ? undefined : this.#complete(await forms.show(document, info), matched);
+    this.#documents = new ReviewedDocuments(await shown(object), await shown(oldObject));
     this.#matched = matched;
+    this.#byVersion.set(info, this.#documents);
     return this.#documents;
   }
 
@@ -55,7 +65,10 @@ export class WebhookDocuments {
       const isOther = !equalJson(decoded, form.decode(before as unknown as JsonObject, { kind }).object);
       const typed = { ...decoded, kind, apiVersion: apiVersionOf(matched.kind) };
       form.applyDefaults(typed);
-      this.#documents = { object: typed as unknown as KubeObject, oldObject: this.#documents?.oldObject };
+      const changed = (this.#documents as ReviewedDocuments).withObject(typed as unknown as KubeObject);
+      this.#documents = changed;
+      this.#byVersion.clear();
+      this.#byVersion.set(matched.info, changed);
       this.#isChanged = true;
       return isOther;
     } catch (error) {

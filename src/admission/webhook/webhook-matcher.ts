@@ -3,7 +3,11 @@ import { StatusError, status } from "../../api/status.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
 import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
-import { type ConditionsOutcome, evaluateMatchConditions } from "../expressions/match-conditions.ts";
+import {
+  type ConditionsOutcome,
+  type ConditionsTime,
+  evaluateMatchConditions,
+} from "../expressions/match-conditions.ts";
 import { RequestValues } from "../expressions/request-values.ts";
 import { matchResource, type ServedResources } from "../matching/matched-resource.ts";
 import { matchesNamespace, matchesObject } from "../matching/selectors.ts";
@@ -75,15 +79,10 @@ export class WebhookMatcher {
     const checks = new AccessChecks(authorizer, attributes.user);
     const { object, oldObject } = await documents.in(matched);
     const request = { attributes, matched, object, oldObject, namespaceObject: undefined, checks };
-    const startMs = performance.now();
+    const observe = (time: ConditionsTime) => observer.conditions(webhook.name, type, attributes.operation, time);
     const outcome = await untilAnswered(checks, () =>
-      evaluateMatchConditions(webhook.conditions(), new RequestValues(request)),
+      evaluateMatchConditions(webhook.conditions(), new RequestValues(request), { observe }),
     );
-    observer.conditions(webhook.name, type, attributes.operation, {
-      seconds: (performance.now() - startMs) / 1_000,
-      isExcluded: outcome.kind === "noMatch",
-      hasFailed: outcome.kind === "failed",
-    });
     return this.#decide(webhook, outcome, attributes);
   }
 

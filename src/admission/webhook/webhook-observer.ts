@@ -1,3 +1,4 @@
+import type { ConditionsTime } from "../expressions/match-conditions.ts";
 import type { CircuitState } from "./circuit-breaker.ts";
 
 /** The two kinds of webhooks, as metrics name them. */
@@ -23,7 +24,7 @@ export interface WebhookObserver {
   failedOpen(name: string, type: WebhookType): void;
   /** A webhook has stopped answering, answers again, or is gone. */
   circuit(change: CircuitChange): void;
-  conditions(name: string, type: WebhookType, operation: string, outcome: ConditionsObservation): void;
+  conditions(name: string, type: WebhookType, operation: string, time: ConditionsTime): void;
 }
 
 export interface CircuitChange {
@@ -31,10 +32,4 @@ export interface CircuitChange {
   readonly name: string;
   readonly type: WebhookType;
   readonly state: CircuitState;
-}
-
-export interface ConditionsObservation {
-  readonly seconds: number;
-  readonly isExcluded: boolean;
-  readonly hasFailed: boolean;
 }

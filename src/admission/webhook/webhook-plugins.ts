@@ -1,7 +1,7 @@
 import type { WebhookFinder } from "../../client/webhook/webhook-client.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
-import type { AdmissionPlugin } from "../../registry/admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { mutatingWebhooks } from "./mutating-webhooks.ts";
 import { validatingWebhooks } from "./validating-webhooks.ts";
@@ -33,7 +33,8 @@ export function mutatingAdmissionWebhook(parts: WebhookPluginParts): AdmissionPl
   const name = "MutatingAdmissionWebhook";
   const { webhooks } = parts;
   if (webhooks === undefined) return { name };
-  return { name, ...mutatingWebhooks(dispatchOf(parts, webhooks.mutating, "mutatingwebhookconfigurations", "admit")) };
+  const dispatch = dispatchOf(parts, webhooks.mutating, "mutatingwebhookconfigurations", "admit");
+  return timed({ name, ...mutatingWebhooks(dispatch) });
 }
 
 /** Calls the webhooks of ValidatingWebhookConfigurations. */
@@ -41,9 +42,22 @@ export function validatingAdmissionWebhook(parts: WebhookPluginParts): Admission
   const name = "ValidatingAdmissionWebhook";
   const { webhooks } = parts;
   if (webhooks === undefined) return { name };
+  const dispatch = dispatchOf(parts, webhooks.validating, "validatingwebhookconfigurations", "validating");
+  return timed({ name, ...validatingWebhooks(dispatch) });
+}
+
+/** Notes the time of a plugin, which promises about the server's own speed leave out. */
+function timed(plugin: AdmissionPlugin): AdmissionPlugin {
+  const measured = (step: NonNullable<AdmissionPlugin["admit"]>, attributes: AdmissionAttributes) => {
+    const startedMs = performance.now();
+    const pending = step(attributes);
+    return pending?.finally(() => attributes.webhooksTook?.(performance.now() - startedMs));
+  };
+  const { admit, validate } = plugin;
   return {
-    name,
-    ...validatingWebhooks(dispatchOf(parts, webhooks.validating, "validatingwebhookconfigurations", "validating")),
+    ...plugin,
+    ...(admit === undefined ? {} : { admit: (attributes) => measured(admit, attributes) }),
+    ...(validate === undefined ? {} : { validate: (attributes) => measured(validate, attributes) }),
   };
 }
 

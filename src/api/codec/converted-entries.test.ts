@@ -50,7 +50,7 @@ test("no chunk follows once the caller has gone, and the running one is given up
   expect(calls.map(({ objects, signal }) => [objects.length, signal?.aborted])).toEqual([[chunkObjectsMax, true]]);
 });
 
-test("a conversion that another caller waits for goes on", async () => {
+test("a conversion continues while another caller waits for it", async () => {
   const { calls, converted } = setUp();
   const entries = entriesOf(2);
   const client = new AbortController();

@@ -18,11 +18,19 @@ test("depth is that of lists and objects inside each other", () => {
   expect(jsonExtent("1").depth).toBe(0);
 });
 
-test("what a string holds does not count", () => {
-  expect(jsonExtent('"a,[{\\",[{\\\\"')).toEqual({ values: 1, depth: 0 });
+test("characters inside strings are not counted", () => {
+  expect(jsonExtent('"a,[{\\",[{\\\\"')).toMatchObject({ values: 1, depth: 0 });
   expect(jsonExtent('["\\\\",1]').values).toBe(3);
 });
 
-test("a text that ends inside a string is no trouble", () => {
+test("a text that ends inside a string is handled", () => {
   expect(jsonExtent('["abc').values).toBe(2);
+});
+
+test.each(["1", "[-12.5,0]", '"1234567890123456789e9"', '{"a":123456789012345}'])("%s has plain numbers", (text) => {
+  expect(jsonExtent(text).hasPlainNumbers).toBe(true);
+});
+
+test.each(["1e999", "[1,2E3]", "-1234567890123456", '{"a":0.12345678901234567}'])("%s has another number", (text) => {
+  expect(jsonExtent(text).hasPlainNumbers).toBe(false);
 });

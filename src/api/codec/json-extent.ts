@@ -1,16 +1,26 @@
-/** Size of the document in a JSON text. */
+/** Size of the document in a JSON text, and whether its numbers are simple. */
 export interface JsonExtent {
   /** Upper bound of the number of scalars, lists and objects. */
   readonly values: number;
   /** Depth to which lists and objects nest. */
   readonly depth: number;
+  /** True if every number is short enough to be exact and has no exponent. */
+  readonly hasPlainNumbers: boolean;
 }
+
+/** Numbers of this length are exact, whether integers or not. */
+const plainCharactersMax = 15;
 
 const quote = 0x22;
 const comma = 0x2c;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const upperE = 0x45;
 const openBracket = 0x5b;
 const backslash = 0x5c;
 const closeBracket = 0x5d;
+const lowerE = 0x65;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
@@ -22,6 +32,7 @@ export function jsonExtent(text: string): JsonExtent {
   let values = 1;
   let depth = 0;
   let deepest = 0;
+  let hasPlainNumbers = true;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case quote:
@@ -40,9 +51,27 @@ export function jsonExtent(text: string): JsonExtent {
       case closeBrace:
         depth--;
         break;
+      default:
+        if (isDigit(text.charCodeAt(at))) {
+          const start = at;
+          while (isOfNumber(text.charCodeAt(at + 1))) at++;
+          hasPlainNumbers &&= at - start < plainCharactersMax && !isExponent(text.charCodeAt(at + 1));
+        }
     }
   }
-  return { values, depth: deepest };
+  return { values, depth: deepest, hasPlainNumbers };
+}
+
+function isDigit(character: number): boolean {
+  return character >= zero && character <= nine;
+}
+
+function isOfNumber(character: number): boolean {
+  return isDigit(character) || character === dot;
+}
+
+function isExponent(character: number): boolean {
+  return character === lowerE || character === upperE;
 }
 
 /** Returns the index of the closing quote, or the end of the text if it is missing. */

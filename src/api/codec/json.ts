@@ -43,11 +43,8 @@ export function parseJson(
 ): ParsedDocument {
   const text = textDecoder.decode(bytes);
   if (valuesMax !== undefined) refuseMoreValues(text, valuesMax);
-  if (!strict && !needsOwnParser(text)) {
-    const value = parseNatively(text);
-    if (value !== undefined) return { value, duplicates: [] };
-  }
-  return new JsonParser(text).parse();
+  const value = strict ? undefined : parseNatively(text);
+  return value === undefined ? new JsonParser(text).parse() : { value, duplicates: [] };
 }
 
 /** Rejects a text with too many values before it is parsed, because the native parser cannot stop half way. */
@@ -67,38 +64,21 @@ export function stringifyJson(value: JsonValue, indent = 0): string {
 
 /** Keeps a byte order mark, which the parser then rejects. */
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const longInteger = /\d{16}/;
-const longExponent = /(?:^|[:,[\s])-?\d[\d.]*[eE]\+?\d{3}/;
 const escapedByGo = /[<>&\u2028\u2029]/;
 const escapedByGoAll = /[<>&\u2028\u2029]/g;
 
 /**
- * Reports whether JSON.parse might read the text differently: long integers, escaped surrogates and numbers out of range.
- * Three searches are cheaper than one combined expression, which would cost more than the parsing.
- */
-function needsOwnParser(text: string): boolean {
-  return longInteger.test(text) || longExponent.test(text) || text.includes("\\ud") || text.includes("\\uD");
-}
-
-/** For longer texts, scanning the text is faster than walking the document, which may be one large map. */
-const longText = 64 * 1024;
-
-/**
- * Parses with the native parser; undefined if the document is malformed or too deep. Our own parser then finds the
- * message.
+ * Parses with the native parser; undefined if the document is malformed, or if our own parser would read it differently
+ * or refuse it. Our own parser also finds the message.
  */
 function parseNatively(text: string): JsonValue | undefined {
-  const isLong = text.length > longText;
-  if (isLong && jsonExtent(text).depth > jsonDepthMax) return undefined;
-  let value: JsonValue;
+  const { depth, hasPlainNumbers } = jsonExtent(text);
+  if (depth > jsonDepthMax || !hasPlainNumbers || text.includes("\\ud") || text.includes("\\uD")) return undefined;
   try {
-    value = JSON.parse(text) as JsonValue;
+    return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;
   }
-  // A document of n characters is at most n/2 deep.
-  if (!isLong && text.length > 2 * jsonDepthMax && isDeeperThan(value, jsonDepthMax)) return undefined;
-  return value;
 }
 
 /** Reports whether lists and objects nest more than `levels` deep. */

@@ -11,7 +11,7 @@ test.each([
   ["2024-01-02 03:04:05Z", `as "${layout}": cannot parse " 03:04:05Z" as "T"`],
   ["2024-01-02T03:04:05", `as "${layout}": cannot parse "" as "Z07:00"`],
   ["2024-01-02T03:04:05.25 CET", `as "${layout}": cannot parse " CET" as "Z07:00"`],
-])("%p is told where it departs from the layout", (text, expected) => {
+])("the error for %p names the place that differs from the layout", (text, expected) => {
   expect(timeErrorText(text, "")).toBe(`parsing time "${text}" ${expected}`);
 });
 

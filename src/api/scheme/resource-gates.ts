@@ -5,6 +5,7 @@
 const gates: ReadonlyMap<string, string> = new Map([
   ["certificates.k8s.io/clustertrustbundles", "ClusterTrustBundle"],
   ["certificates.k8s.io/podcertificaterequests", "PodCertificateRequest"],
+  ["scheduling.k8s.io/podgroups", "GenericWorkload"],
   ["scheduling.k8s.io/workloads", "GenericWorkload"],
   ["storagemigration.k8s.io/storageversionmigrations", "StorageVersionMigrator"],
 ]);

@@ -3,7 +3,7 @@ import { type JsonValue, sortedJson } from "../json.ts";
 import { fieldErrorsMax } from "../validation/labels.ts";
 
 /** Limit of the bytes of all messages of one validation: one message may list ten thousand allowed values. */
-const messageLengthMax = 1024 * 1024;
+const messageLengthMax = 256 * 1024;
 
 /** The path of an object itself, as upstream writes it. */
 export const rootPath = "<nil>";

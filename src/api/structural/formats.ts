@@ -1,4 +1,4 @@
-import { parseRequestUrl, UrlError } from "../go-url.ts";
+import { isRequestUrl } from "../go-url.ts";
 import { parseGoDuration } from "../go-duration.ts";
 import { isDnsSubdomain, isDnsLabel, dnsLabelBytesMax } from "../dns-name.ts";
 import { AddressError, parseAddress } from "../go-address.ts";
@@ -26,7 +26,7 @@ const hardwareAddressBytes = new Set([6, 8, 20]);
 /** Checks of text formats, by name without hyphens. */
 const textFormats: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ["bsonobjectid", (text) => /^[0-9a-fA-F]{24}$/.test(text)],
-  ["uri", isUri],
+  ["uri", isRequestUrl],
   ["email", isEmailAddress],
   ["hostname", isHostname],
   ["ipv4", (text) => text.includes(".") && parseIp(text) !== undefined],
@@ -77,16 +77,6 @@ export function textFormat(format: string): FormatCheck | undefined {
 
 function normalized(format: string): string {
   return format.replaceAll("-", "");
-}
-
-function isUri(text: string): boolean {
-  try {
-    parseRequestUrl(text);
-    return true;
-  } catch (error) {
-    if (error instanceof UrlError) return false;
-    throw error;
-  }
 }
 
 function isHostname(text: string): boolean {

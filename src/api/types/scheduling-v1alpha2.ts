@@ -11,10 +11,30 @@ export type GangSchedulingPolicy = {
   minCount: number;
 };
 
+export type PodGroup = {
+  kind: string;
+  apiVersion: string;
+  metadata: metaV1.ObjectMeta;
+  spec: PodGroupSpec;
+  status?: PodGroupStatus;
+};
+
+export type PodGroupList = {
+  kind?: string;
+  apiVersion?: string;
+  metadata?: metaV1.ListMeta;
+  items: Embedded<PodGroup>[] | null;
+};
+
 export type PodGroupResourceClaim = {
   name: string;
   resourceClaimName?: string;
   resourceClaimTemplateName?: string;
+};
+
+export type PodGroupResourceClaimStatus = {
+  name: string;
+  resourceClaimName?: string;
 };
 
 export type PodGroupSchedulingConstraints = {
@@ -26,6 +46,21 @@ export type PodGroupSchedulingPolicy = {
   gang?: GangSchedulingPolicy;
 };
 
+export type PodGroupSpec = {
+  podGroupTemplateRef: PodGroupTemplateReference | null;
+  schedulingPolicy: PodGroupSchedulingPolicy;
+  schedulingConstraints?: PodGroupSchedulingConstraints;
+  resourceClaims?: PodGroupResourceClaim[];
+  disruptionMode?: DisruptionMode;
+  priorityClassName?: string;
+  priority?: number;
+};
+
+export type PodGroupStatus = {
+  conditions?: metaV1.Condition[];
+  resourceClaimStatuses?: PodGroupResourceClaimStatus[];
+};
+
 export type PodGroupTemplate = {
   name: string;
   schedulingPolicy: PodGroupSchedulingPolicy;
@@ -34,6 +69,10 @@ export type PodGroupTemplate = {
   disruptionMode?: DisruptionMode;
   priorityClassName?: string;
   priority?: number;
+};
+
+export type PodGroupTemplateReference = {
+  workload: WorkloadPodGroupTemplateReference | null;
 };
 
 export type TopologyConstraint = {
@@ -58,6 +97,11 @@ export type WorkloadList = {
   apiVersion?: string;
   metadata?: metaV1.ListMeta;
   items: Embedded<Workload>[] | null;
+};
+
+export type WorkloadPodGroupTemplateReference = {
+  workloadName: string;
+  podGroupTemplateName: string;
 };
 
 export type WorkloadSpec = {

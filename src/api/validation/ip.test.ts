@@ -39,7 +39,7 @@ test.each([
   "12345::",
   "fe80::1%eth0",
   "1.2.3.4::",
-])("%p is no address", (text) =>
+])("%p is not an address", (text) =>
   expect(validateIp(text, "ip").map(fieldErrorText)).toEqual([
     `ip: Invalid value: ${JSON.stringify(text)}: must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`,
   ]),
@@ -50,7 +50,7 @@ test.each(["", "1.2.3.4", "1.2.3.4/33", "::/129", "1.2.3.4/", "1.2.3.4/a", "1.2.
   (text) => expect(validateCidr(text, "c")).toHaveLength(1),
 );
 
-test("what the platform takes for an address is one, and its canonical text means the same", () => {
+test("every address that the platform accepts is accepted, and its canonical text means the same", () => {
   const group = fc.nat(0xffff).map((value) => value.toString(16));
   const address = fc.oneof(
     fc.ipV4(),
@@ -90,7 +90,7 @@ test.each([
   ["169.254.169.254", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"],
   ["224.0.0.7", "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"],
   ["x", "must be a valid IP address"],
-])("%s is no endpoint", (address, problem) => {
+])("%s is not an endpoint", (address, problem) => {
   expect(validateNonSpecialIp(address, "ip").map(fieldErrorText)).toEqual([
     `ip: Invalid value: ${JSON.stringify(address)}: ${problem}`,
   ]);

@@ -64,7 +64,7 @@ export function validateObjectMeta(
 export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rules: RepeatedMetaRules): FieldError[] {
   const { repeats, namespaced, path = "metadata", qualifiesFinalizers = false } = rules;
   const shared = validateSharedParts(fresh, path);
-  const change = validateMetaChange(fresh, old, path, false);
+  const change = [...validateChange(fresh, old, path), ...shared.beforeFinalizers, ...shared.managedFields];
   const whole = [
     ...validateNamespace(fresh, namespaced, path),
     ...validateGeneration(fresh, path),

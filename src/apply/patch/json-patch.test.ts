@@ -65,7 +65,7 @@ test.each([
   ["x", "string"],
   [1, "number"],
   [true, "bool"],
-])("%p is told that it is no list", (patch, found) => {
+])("%p gets an error that it is not a list", (patch, found) => {
   const text = `error decoding patch: json: cannot unmarshal ${found} into Go value of type []handlers.jsonPatchOp`;
   expect(() => applyJsonPatch({}, patch)).toThrow(text);
 });

@@ -22,6 +22,6 @@ test.each<[type: "json" | "merge", patch: JsonValue, text: string]>([
     [{ op: "copy", from: "/kind", path: "/spec/a/0/e" }],
     '{"apiVersion":"v1","kind":"K","spec":{"a":[{"e":2,"f":1}],"b":{"d":1,"c":2}}}',
   ],
-])("a %s patch %j sorts the keys of what it goes into", (type, patch, text) => {
+])("a %s patch %j sorts the keys of the maps that it changes", (type, patch, text) => {
   expect(patchedText(merged, patch, type)).toBe(text);
 });

@@ -1,4 +1,4 @@
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { FormatValue } from "../library/format.ts";
 import { entriesOf } from "../values/maps.ts";
 import { itemsOf } from "../values/lists.ts";

@@ -1,4 +1,4 @@
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { displayText, parseDouble, toText } from "../values/conversion.ts";
 import { itemsOf } from "../values/lists.ts";
 import { entriesOf } from "../values/maps.ts";

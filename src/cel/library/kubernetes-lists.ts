@@ -13,7 +13,7 @@ import {
   uintType,
 } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, type Unary } from "../types/declarations.ts";
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { add } from "../values/arithmetic.ts";
 import { equalResults } from "../values/equality.ts";
 import { itemsOf } from "../values/lists.ts";

@@ -1,5 +1,5 @@
 import type { Library } from "../environment.ts";
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { type Expr, unusedVariableName } from "../syntax/ast.ts";
 import { expandMap, type MacroError, type MacroFactory, macroKey } from "../syntax/macros.ts";
 import {

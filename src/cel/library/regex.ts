@@ -1,5 +1,5 @@
 import type { Library } from "../environment.ts";
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { intType, listOf, stringType } from "../types/cel-type.ts";
 import { member } from "../types/declarations.ts";
 import { ArrayList } from "../values/lists.ts";

@@ -7,6 +7,7 @@ import { EvaluationError, noSuchOverload, OpaqueValue, type Result, type Value }
 import {
   escapedPath,
   hostnameOf,
+  isRequestUrl,
   parseRequestUrl,
   parseUrl,
   portOf,
@@ -80,14 +81,7 @@ function toUrl(text: Value): Result {
 }
 
 function isUrl(text: Value): Result {
-  if (typeof text !== "string") return noSuchOverload;
-  try {
-    parseRequestUrl(text);
-    return true;
-  } catch (error) {
-    if (error instanceof UrlError) return false;
-    throw error;
-  }
+  return typeof text === "string" ? isRequestUrl(text) : noSuchOverload;
 }
 
 function queryMap(url: Url): Result {

@@ -1,14 +1,11 @@
 import { addCapped, multiplyCapped } from "../cost/range.ts";
+import { ruleCostMax, totalRuleCostMax } from "../limits.ts";
 import { type DeclaredType, declareType } from "./declared-type.ts";
 import { type CompiledRule, type RuleEnvironments, ruleCompiler, selfTypeName, unboundedCardinality } from "./rule.ts";
 import { normalizeFieldPath } from "./rule-field-path.ts";
 import { fieldPath, type RuleProblem } from "./rule-problem.ts";
 import { type RuleSchema, shownRule, type ValidationRule } from "./rule-schema.ts";
 
-/** The most that one rule may be estimated to cost, times how often it may run. */
-export const ruleCostMax = 10_000_000n;
-/** The most that all rules of one version may be estimated to cost. */
-export const totalRuleCostMax = 100_000_000n;
 /** Rules that are blamed for a total that is too high. */
 const blamedRulesMax = 4;
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"] as const;

@@ -43,7 +43,7 @@ test("a value that an update leaves as it was gets a warning", () => {
   expect(warnings).toEqual(["spec.size: Invalid value: 7: too large"]);
 });
 
-test("a rule about the old value runs where there is one", () => {
+test("a rule about the old value runs where an old value exists", () => {
   const grows: RuleSchema = { type: "integer", "x-kubernetes-validations": [{ rule: "self >= oldSelf" }] };
   expect(problems(widget({ grows }), { spec: { grows: 1 } }).errors).toEqual([]);
   const { errors } = problems(widget({ grows }), { spec: { grows: 1 } }, { spec: { grows: 2 } });

@@ -1,5 +1,5 @@
 import type { Activation } from "../evaluate/frame.ts";
-import { costLimitMessage } from "../evaluate/limits.ts";
+import { costLimitMessage, objectCostMax } from "../limits.ts";
 import { equalJson, isJsonFields, isJsonList, type Json, type JsonFields } from "../values/json-value.ts";
 import { isError, Optional, type Result } from "../values/value.ts";
 import { type DeclaredType, declareType } from "./declared-type.ts";
@@ -10,8 +10,6 @@ import { fieldPath, type RuleProblem, rootPath } from "./rule-problem.ts";
 import { asResource, hasRules, type RuleSchema, type ValidationRule, valuesSchema } from "./rule-schema.ts";
 import { typedValue } from "./typed-value.ts";
 
-/** The most that all rules may cost in one write of an object. */
-export const objectCostMax = 10_000_000;
 const messageBytesMax = 5_120;
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run";
 

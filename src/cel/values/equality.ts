@@ -1,4 +1,4 @@
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { CelType } from "../types/cel-type.ts";
 import { equalNumbers } from "./ordering.ts";
 import {

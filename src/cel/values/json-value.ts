@@ -1,4 +1,4 @@
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { concatLists } from "./lists.ts";
 import { List, type Result, type Value, ValueMap } from "./value.ts";
 
@@ -29,12 +29,15 @@ export function isJsonFields(json: Json | undefined): json is JsonFields {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-class JsonList extends List {
+/** A list in a document. `convert` makes the value of an item when it is read. */
+export class JsonList extends List {
   readonly #items: readonly Json[];
+  readonly #convert: (item: Json) => Value;
 
-  constructor(items: readonly Json[]) {
+  constructor(items: readonly Json[], convert: (item: Json) => Value = jsonValue) {
     super();
     this.#items = items;
+    this.#convert = convert;
   }
 
   get size(): number {
@@ -42,7 +45,7 @@ class JsonList extends List {
   }
 
   at(index: number): Result {
-    return jsonValue(this.#items[index] ?? null);
+    return this.#convert(this.#items[index] ?? null);
   }
 
   concat(other: List): List {

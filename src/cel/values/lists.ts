@@ -1,4 +1,4 @@
-import { spendWork } from "../evaluate/limits.ts";
+import { spendWork } from "../limits.ts";
 import { equalResults } from "./equality.ts";
 import { List, type Result, type Value } from "./value.ts";
 

@@ -5,6 +5,7 @@ import { StartupError } from "../../process/startup-error.ts";
 import { addServerFlags, toServerOptions } from "../server-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ConnectionOptions } from "./connection.ts";
+import type { KubeconfigOptions } from "./kubeconfig.ts";
 import type { JoinOptions } from "./join.ts";
 import type { LoadBalancer, LocalClusterOptions } from "./local-cluster.ts";
 import type { LearnerOptions } from "./member.ts";
@@ -28,6 +29,7 @@ export interface ClusterCommands {
   transferLeader(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
   status(at: ConnectionOptions, output: Output, terminal: Terminal): Promise<number>;
   rotateCa(at: ConnectionOptions, rotation: RotateCaOptions, terminal: Terminal): Promise<number>;
+  printKubeconfig(at: ConnectionOptions, options: KubeconfigOptions, terminal: Terminal): Promise<number>;
   recover(directory: string, terminal: Terminal): Promise<number>;
   saveSnapshot(at: ConnectionOptions, file: string, terminal: Terminal): Promise<number>;
   inspectSnapshot(file: string, output: Output, terminal: Terminal): Promise<number>;
@@ -39,7 +41,7 @@ const revisionGapDefault = 1_000_000_000;
 /** More replicas would share one machine's disk and processors without benefit. */
 const replicasMax = 7;
 
-const open = async (at: ConnectionOptions) => (await import("./connection.ts")).openCluster(at);
+const open = async (at: ConnectionOptions) => (await import("./connection.ts")).reachCluster(at);
 
 /** Loads each command when it is called, because a starting server needs none of them. */
 export const clusterCommands: ClusterCommands = {
@@ -55,6 +57,7 @@ export const clusterCommands: ClusterCommands = {
   transferLeader: async (at, ...args) => (await import("./member.ts")).transferLeader(await open(at), ...args),
   status: async (at, ...args) => (await import("./status.ts")).showStatus(await open(at), ...args),
   rotateCa: async (at, ...args) => (await import("./rotate-ca.ts")).rotateCa(await open(at), ...args),
+  printKubeconfig: async (at, ...args) => (await import("./kubeconfig.ts")).printKubeconfig(await open(at), ...args),
   recover: async (...args) => (await import("./recover.ts")).recoverCluster(...args),
   saveSnapshot: async (at, ...args) => (await import("./snapshot.ts")).saveSnapshot(await open(at), ...args),
   inspectSnapshot: async (...args) => (await import("./snapshot.ts")).inspectSnapshot(...args),
@@ -136,6 +139,20 @@ export function addClusterCommands(
       done(run.rotateCa(at, { api: api === true, finish: finish === true }, terminal)),
     );
 
+  client(leaf(program, "kubeconfig", "print a kubeconfig that names all members, for yourself or another user"))
+    .option("--address <url>", "server to name, such as a load balancer (default the member that is asked)")
+    .option("--user <name>", "user to make a client certificate for (default yourself)")
+    .option("--group <name>", "group of that user; repeatable", (text, before: readonly string[] = []) => [
+      ...before,
+      text,
+    ])
+    .option("--ttl <duration>", "lifetime of the certificate, such as 24h (default 1 year)", (text) =>
+      seconds("--ttl", text),
+    )
+    .action(({ address, user, group = [], ttl, ...at }) =>
+      done(run.printKubeconfig(at, { address, user, groups: group, ttlSeconds: ttl }, terminal)),
+    );
+
   const snapshot = groupOf(program, "snapshot", "save and restore all objects");
   client(leaf(snapshot, "save <file>", "save the current state, and check the file")).action((file, at) =>
     done(run.saveSnapshot(at, file, terminal)),
@@ -171,7 +188,15 @@ function client(command: Command): Command {
       "kubeconfig of the cluster (default $KUBECONFIG, or the one of a server on this machine)",
     )
     .option("--context <name>", "context in the kubeconfig (default the current one)")
-    .option("-s, --server <url>", "URL of the member to ask (default the one in the kubeconfig)");
+    .option("-s, --server <url>", "URL of the member to ask")
+    .addOption(endpoints());
+}
+
+function endpoints(): Option {
+  return new Option(
+    "--endpoints <url,…>",
+    "URLs of members; the first that is ready is asked (default all members that the kubeconfig names)",
+  ).argParser((text, previous: readonly string[] = []) => [...previous, ...text.split(",")]);
 }
 
 function output(): Option {

@@ -1,17 +1,22 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { ClusterClient } from "../../cluster/cluster-client.ts";
+import { ClusterClient, ClusterRequestError } from "../../cluster/cluster-client.ts";
 import { defaultDataDir } from "../../server/config/server-options.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import { readKubeconfig } from "../../client/kubeconfig.ts";
+import { readKubeconfig, readServerUrls } from "../../client/kubeconfig.ts";
 
 /** kubectl's options for finding the cluster. */
 export interface ConnectionOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly server?: string | undefined;
+  /** URLs of members to try in order. */
+  readonly endpoints?: readonly string[] | undefined;
 }
+
+/** A member that needs longer is passed over for the next one. */
+const probeMsMax = 3_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,14 +25,54 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * on this machine has written.
  * @throws StartupError when there is no kubeconfig, or it cannot be used
  */
-export function openCluster({ kubeconfig, context, server }: ConnectionOptions): ClusterClient {
+export function openCluster(options: ConnectionOptions): ClusterClient {
+  return locate(options).client;
+}
+
+/**
+ * Opens the cluster at the first member that is ready. The members are those of --endpoints or, unless flags choose one, all
+ * that the kubeconfig names. A member that answers but is not ready is better than none.
+ * @throws StartupError when no member answers, or there is no kubeconfig that can be used
+ */
+export async function reachCluster(options: ConnectionOptions): Promise<ClusterClient> {
+  const { client, urls } = locate(options);
+  if (urls.length <= 1) return client;
+  const failures: string[] = [];
+  let unready: ClusterClient | undefined;
+  for (const url of urls) {
+    const member = client.at(url);
+    try {
+      await member.probe(probeMsMax);
+      return member;
+    } catch (error) {
+      if (!(error instanceof ClusterRequestError)) throw error;
+      if (error.code !== undefined) unready ??= member;
+      failures.push(error.message);
+    }
+  }
+  if (unready !== undefined) return unready;
+  throw new StartupError(`no member answers: ${failures.join("; ")}`);
+}
+
+interface Located {
+  readonly client: ClusterClient;
+  /** The members to choose from. */
+  readonly urls: readonly string[];
+}
+
+function locate({ kubeconfig, context, server, endpoints }: ConnectionOptions): Located {
+  if (server !== undefined && endpoints !== undefined) {
+    throw new StartupError("--server and --endpoints: give only one of them");
+  }
+  const given = server === undefined ? endpoints?.map((url) => urlOf("--endpoints", url)) : [urlOf("--server", server)];
   const candidates = candidatesOf(kubeconfig, process.env);
   const file = candidates.find((path) => existsSync(path));
   if (file === undefined) {
     throw new StartupError(`no kubeconfig at ${candidates.join(" or ")}: name one with --kubeconfig`);
   }
   try {
-    return new ClusterClient(readKubeconfig(file, { context }), server === undefined ? undefined : urlOf(server));
+    const client = new ClusterClient(readKubeconfig(file, { context }), given?.[0]);
+    return { client, urls: given ?? (context === undefined ? readServerUrls(file) : [client.url]) };
   } catch (error) {
     throw error instanceof StartupError ? error : new StartupError(`${file}: ${(error as Error).message}`);
   }
@@ -40,7 +85,7 @@ function candidatesOf(kubeconfig: string | undefined, environment: Environment):
   return [join(homedir(), ".kube", "config"), join(defaultDataDir(environment), "kubeconfig")];
 }
 
-function urlOf(server: string): string {
-  if (server.startsWith("https://") && URL.canParse(server)) return server;
-  throw new StartupError(`--server: ${JSON.stringify(server)} is not an https URL`);
+function urlOf(flag: string, url: string): string {
+  if (url.startsWith("https://") && URL.canParse(url)) return url;
+  throw new StartupError(`${flag}: ${JSON.stringify(url)} is not an https URL`);
 }

@@ -1,3 +1,5 @@
+import { shellWord } from "../shell-word.ts";
+
 export interface JoinCommand {
   readonly endpoint: string;
   readonly token: string;
@@ -7,6 +9,8 @@ export interface JoinCommand {
 
 /** Returns the command to type on a machine that joins. */
 export function joinCommand({ endpoint, token, caHash, flags }: JoinCommand): string {
-  const further = Object.entries(flags).map(([name, value]) => ` --${name} ${value}`);
+  const further = Object.entries(flags).map(
+    ([name, value]) => ` --${name} ${/^<.*>/.test(value) ? value : shellWord(value)}`,
+  );
   return `quorate cluster join ${endpoint} --token ${token} --ca-hash ${caHash}${further.join("")}`;
 }

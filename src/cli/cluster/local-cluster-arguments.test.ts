@@ -19,6 +19,6 @@ test.each([
   expect(parsed(serverArguments(options))).toEqual(options);
 });
 
-test("what was not given is not passed on", () => {
+test("flags that were not given are not passed on", () => {
   expect(serverArguments({})).toEqual([]);
 });

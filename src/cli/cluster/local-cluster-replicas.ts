@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { parseMembers } from "../../cluster/replica-answer.ts";
 import type { ServerOptions } from "../../server/config/server-options.ts";
+import { ownCommand } from "../../process/own-command.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { writePrivateFile } from "../../access/certificates/private-file.ts";
 import { votes } from "../../storage/cluster.ts";
@@ -39,9 +40,7 @@ function replicaUnit(member: LocalMember, members: readonly LocalMember[], optio
     name: member.name,
     isReady: (process) => process.printed().endsWith(lastLine),
     command: async () => [
-      process.execPath,
-      ...process.execArgv,
-      Bun.main,
+      ...ownCommand(),
       ...(await commandOf(member, members)),
       ...serverArguments(memberOptions(member, options)),
     ],

@@ -133,13 +133,12 @@ async function publish({ members }: LocalLayout, server: string, path: string): 
   const [first] = members;
   const { ca = "", cert = "", key = "" } = (await readKubeconfig(join(first.directory, "kubeconfig")).proof()).tls;
   const token = readFileSync(join(first.directory, "pki", "token"), "utf8").trim();
-  const others = members.map((member) => ({ name: member.name, server: urlOf(member) }));
   const text = renderKubeconfig({
     server,
     authority: String(ca),
     admin: { certificate: String(cert), key: String(key) },
     token,
-    others,
+    members: members.map((member) => ({ name: member.name, server: urlOf(member) })),
   });
   await writeKubeconfig(path, text);
 }

@@ -1,5 +1,8 @@
 import { isJsonObject } from "../../api/json.ts";
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
+import { gossipPortOffset } from "../../cluster/membership.ts";
+import { parseMembers } from "../../cluster/replica-answer.ts";
+import { defaultDataDir } from "../../server/config/server-options.ts";
 import { tableLines } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 import { joinCommand } from "./join-command.ts";
@@ -23,10 +26,48 @@ export async function createToken(client: ClusterClient, options: TokenOptions, 
   });
   const [first] = (Array.isArray(endpoints) ? endpoints : []).filter((url) => typeof url === "string" && url !== "");
   const endpoint = typeof first === "string" ? first : client.url;
-  terminal.complain(`run this on each new machine before ${expiration}, with the address where the others reach it:`);
-  const flags = { "peer-address": "<address>:7380" };
+  const local = isLoopback(endpoint) ? await flagsBeside(client) : undefined;
+  terminal.complain(
+    local === undefined
+      ? `run this on each new machine before ${expiration}, with the address where the others reach it:`
+      : `run this on this machine before ${expiration}; the cluster is at ${endpoint}, which no other machine reaches:`,
+  );
+  const flags = local ?? { "peer-address": "<address>:7380" };
   terminal.print(joinCommand({ endpoint, token: String(token), caHash: String(caHash), flags }));
   return 0;
+}
+
+function isLoopback(url: string): boolean {
+  return /^https:\/\/(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/.test(url);
+}
+
+function portOf({ port }: URL): number {
+  return port === "" ? 443 : Number(port);
+}
+
+/** Returns flags for another member on the machine of the others: with a name, ports and a directory of its own. */
+async function flagsBeside(client: ClusterClient): Promise<Record<string, string>> {
+  const members = parseMembers((await client.get("/cluster/members"))["members"]);
+  const number = Math.max(...members.map(({ id }) => id)) + 1;
+  const peers = members.map(({ peerAddress }) => new URL(`https://${peerAddress || "127.0.0.1:7379"}`));
+  const apis = members.map(({ clientUrl }) => new URL(clientUrl || "https://127.0.0.1:6443"));
+  const taken = new Set([
+    ...apis.map(portOf),
+    ...peers.flatMap((url) => [portOf(url), portOf(url) + gossipPortOffset]),
+  ]);
+  const above = (urls: readonly URL[], offset: number) => {
+    let port = Math.max(...urls.map(portOf)) + 1;
+    while (taken.has(port) || taken.has(port + offset)) port++;
+    taken.add(port).add(port + offset);
+    return String(port);
+  };
+  const { name } = members[0] ?? { name: "member" };
+  return {
+    "peer-address": `${peers[0]?.hostname}:${above(peers, gossipPortOffset)}`,
+    "secure-port": above(apis, 0),
+    "member-name": `${name}-${number}`,
+    "data-dir": `${defaultDataDir(process.env)}-${number}`,
+  };
 }
 
 /** Runs `quorate cluster token list`. It never prints secrets. */

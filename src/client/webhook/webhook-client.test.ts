@@ -12,8 +12,8 @@ const servers: Bun.Server<undefined>[] = [];
 
 afterAll(() => Promise.all(servers.map((server) => server.stop(true))));
 
-function serve(answer: (request: Request) => Response | Promise<Response>, validity = good): Bun.Server<undefined> {
-  const { certificate: cert, key } = issueCertificate(authority, {
+function servingPair(validity: typeof good) {
+  return issueCertificate(authority, {
     ...validity,
     commonName: "hook",
     organizations: [],
@@ -21,6 +21,13 @@ function serve(answer: (request: Request) => Response | Promise<Response>, valid
     dnsNames: [serverName],
     ipAddresses: ["127.0.0.1"],
   });
+}
+
+function serve(
+  answer: (request: Request) => Response | Promise<Response>,
+  pair = servingPair(good),
+): Bun.Server<undefined> {
+  const { certificate: cert, key } = pair;
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls: { cert, key }, fetch: answer });
   servers.push(server);
   return server;
@@ -45,7 +52,7 @@ const post = (url: string, caBundle = bundle(), more = {}) =>
     .of({ url, caBundle })
     .post({ ...call, ...more });
 
-test("a webhook gets its time, our name and no credential; its answer comes back as it is", async () => {
+test("a webhook gets its timeout, our name and no credential; its answer is returned unchanged", async () => {
   const server = serve(async (request) => {
     const { pathname, search } = new URL(request.url);
     const names = ["user-agent", "accept", "content-type", "authorization"];
@@ -89,6 +96,12 @@ test("connections are reused", async () => {
   const client = clients().of({ url: urlOf(server), caBundle: bundle() });
   for (let count = 0; count < 10; count++) await client.post(call);
   expect(ports.size).toBe(1);
+});
+
+test("a bundle may hold the certificate of the webhook alone", async () => {
+  const pair = servingPair(good);
+  const server = serve(() => new Response("x"), pair);
+  expect((await post(urlOf(server), Buffer.from(pair.certificate).toString("base64"))).code).toBe(200);
 });
 
 test("a redirect is not followed", async () => {
@@ -156,19 +169,22 @@ test("the search for a credential has the time of the call and takes no place", 
     credentials: { proofFor: () => (isSlow ? new Promise(() => undefined) : Promise.resolve({})) },
   });
   const client = all.of({ url: urlOf(server), caBundle: bundle() });
-  const slow = Array.from({ length: 64 }, () => client.post({ ...call, timeoutMs: 20 }));
+  const slow = Promise.allSettled(Array.from({ length: 64 }, () => client.post({ ...call, timeoutMs: 20 })));
   isSlow = false;
   expect((await client.post(call)).code).toBe(200);
-  const [outcome] = await Promise.allSettled(slow);
+  const [outcome] = await slow;
   expect(outcome).toMatchObject({ reason: { reason: "timeout", waitedMs: 0 } });
 });
 
-test("what is wrong with a connection is said in Go's words", async () => {
+test("a connection error is described in Go's words", async () => {
   const server = serve(() => new Response("x"));
-  const expired = serve(() => new Response("x"), {
-    notBeforeMs: Date.now() - 2 * hourMs,
-    notAfterMs: Date.now() - hourMs,
-  });
+  const expired = serve(
+    () => new Response("x"),
+    servingPair({
+      notBeforeMs: Date.now() - 2 * hourMs,
+      notAfterMs: Date.now() - hourMs,
+    }),
+  );
   const verification = "tls: failed to verify certificate: x509: certificate";
   expect(post(urlOf(server), bundle(otherAuthority))).rejects.toThrow(`${verification} signed by unknown authority`);
   expect(post(urlOf(server), "")).rejects.toThrow(`${verification} signed by unknown authority`);

@@ -61,6 +61,21 @@ export interface WebhookClientsParts {
   readonly clock: Clock;
   readonly resolve: ServiceResolver;
   readonly credentials: WebhookCredentials;
+  /** Hears of every request that was sent. */
+  readonly onRequest?: ((request: SentRequest) => void) | undefined;
+}
+
+/** One request as its client has seen it. */
+export interface SentRequest {
+  readonly method: string;
+  /** `host:port`. */
+  readonly host: string;
+  /** Undefined when no answer came. */
+  readonly code: number | undefined;
+  readonly seconds: number;
+  /** Undefined where nobody measures it. */
+  readonly requestBytes: number | undefined;
+  readonly responseBytes: number | undefined;
 }
 
 /** The clients of webhooks, one for each client configuration. */
@@ -107,21 +122,26 @@ class WebhookClient implements Webhook {
     let target: Endpoint | undefined;
     let sentMs: number | undefined;
     try {
-      const proof = await deadline.race(credentials.proofFor(this.#address.authority));
-      await this.#enter(deadline.signal);
+      const known = credentials.proofFor(this.#address.authority);
+      const proof = known instanceof Promise ? await deadline.race(known) : known;
+      const entered = this.#enter(deadline.signal);
+      if (entered !== undefined) await entered;
       try {
         target = this.#target();
         sentMs = clock.steadyMs();
         const response = await this.#send(target, query, body, proof, deadline.signal);
-        return {
+        const answer = {
           code: response.status,
           contentType: response.headers.get("content-type") ?? "",
           body: await readBounded(response, answerBytesMax),
         };
+        this.#record(target, sentMs, body, answer);
+        return answer;
       } finally {
         this.#leave();
       }
     } catch (error) {
+      if (target !== undefined && sentMs !== undefined) this.#record(target, sentMs, body, undefined);
       const prefix = `Post ${JSON.stringify(this.#address.url + query)}: `;
       const failed = (why: string, reason: WebhookCallError["reason"]) =>
         new WebhookCallError(`${prefix}${why}`, reason, sentMs === undefined ? 0 : clock.steadyMs() - sentMs);
@@ -130,6 +150,18 @@ class WebhookClient implements Webhook {
       const why = target === undefined ? (error as Error).message : failureText(error as Error, target);
       throw failed(why, "failed");
     }
+  }
+
+  #record(target: Endpoint, sentMs: number, body: string, answer: WebhookAnswer | undefined): void {
+    const { clock, onRequest } = this.#parts;
+    onRequest?.({
+      method: "POST",
+      host: authorityOf(target),
+      code: answer?.code,
+      seconds: (clock.steadyMs() - sentMs) / 1_000,
+      requestBytes: body.length,
+      responseBytes: answer?.body.byteLength,
+    });
   }
 
   #target(): Endpoint {
@@ -149,6 +181,8 @@ class WebhookClient implements Webhook {
       ...certificate,
       ...(isService ? { serverName: `${location.name}.${location.namespace}.svc` } : {}),
       rejectUnauthorized: true,
+      // Go trusts every certificate of a bundle, also one that another certificate signed.
+      allowPartialTrustChain: true,
     };
     return fetch(`https://${authorityOf(target)}${path}${query}`, {
       method: "POST",
@@ -168,12 +202,12 @@ class WebhookClient implements Webhook {
     });
   }
 
-  /** Waits for a place among the running calls. @throws Error when the deadline comes first */
-  async #enter(signal: AbortSignal): Promise<void> {
+  /** Takes a place among the running calls; undefined without a wait. @throws Error when the deadline comes first */
+  #enter(signal: AbortSignal): Promise<void> | undefined {
     signal.throwIfAborted();
     if (this.#running < callsMax) {
       this.#running++;
-      return;
+      return undefined;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const abort = () => {
@@ -182,7 +216,7 @@ class WebhookClient implements Webhook {
     };
     this.#waiting.add(resolve);
     signal.addEventListener("abort", abort, { once: true });
-    await promise.finally(() => signal.removeEventListener("abort", abort));
+    return promise.finally(() => signal.removeEventListener("abort", abort));
   }
 
   /** A place passes directly to the call that has waited longest. */
@@ -200,12 +234,14 @@ class WebhookClient implements Webhook {
 class AnswerTooLongError extends Error {}
 
 async function readBounded(response: Response, bytesMax: number): Promise<Uint8Array> {
-  const declared = Number(response.headers.get("content-length") ?? 0);
+  const declared = response.headers.get("content-length");
   const tooLong = () => new AnswerTooLongError(`the answer is longer than ${bytesMax} bytes`);
-  if (declared > bytesMax) {
+  if (Number(declared ?? 0) > bytesMax) {
     await response.body?.cancel();
     throw tooLong();
   }
+  // An answer does not get longer than it says. Reading it as a stream would cost as much as the rest of the call.
+  if (declared !== null && !response.headers.has("transfer-encoding")) return response.bytes();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response.body ?? []) {

@@ -1,13 +1,14 @@
+import type { Eventual } from "../../api/eventual.ts";
 import type { Clock } from "../../process/clock.ts";
 import { readUserProofs, type UserProof } from "../kubeconfig.ts";
 
 /** How this server proves to webhooks who it is. */
 export interface WebhookCredentials {
   /** Proves nothing where no user is named for `host:port`. */
-  proofFor(authority: string): Promise<UserProof>;
+  proofFor(authority: string): Eventual<UserProof>;
 }
 
-export const noWebhookCredentials: WebhookCredentials = { proofFor: async () => ({}) };
+export const noWebhookCredentials: WebhookCredentials = { proofFor: () => ({}) };
 
 const defaultPort = ":443";
 

@@ -8,11 +8,11 @@ import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
-import { followObjects, WorkQueue } from "../work-queue.ts";
+import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { conditionOf, type SigningRequest, signingRequestOf, withCondition } from "./signing-request.ts";
 import { builtInSigners, kubeletClientSigner, signerProblem } from "./signers.ts";
 
-export interface CertificateApproverParts {
+export interface CertificateApproverParts extends QueueSource {
   readonly requests: Registry;
   readonly requestApproval: Strategy;
   readonly store: Store;
@@ -23,11 +23,11 @@ export interface CertificateApproverParts {
 
 /** Approves kubelets' own requests when the requester has permission. */
 export function startCertificateApprover(parts: CertificateApproverParts): Disposable {
-  const { requests, store, clock, onError } = parts;
+  const { requests, store, clock, observeQueue, onError } = parts;
   const { keyPrefix } = requests.info;
   const running = new DisposableStack();
   const work = (key: string) => approve(parts, key.slice(keyPrefix.length));
-  const queue = running.use(new WorkQueue({ clock, onError, work }));
+  const queue = running.use(new WorkQueue({ name: "certificate", clock, observeQueue, onError, work }));
   running.use(
     followObjects(store, keyPrefix, (key, type) => {
       if (type !== "DELETED") queue.add(key);

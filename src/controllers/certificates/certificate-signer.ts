@@ -8,7 +8,7 @@ import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
-import { followObjects, WorkQueue } from "../work-queue.ts";
+import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { conditionOf, signingRequestOf, withCondition, withStatus } from "./signing-request.ts";
 import { builtInSigners, signerProblem } from "./signers.ts";
 
@@ -16,7 +16,7 @@ const lifetimeSecondsMax = 365 * 24 * 3_600;
 /** Time by which certificates are backdated, for clocks that are slightly slow. */
 const backdatingSeconds = 5 * 60;
 
-export interface CertificateSignerParts {
+export interface CertificateSignerParts extends QueueSource {
   readonly requests: Registry;
   readonly requestStatus: Strategy;
   readonly store: Store;
@@ -28,10 +28,18 @@ export interface CertificateSignerParts {
 
 /** Signs approved requests of the built-in signers. One that violates its signer's rules fails. */
 export function startCertificateSigner(parts: CertificateSignerParts): Disposable {
-  const { requests, store, clock, onError } = parts;
+  const { requests, store, clock, observeQueue, onError } = parts;
   const { keyPrefix } = requests.info;
   const running = new DisposableStack();
-  const queue = running.use(new WorkQueue({ clock, onError, work: (key) => sign(parts, key.slice(keyPrefix.length)) }));
+  const queue = running.use(
+    new WorkQueue({
+      name: "certificate",
+      clock,
+      observeQueue,
+      onError,
+      work: (key) => sign(parts, key.slice(keyPrefix.length)),
+    }),
+  );
   running.use(
     followObjects(store, keyPrefix, (key, type) => {
       if (type !== "DELETED") queue.add(key);

@@ -1,11 +1,10 @@
-import { equalJson, type JsonObject } from "../../api/json.ts";
-import { textOf, textsOf } from "../../api/json-reading.ts";
+import type { CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
 
 /** Whether a definition gets the names that it asks for. */
 export interface NamesVerdict {
   /** The names that it has from now on. */
-  readonly names: JsonObject;
-  /** Undefined when nothing stands in the way. */
+  readonly names: CustomResourceDefinitionNames;
+  /** Undefined if all names are free. */
   readonly conflict: { readonly reason: string; readonly message: string } | undefined;
 }
 
@@ -13,46 +12,44 @@ export interface NamesVerdict {
  * Gives a definition the names that it asks for, one by one, as far as no other definition of its group has them.
  * @param others accepted names of the other definitions
  */
-export function judgeNames(wanted: JsonObject, accepted: JsonObject, others: readonly JsonObject[]): NamesVerdict {
+export function judgeNames(
+  wanted: CustomResourceDefinitionNames,
+  accepted: CustomResourceDefinitionNames,
+  others: readonly CustomResourceDefinitionNames[],
+): NamesVerdict {
   const resources = new Set(
-    others.flatMap((names) => [textOf(names["plural"]), textOf(names["singular"]), ...textsOf(names["shortNames"])]),
+    others.flatMap(({ plural, singular = "", shortNames = [] }) => [plural, singular, ...shortNames]),
   );
-  const kinds = new Set(others.flatMap((names) => [textOf(names["kind"]), textOf(names["listKind"])]));
-  const names: JsonObject = { ...accepted };
+  const kinds = new Set(others.flatMap(({ kind, listKind = "" }) => [kind, listKind]));
+  const { shortNames: own = [], categories: _categories, ...rest } = accepted;
+  const names: CustomResourceDefinitionNames = rest;
   let conflict: NamesVerdict["conflict"];
-  const take = (field: string, taken: ReadonlySet<string>, reason: string) => {
-    const name = textOf(wanted[field]);
-    if (name === textOf(accepted[field]) || !taken.has(name)) names[field] = name;
+  const take = (field: NameField, taken: ReadonlySet<string>, reason: string) => {
+    const name = wanted[field] ?? "";
+    if (name === (accepted[field] ?? "") || !taken.has(name)) names[field] = name;
     else conflict = { reason, message: inUse(name) };
   };
   take("plural", resources, "PluralConflict");
   take("singular", resources, "SingularConflict");
-  const own = textsOf(accepted["shortNames"]);
-  const clashes = textsOf(wanted["shortNames"]).filter((name) => !own.includes(name) && resources.has(name));
-  if (clashes.length === 0) copyField(names, wanted, "shortNames");
-  else conflict = { reason: "ShortNamesConflict", message: listed(clashes.map(inUse)) };
+  const { shortNames, categories } = wanted;
+  const clashes = (shortNames ?? []).filter((name) => !own.includes(name) && resources.has(name));
+  if (clashes.length > 0) {
+    conflict = { reason: "ShortNamesConflict", message: listed(clashes.map(inUse)) };
+    if (accepted.shortNames !== undefined) names.shortNames = own;
+  } else if (shortNames !== undefined) names.shortNames = shortNames;
   take("kind", kinds, "KindConflict");
   take("listKind", kinds, "ListKindConflict");
-  copyField(names, wanted, "categories");
+  if (categories !== undefined) names.categories = categories;
   return { names, conflict };
 }
 
-/** Reports whether there is nothing left to accept. */
-export function hasItsNames(wanted: JsonObject, accepted: JsonObject): boolean {
-  return equalJson(wanted, accepted);
-}
-
-function copyField(names: JsonObject, wanted: JsonObject, field: string): void {
-  const value = wanted[field];
-  if (value === undefined) delete names[field];
-  else names[field] = value;
-}
+type NameField = "plural" | "singular" | "kind" | "listKind";
 
 function inUse(name: string): string {
   return `${JSON.stringify(name)} is already in use`;
 }
 
-/** Several errors as one text, as Go joins them. */
+/** Joins several errors as Go does. */
 function listed(texts: readonly string[]): string {
   return texts.length === 1 ? (texts[0] as string) : `[${texts.join(", ")}]`;
 }

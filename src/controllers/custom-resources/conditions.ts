@@ -1,5 +1,7 @@
-import type { JsonObject } from "../../api/json.ts";
-import { objectsOf } from "../../api/json-reading.ts";
+import type {
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionStatus,
+} from "../../api/types/apiextensions-v1.ts";
 
 export interface Condition {
   readonly type: string;
@@ -8,17 +10,29 @@ export interface Condition {
   readonly message: string;
 }
 
-export function findCondition(status: JsonObject, type: string): JsonObject | undefined {
-  return objectsOf(status["conditions"]).find((one) => one["type"] === type);
+export function findCondition(
+  { conditions }: CustomResourceDefinitionStatus,
+  type: string,
+): CustomResourceDefinitionCondition | undefined {
+  return (conditions ?? []).find((condition) => condition.type === type);
 }
 
-/** Enters a condition in place; a new one stands last. Its time changes with its status only. */
-export function setCondition(status: JsonObject, condition: Condition, now: string): void {
-  const conditions = objectsOf(status["conditions"]);
+export function isTrue(status: CustomResourceDefinitionStatus, type: string): boolean {
+  return findCondition(status, type)?.status === "True";
+}
+
+/** Sets a condition in place; a new one comes last. Its time changes with its status only. */
+export function setCondition(status: CustomResourceDefinitionStatus, condition: Condition, now: string): void {
   const before = findCondition(status, condition.type);
-  const since = before?.["status"] === condition.status ? before["lastTransitionTime"] : undefined;
+  const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
   const { type, status: value, reason, message } = condition;
-  const next: JsonObject = { type, status: value, lastTransitionTime: since ?? now, reason, message };
-  status["conditions"] =
+  const next = { type, status: value, lastTransitionTime: since ?? now, reason, message };
+  const conditions = status.conditions ?? [];
+  status.conditions =
     before === undefined ? [...conditions, next] : conditions.map((one) => (one === before ? next : one));
+}
+
+export function removeCondition(status: CustomResourceDefinitionStatus, type: string): void {
+  const found = findCondition(status, type);
+  if (found !== undefined) status.conditions = (status.conditions ?? []).filter((one) => one !== found);
 }

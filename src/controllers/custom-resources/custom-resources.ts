@@ -1,25 +1,32 @@
 import type { Entry, Key } from "../../api/entry.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { runSliced } from "../../api/sliced.ts";
 import { formatTime } from "../../api/time.ts";
-import { objectOf } from "../../api/json-reading.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
-import { cleanupFinalizer, customResourceDefinition } from "../../kinds/apiextensions/custom-resource-definition.ts";
+import {
+  cleanupFinalizer,
+  customResourceDefinition,
+  emptyStatus,
+} from "../../kinds/apiextensions/custom-resource-definition.ts";
 import type { Clock } from "../../process/clock.ts";
 import { strategyOf } from "../../registry/kind.ts";
 import type { Registries } from "../../registry/registries.ts";
 import { apiServerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
-import { followObjects, WorkQueue } from "../work-queue.ts";
-import { setCondition } from "./conditions.ts";
-import { awaitsCleanup, deleteInstances, type DeletionProgress } from "./definition-deletion.ts";
-import { type GroupMember, groupMember, groupOf, withStatus } from "./definition-status.ts";
+import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { type Condition, setCondition } from "./conditions.ts";
+import { awaitsCleanup, deleteInstances, type DeletionProgress, unconfirmedDeletion } from "./definition-deletion.ts";
+import { type GroupMember, groupMember, withStatus } from "./definition-status.ts";
+import { nonStructuralCondition } from "./non-structural-schema.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
 
 /** Time after which instances that finalizers hold are looked at again. */
 const recheckMs = 1_000;
+/** Time after which the condition says that instances are still there. */
+const deletionMsMax = 60_000;
 
-export interface CustomResourcesParts {
+export interface CustomResourcesParts extends QueueSource {
   readonly registries: Registries;
   readonly store: Store;
   readonly clock: Clock;
@@ -43,12 +50,14 @@ const cleanupStrategy: Strategy = {
  * that gives up names lets the others of its group try again.
  */
 export function startCustomResources(parts: CustomResourcesParts): Disposable {
-  const { store, clock, onError } = parts;
+  const { store, clock, observeQueue, onError } = parts;
   const running = new DisposableStack();
   const definitions = new Definitions(parts, (key) => queue.add(key));
   const queue: WorkQueue = running.use(
     new WorkQueue({
+      name: "crd_naming_condition_controller",
       clock,
+      observeQueue,
       onError,
       work: async (key) => {
         if (await definitions.settle(key)) queue.addAfter(key, recheckMs);
@@ -72,6 +81,10 @@ class Definitions {
   /** Those whose last creations have ended. */
   readonly #settled = new Set<Key>();
   readonly #known = new WeakMap<Entry, GroupMember>();
+  /** The condition about the schemas of each definition, and the generation that it is about. */
+  readonly #structures = new Map<Key, { readonly version: string; readonly condition: Condition | undefined }>();
+  /** Time since which instances of each definition are awaited to go. */
+  readonly #deletingSinceMs = new Map<Key, number>();
 
   constructor(parts: CustomResourcesParts, requeue: (key: Key) => void) {
     this.#parts = parts;
@@ -82,12 +95,14 @@ class Definitions {
 
   removed(key: Key): void {
     this.#settled.delete(key);
+    this.#structures.delete(key);
+    this.#deletingSinceMs.delete(key);
   }
 
   /** Brings a definition to where it should be. @returns whether it has to be looked at again */
   async settle(key: Key): Promise<boolean> {
     const name = key.slice(this.prefix.length);
-    const definition = this.#registry.current("", name);
+    const definition = this.#registry.current("", name) as CustomResourceDefinition | undefined;
     if (definition === undefined) {
       this.#requeueWaiting(name.slice(name.indexOf(".") + 1));
       return false;
@@ -97,34 +112,61 @@ class Definitions {
     return false;
   }
 
-  async #updateStatus(name: string, definition: KubeObject): Promise<void> {
-    const changed = (one: KubeObject) => withStatus(one, this.#namesBeside(one), this.#parts.clock.nowMs());
+  async #updateStatus(name: string, definition: CustomResourceDefinition): Promise<void> {
+    const nonStructural = await this.#nonStructural(this.prefix + name, definition);
+    const nowMs = this.#parts.clock.nowMs();
+    const changed = (one: CustomResourceDefinition) =>
+      withStatus(one, { others: this.#namesBeside(one), nonStructural, nowMs });
     if (changed(definition) === undefined) return;
-    await this.#registry.update("", name, (old) => changed(old) ?? old, apiServerContext, {
+    await this.#registry.update("", name, (old) => changed(old as CustomResourceDefinition) ?? old, apiServerContext, {
       strategy: strategyOf(customResourceDefinition, "status"),
       subresource: "status",
       reapplies: true,
     });
-    this.#requeueWaiting(groupOf(definition));
+    this.#requeueWaiting(definition.spec.group);
   }
 
-  async #cleanUp(key: Key, definition: KubeObject): Promise<boolean> {
+  /** The schemas change with the generation only. */
+  async #nonStructural(key: Key, definition: CustomResourceDefinition): Promise<Condition | undefined> {
+    const version = `${definition.metadata.uid}/${definition.metadata.generation}`;
+    const known = this.#structures.get(key);
+    if (known?.version === version) return known.condition;
+    const condition = await runSliced(nonStructuralCondition(definition));
+    this.#structures.set(key, { version, condition });
+    return condition;
+  }
+
+  async #cleanUp(key: Key, definition: CustomResourceDefinition): Promise<boolean> {
     if (!this.#settled.has(key)) {
       await this.#parts.settle();
       this.#settled.add(key);
     }
     const progress = await deleteInstances(definition, this.#parts.registries);
-    await this.#report(definition, progress);
+    const isLate = !progress.isDone && this.#isLate(key);
+    await this.#report(definition, isLate ? { ...progress, condition: unconfirmedDeletion } : progress);
     return !progress.isDone;
   }
 
-  async #report({ metadata: { name = "" } }: KubeObject, { condition, isDone }: DeletionProgress): Promise<void> {
+  /** Reports once in each period that the instances of a definition have not gone in time. */
+  #isLate(key: Key): boolean {
+    const nowMs = this.#parts.clock.steadyMs();
+    const sinceMs = this.#deletingSinceMs.get(key) ?? nowMs;
+    const isLate = nowMs - sinceMs >= deletionMsMax;
+    this.#deletingSinceMs.set(key, isLate ? nowMs : sinceMs);
+    return isLate;
+  }
+
+  async #report(
+    { metadata: { name = "" } }: CustomResourceDefinition,
+    { condition, isDone }: DeletionProgress,
+  ): Promise<void> {
     const now = formatTime(this.#parts.clock.nowMs());
-    const transform = (old: KubeObject): KubeObject => {
-      const status = { ...objectOf(old["status"]) };
+    const transform = (old: KubeObject): CustomResourceDefinition => {
+      const { metadata, status: before = emptyStatus, ...rest } = old as CustomResourceDefinition;
+      const status = { ...before };
       setCondition(status, condition, now);
-      const finalizers = (old.metadata.finalizers ?? []).filter((one) => !isDone || one !== cleanupFinalizer);
-      return { ...old, metadata: { ...old.metadata, finalizers }, status };
+      const finalizers = (metadata.finalizers ?? []).filter((one) => !isDone || one !== cleanupFinalizer);
+      return { ...rest, metadata: { ...metadata, finalizers }, status };
     };
     const options = { strategy: cleanupStrategy, subresource: "status", reapplies: true };
     await this.#registry.update("", name, transform, apiServerContext, options);
@@ -138,8 +180,8 @@ class Definitions {
   }
 
   /** The accepted names of the other definitions of its group. */
-  #namesBeside(definition: KubeObject): JsonObject[] {
-    const group = groupOf(definition);
+  #namesBeside(definition: CustomResourceDefinition): CustomResourceDefinitionNames[] {
+    const { group } = definition.spec;
     const { name } = definition.metadata;
     return this.#members()
       .filter((member) => member.group === group && member.name !== name)
@@ -156,7 +198,7 @@ class Definitions {
   #memberOf(entry: Entry): GroupMember {
     let member = this.#known.get(entry);
     if (member === undefined) {
-      member = groupMember(decodeEntry(entry, this.#registry.info));
+      member = groupMember(decodeEntry(entry, this.#registry.info) as CustomResourceDefinition);
       this.#known.set(entry, member);
     }
     return member;

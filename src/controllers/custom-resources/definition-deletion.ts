@@ -1,8 +1,7 @@
 import { metadataBytes } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
+import { isEstablished } from "../../kinds/apiextensions/definition-conditions.ts";
 import { cleanupFinalizer } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -10,7 +9,7 @@ import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import type { Condition } from "./conditions.ts";
-import { groupOf, isEstablished } from "./definition-status.ts";
+import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 
 /** The deletion of a definition includes its instances. Nobody can refuse that part alone. */
 const context: WriteContext = { ...controllerManagerContext, skipsAdmission: true };
@@ -27,15 +26,26 @@ export interface DeletionProgress {
   readonly isDone: boolean;
 }
 
-export function awaitsCleanup({ metadata }: KubeObject): boolean {
+const inProgress = terminating("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
+
+/** The condition of a definition whose instances have not gone in time. Their deletion is tried again. */
+export const unconfirmedDeletion = terminating(
+  "True",
+  "InstanceDeletionCheck",
+  "could not confirm zero CustomResources remaining: timed out waiting for the condition",
+);
+
+export function awaitsCleanup({ metadata }: CustomResourceDefinition): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(cleanupFinalizer);
 }
 
 /** Deletes the instances of a definition. They stay while finalizers hold them. */
-export async function deleteInstances(definition: KubeObject, registries: Registries): Promise<DeletionProgress> {
-  const group = groupOf(definition);
-  const accepted = objectOf(objectOf(definition["status"])["acceptedNames"]);
-  const plural = textOf(accepted["plural"]) || textOf(objectOf(objectOf(definition["spec"])["names"])["plural"]);
+export async function deleteInstances(
+  definition: CustomResourceDefinition,
+  registries: Registries,
+): Promise<DeletionProgress> {
+  const { group, names } = definition.spec;
+  const plural = definition.status?.acceptedNames.plural || names.plural;
   if (builtIn.has(`${plural}.${group}`)) {
     return ended("OverlappingBuiltInResource", "instances overlap with built-in resources in storage");
   }
@@ -55,8 +65,7 @@ export async function deleteInstances(definition: KubeObject, registries: Regist
   }
   const page = await registry.cacher.list({ prefix: registry.info.keyPrefix, limit: 1 });
   if (page.entries.length === 0) return ended("InstanceDeletionCompleted", "removed all instances");
-  const message = "CustomResource deletion is in progress";
-  return { condition: terminating("True", "InstanceDeletionInProgress", message), isDone: false };
+  return { condition: inProgress, isDone: false };
 }
 
 /** @returns why some could not be deleted */

@@ -1,28 +1,31 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from "../../api/types/apiextensions-v1.ts";
+import type { Condition } from "./conditions.ts";
 import { withStatus } from "./definition-status.ts";
 
 const names = { plural: "apples", singular: "apple", kind: "Apple", listKind: "AppleList" };
 const nowMs = Date.UTC(2026, 0, 1);
 const laterMs = nowMs + 60_000;
 
-function definition(spec: JsonObject = {}, annotations?: Record<string, string>): KubeObject {
+function definition(
+  spec: Partial<CustomResourceDefinitionSpec> = {},
+  annotations?: Record<string, string>,
+): CustomResourceDefinition {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: "apples.example.com", ...(annotations === undefined ? {} : { annotations }) },
-    spec: { group: "example.com", names, ...spec },
+    spec: { group: "example.com", names, scope: "Namespaced", versions: null, ...spec },
   };
 }
 
-function conditionsOf(object: KubeObject | undefined): unknown[] {
-  return ((object?.["status"] as JsonObject | undefined)?.["conditions"] ?? []) as unknown[];
+function conditionsOf(object: CustomResourceDefinition | undefined): unknown[] {
+  return object?.status?.conditions ?? [];
 }
 
 describe("withStatus()", () => {
   test("accepts the names and establishes the definition", () => {
-    const settled = withStatus(definition(), [], nowMs);
+    const settled = withStatus(definition(), { others: [], nowMs });
     expect(conditionsOf(settled)).toEqual([
       {
         type: "NamesAccepted",
@@ -39,18 +42,19 @@ describe("withStatus()", () => {
         message: "the initial names have been accepted",
       },
     ]);
-    expect(withStatus(settled as KubeObject, [], laterMs)).toBeUndefined();
+    expect(withStatus(settled as CustomResourceDefinition, { others: [], nowMs: laterMs })).toBeUndefined();
   });
 
-  test("establishes nothing while a name is taken, and keeps established what asks for a taken name later", () => {
-    const refused = withStatus(definition(), [{ kind: "Apple" }], nowMs);
+  test("establishes no definition while a name is taken, and keeps one that asks for a taken name later established", () => {
+    const refused = withStatus(definition(), { others: [{ plural: "", kind: "Apple" }], nowMs });
     expect(conditionsOf(refused)).toMatchObject([
       { type: "NamesAccepted", status: "False", reason: "KindConflict" },
       { type: "Established", status: "False", reason: "NotAccepted" },
     ]);
-    const settled = withStatus(definition(), [], nowMs) as KubeObject;
-    const renamed = { ...settled, spec: { group: "example.com", names: { ...names, singular: "fruit" } } };
-    expect(conditionsOf(withStatus(renamed, [{ singular: "fruit" }], laterMs))).toMatchObject([
+    const settled = withStatus(definition(), { others: [], nowMs }) as CustomResourceDefinition;
+    const renamed = { ...settled, spec: { ...settled.spec, names: { ...names, singular: "fruit" } } };
+    const others = [{ plural: "", kind: "", singular: "fruit" }];
+    expect(conditionsOf(withStatus(renamed, { others, nowMs: laterMs }))).toMatchObject([
       { type: "NamesAccepted", status: "False", reason: "SingularConflict" },
       { type: "Established", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" },
     ]);
@@ -63,9 +67,18 @@ describe("withStatus()", () => {
     ["yes", "False", "InvalidAnnotation"],
   ])("judges the approval %p of a protected group", (approval, status, reason) => {
     const annotations = approval === undefined ? undefined : { "api-approved.kubernetes.io": approval };
-    const settled = withStatus(definition({ group: "x.k8s.io" }, annotations), [], nowMs);
+    const settled = withStatus(definition({ group: "x.k8s.io" }, annotations), { others: [], nowMs });
     expect(conditionsOf(settled)).toContainEqual(
       expect.objectContaining({ type: "KubernetesAPIApprovalPolicyConformant", status, reason }),
     );
+  });
+
+  test("reports schemas that are not structural until they are", () => {
+    const broken: Condition = { type: "NonStructuralSchema", status: "True", reason: "Violations", message: "m" };
+    const facts = { others: [], nowMs };
+    const reported = withStatus(definition(), { ...facts, nonStructural: broken }) as CustomResourceDefinition;
+    expect(conditionsOf(reported).at(-1)).toEqual({ ...broken, lastTransitionTime: "2026-01-01T00:00:00Z" });
+    const mended = conditionsOf(withStatus(reported, facts)) as { type: string }[];
+    expect(mended.map(({ type }) => type)).toEqual(["NamesAccepted", "Established"]);
   });
 });

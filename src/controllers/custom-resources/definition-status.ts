@@ -1,10 +1,15 @@
-import { equalJson, type JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import { equalJson } from "../../api/json.ts";
 import { formatTime } from "../../api/time.ts";
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
-import { hasItsNames, judgeNames } from "./accepted-names.ts";
+import { judgeNames } from "./accepted-names.ts";
 import { approvalCondition } from "./approval.ts";
-import { type Condition, findCondition, setCondition } from "./conditions.ts";
+import { type Condition, findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
+import { emptyStatus } from "../../kinds/apiextensions/custom-resource-definition.ts";
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionStatus,
+} from "../../api/types/apiextensions-v1.ts";
 
 const established: Condition = {
   type: "Established",
@@ -19,30 +24,36 @@ const invalidAuthority: Condition = {
   message: "The conversion webhook CABundle is invalid",
 };
 
+/** The facts that the status of a definition follows from, besides the definition. */
+export interface StatusFacts {
+  /** Accepted names of the other definitions of its group. */
+  readonly others: readonly CustomResourceDefinitionNames[];
+  /** The condition about its schemas, where they are not structural. */
+  readonly nonStructural?: Condition | undefined;
+  readonly nowMs: number;
+}
+
 /**
  * Returns the definition with the names that it gets and the conditions that follow, or undefined when all of that is
  * there already.
- * @param others accepted names of the other definitions of its group
  */
 export function withStatus(
-  definition: KubeObject,
-  others: readonly JsonObject[],
-  nowMs: number,
-): KubeObject | undefined {
-  const spec = objectOf(definition["spec"]);
-  const before = objectOf(definition["status"]);
-  const status: JsonObject = { ...before };
+  definition: CustomResourceDefinition,
+  { others, nonStructural, nowMs }: StatusFacts,
+): CustomResourceDefinition | undefined {
+  const { spec, status: before = emptyStatus } = definition;
+  const status = { ...before };
   const now = formatTime(nowMs);
-  const wanted = objectOf(spec["names"]);
-  const accepted = objectOf(before["acceptedNames"]);
-  if (!hasItsNames(wanted, accepted) || findCondition(status, "NamesAccepted") === undefined) {
-    const { names, conflict } = judgeNames(wanted, accepted, others);
-    status["acceptedNames"] = names;
+  if (!equalJson(spec.names, before.acceptedNames) || findCondition(status, "NamesAccepted") === undefined) {
+    const { names, conflict } = judgeNames(spec.names, before.acceptedNames, others);
+    status.acceptedNames = names;
     setCondition(status, namesAccepted(conflict), now);
   }
   establish(status, spec, now);
-  const approval = approvalCondition(textOf(spec["group"]), definition);
+  const approval = approvalCondition(spec.group, definition);
   if (approval !== undefined) setCondition(status, approval, now);
+  if (nonStructural === undefined) removeCondition(status, "NonStructuralSchema");
+  else setCondition(status, nonStructural, now);
   return equalJson(status, before) ? undefined : { ...definition, status };
 }
 
@@ -51,10 +62,10 @@ function namesAccepted(conflict: { readonly reason: string; readonly message: st
   return { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" };
 }
 
-/** A definition that is established stays so, whatever names it asks for later. */
-function establish(status: JsonObject, spec: JsonObject, now: string): void {
-  if (findCondition(status, "Established")?.["status"] === "True") return;
-  if (findCondition(status, "NamesAccepted")?.["status"] !== "True") {
+/** Establishes a definition whose names are accepted. It stays established, whatever names it asks for later. */
+function establish(status: CustomResourceDefinitionStatus, spec: CustomResourceDefinitionSpec, now: string): void {
+  if (isTrue(status, "Established")) return;
+  if (!isTrue(status, "NamesAccepted")) {
     const message = "not all names are accepted";
     setCondition(status, { type: "Established", status: "False", reason: "NotAccepted", message }, now);
     return;
@@ -63,38 +74,26 @@ function establish(status: JsonObject, spec: JsonObject, now: string): void {
 }
 
 /** Reports whether the authority of the conversion webhook holds a certificate, where one is given. */
-function hasUsableAuthority(spec: JsonObject): boolean {
-  const webhook = objectOf(objectOf(spec["conversion"])["webhook"]);
-  const bundle = textOf(objectOf(webhook["clientConfig"])["caBundle"]);
+function hasUsableAuthority({ conversion }: CustomResourceDefinitionSpec): boolean {
+  const bundle = conversion?.webhook?.clientConfig?.caBundle ?? "";
   if (bundle === "") return true;
   return Buffer.from(bundle, "base64").toString("latin1").includes("-----BEGIN CERTIFICATE-----");
-}
-
-export function groupOf(definition: KubeObject): string {
-  return textOf(objectOf(definition["spec"])["group"]);
 }
 
 /** The part of a definition that others of its group have to know. */
 export interface GroupMember {
   readonly name: string;
   readonly group: string;
-  readonly acceptedNames: JsonObject;
-  /** Some of its names are still to be accepted. */
+  readonly acceptedNames: CustomResourceDefinitionNames;
+  /** True while some of its names are not accepted. */
   readonly isWaiting: boolean;
 }
 
-export function groupMember(definition: KubeObject): GroupMember {
-  const acceptedNames = objectOf(objectOf(definition["status"])["acceptedNames"]);
+export function groupMember({ metadata, spec, status = emptyStatus }: CustomResourceDefinition): GroupMember {
   return {
-    name: definition.metadata.name ?? "",
-    group: groupOf(definition),
-    acceptedNames,
-    isWaiting: !hasItsNames(objectOf(objectOf(definition["spec"])["names"]), acceptedNames),
+    name: metadata.name ?? "",
+    group: spec.group,
+    acceptedNames: status.acceptedNames,
+    isWaiting: !equalJson(spec.names, status.acceptedNames),
   };
-}
-
-export function isEstablished(definition: KubeObject): boolean {
-  return objectsOf(objectOf(definition["status"])["conditions"]).some(
-    (one) => one["type"] === "Established" && one["status"] === "True",
-  );
 }

@@ -35,6 +35,14 @@ export interface AuditOptions {
   readonly decodeProtobuf: DecodeProtobuf;
   /** Hears of events that could not be written once the request was handled. */
   onError(error: unknown): void;
+  readonly metrics?: AuditFilterMetrics | undefined;
+}
+
+export interface AuditFilterMetrics {
+  /** Records a request by the level at which it is recorded. */
+  judged(level: AuditRule["level"]): void;
+  /** Records a request that fails because it could not be recorded. */
+  rejected(): void;
 }
 
 /**
@@ -50,9 +58,22 @@ export function audit(options: AuditOptions): Filter {
     if (records(rule, "Request") && hasObjects(exchange)) keepBody(exchange, recording);
     if (rule.omitStages.has("RequestReceived")) return next(exchange);
     const received = eventOf(exchange, recording, "RequestReceived", exchange.receivedMs, nothingMore);
-    const wait = options.backend.write(received);
+    const wait = writeFirst(options, received);
     return wait === undefined ? next(exchange) : wait.then(() => next(exchange));
   };
+}
+
+/** Writes the event without which the request must not go on. */
+function writeFirst({ backend, metrics }: AuditOptions, event: AuditEvent): void | Promise<void> {
+  const refuse = (error: unknown): never => {
+    metrics?.rejected();
+    throw error;
+  };
+  try {
+    return backend.write(event)?.catch(refuse);
+  } catch (error) {
+    return refuse(error);
+  }
 }
 
 /** Records how a request ended, errors and refusals too; one that never reached the filter is recorded without a user. */
@@ -70,8 +91,9 @@ export function auditResponse(options: AuditOptions): Finish {
   };
 }
 
-function begin({ policy }: AuditOptions, { info, request }: Exchange, user: UserInfo | undefined): Recording {
+function begin({ policy, metrics }: AuditOptions, { info, request }: Exchange, user: UserInfo | undefined): Recording {
   const rule = auditRule(policy, user, info);
+  metrics?.judged(rule?.level ?? "None");
   const recording = new Recording(rule, user);
   for (const [key, value] of request.auditNotes ?? []) annotate(recording, key, value);
   return recording;

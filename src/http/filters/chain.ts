@@ -58,7 +58,7 @@ export function buildChain(
     auditId(options.newAuditId ?? (() => crypto.randomUUID())),
     requestInfo,
     draining(options.lifecycle ?? new Lifecycle()),
-    requestDeadline({ clock, timeoutMs: requestTimeoutMs }),
+    requestDeadline({ clock, timeoutMs: requestTimeoutMs, onLate: metrics?.endedLate }),
     authentication(options.authenticator),
     ...(options.afterAuthentication ?? []),
     ...(fairness === undefined ? [] : [flowControl({ ...fairness, clock, requestTimeoutMs })]),

@@ -5,11 +5,14 @@ import type { RequestInfo } from "../../request/request-info.ts";
 
 const servedToTheEnd = ["/livez", "/readyz", "/healthz", "/metrics"];
 
-/** Sends new requests elsewhere once the server is going down; health and metrics are served to the end. */
+/** Sends new requests elsewhere once the server is going down or was removed; health and metrics are served to the end. */
 export function draining(lifecycle: Lifecycle): Filter {
   return (next) => (exchange) => {
     const { phase } = lifecycle;
     if (phase === "serving" || phase === "leaving" || isServedToTheEnd(exchange.info)) return next(exchange);
+    if (phase === "removed") {
+      throw status.serviceUnavailable("this member was removed from the cluster: ask another member");
+    }
     if (phase === "stopped") throw status.serviceUnavailable("apiserver is shutting down", 1);
     throw new TextError(429, "The apiserver is shutting down, please try again later.\n", [
       ["retry-after", "5"],

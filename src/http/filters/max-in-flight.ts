@@ -38,7 +38,10 @@ export function maxInFlight(options: MaxInFlightOptions = {}): Filter {
     if (isLongRunning(exchange.info)) return next(exchange);
     const kind = requestKind(exchange.info);
     const full = limits[kind] > 0 && running[kind] >= limits[kind];
-    if (full && !exchange.user.groups.includes(systemMastersGroup)) throw status.overloaded();
+    if (full && !exchange.user.groups.includes(systemMastersGroup)) {
+      exchange.isTerminated = true;
+      throw status.overloaded();
+    }
     const leave = () => change(kind, -1);
     change(kind, 1);
     let response: ReturnType<typeof next>;

@@ -3,14 +3,22 @@ import { status } from "../../api/status.ts";
 import { parseGoDuration } from "../../api/go-duration.ts";
 import type { Filter, HttpResponse } from "../../request/exchange.ts";
 import { Deadlines } from "./deadlines.ts";
+import type { LateEnd } from "./request-metrics.ts";
 import { isLongRunning } from "../long-running.ts";
 import { type Query, queryValue } from "../../request/request-info.ts";
+
+export interface RequestDeadlineOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Called when a request ends after it was given up. */
+  readonly onLate?: ((end: LateEnd) => void) | undefined;
+}
 
 /**
  * 504 for a request that has no response within `timeoutMs`, or the shorter time that `?timeout=` asks for.
  * The handler is told through `request.signal`. Long-running requests have no deadline.
  */
-export function requestDeadline({ clock, timeoutMs }: { clock: Clock; timeoutMs: number }): Filter {
+export function requestDeadline({ clock, timeoutMs, onLate }: RequestDeadlineOptions): Filter {
   const deadlines = new Deadlines(clock);
   return (next) => (exchange) => {
     if (isLongRunning(exchange.info)) return next(exchange);
@@ -23,8 +31,14 @@ export function requestDeadline({ clock, timeoutMs }: { clock: Clock; timeoutMs:
         endMs: clock.nowMs() + limitMs,
         expire() {
           const error = status.timeout("request did not complete within the allotted timeout");
+          exchange.isTerminated = true;
           reject(error);
           exchange.request.abort?.(error);
+          if (onLate !== undefined)
+            response.then(
+              () => onLate("ok"),
+              () => onLate("error"),
+            );
         },
       };
       deadlines.add(deadline);

@@ -10,11 +10,16 @@ export interface FinishedRequest {
   readonly responseBytes: number | undefined;
 }
 
+/** How a request ended that its client no longer waited for. */
+export type LateEnd = "ok" | "error";
+
 /** Hears about requests from the filters. */
 export interface RequestMetrics {
   observeRequest(exchange: Exchange, finished: FinishedRequest): void;
   longRunning(exchange: Exchange, change: 1 | -1): void;
   inFlight(kind: RequestKind, running: number): void;
+  /** Records the end of a request that went on after its deadline. */
+  endedLate(end: LateEnd): void;
 }
 
 /** Counts and times every request; long-running ones are a gauge while they run. */

@@ -11,7 +11,7 @@ import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { objectText } from "../../apply/object-text.ts";
-import { goTypeName } from "../../apply/go-quote.ts";
+import { goInterfaceType } from "../../api/go-text.ts";
 import { type ApplyOutcome, BadApplyError } from "../../apply/apply-object.ts";
 import { TrackingError } from "../../apply/tracking-error.ts";
 import { inServedVersion } from "../../api/scheme/conversion/convert.ts";
@@ -184,7 +184,7 @@ function undecodable(why: string): Error {
 }
 
 function notAMap(value: JsonValue): string {
-  const type = Array.isArray(value) ? "array" : goTypeName(value) === "bool" ? "bool" : typeof value;
+  const type = Array.isArray(value) ? "array" : goInterfaceType(value) === "bool" ? "bool" : typeof value;
   const text = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
   return `error unmarshaling JSON: while decoding JSON: ${text}`;
 }

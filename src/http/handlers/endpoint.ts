@@ -15,10 +15,15 @@ import type { Catalog } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
 import { header, type HttpResponse } from "../../request/exchange.ts";
 
-/** Counts requests of deprecated versions. */
-export interface DeprecationMetrics {
+/** Measures what only handlers know of a request. */
+export interface HandlerMetrics {
+  /** Records a request of a deprecated version. */
   deprecatedRequest(info: ResourceInfo, subresource: string, removedRelease: string): void;
+  /** Records the time until a watch that begins with the state has sent it. */
+  watchListed(info: ResourceInfo, scope: WatchScope, seconds: number): void;
 }
+
+export type WatchScope = "cluster" | "namespace" | "resource";
 
 /** Parts that every verb needs; built once by the server. */
 export interface HandlerParts {
@@ -36,7 +41,7 @@ export interface HandlerParts {
   /** A watch without timeoutSeconds ends after a random time from this to twice this. */
   readonly minRequestTimeoutMs: number;
   readonly randomInt: (below: number) => number;
-  readonly metrics?: DeprecationMetrics;
+  readonly metrics?: HandlerMetrics;
   /**
    * Returns the endpoint of a resource, or of one of its subresources.
    * @param subresource "" for the resource itself

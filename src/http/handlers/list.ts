@@ -4,10 +4,10 @@ import { prepareEntries } from "../../api/codec/prepare-entries.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import type { Cacher, ListPage } from "../../storage/cacher/cacher.ts";
 import { decodeContinueToken, encodeContinueToken } from "../../registry/continue-token.ts";
-import { type Selection, selectionOf } from "../../registry/selection.ts";
+import { type ContentSelection, type Selection, selectionOf } from "../../registry/selection.ts";
 import { toRevision } from "../../api/revision.ts";
 import { CompactedError, type Store } from "../../storage/store.ts";
-import type { Key } from "../../api/entry.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
@@ -25,7 +25,10 @@ export const list: VerbHandler = async (call) => {
   const representation = negotiateFor(call, "list");
   const options = parseListOptions(request.query, false);
   const selection = selectionOf(info, request.namespace, request.name, options);
-  const page = await readPage(registry.cacher, parts.store, selection, options);
+  const page =
+    selection.content === undefined
+      ? await readPage(registry.cacher, parts.store, selection, options)
+      : await readConverted(call, selection, selection.content, options);
   for (const { key } of parts.store.corrupt) {
     if (key.startsWith(selection.prefix)) call.exchange.warnings.push(`${key} cannot be read and is not in this list`);
   }
@@ -40,6 +43,32 @@ export const list: VerbHandler = async (call) => {
     body: encoded,
   };
 };
+
+/** Entries that are converted at a time, to see whether they match. */
+const convertedAtOnce = 500;
+
+/** Reads a page of objects that are selected by content of the version of the request. */
+async function readConverted(
+  { registry, info, exchange, parts }: Parameters<VerbHandler>[0],
+  selection: Selection,
+  { mayMatch, matches }: ContentSelection,
+  options: ListOptions,
+): Promise<Page> {
+  const { limit } = options;
+  const candidates = { ...selection, matches: mayMatch };
+  const found: Entry[] = [];
+  let rest = limit === 0 ? options : { ...options, limit: convertedAtOnce };
+  for (;;) {
+    const page = await readPage(registry.cacher, parts.store, candidates, rest);
+    const prepared = await prepareEntries(page.entries, info, () => exchange.request.signal);
+    found.push(...prepared.filter(matches));
+    const next = limit === 0 ? undefined : found[limit];
+    if (next !== undefined) return { ...page, entries: found.slice(0, limit), next: next.key };
+    if (page.next === undefined) return { ...page, entries: found };
+    const token = encodeContinueToken({ revision: page.tokenRevision, start: page.next }, selection.prefix);
+    rest = { ...rest, continue: token };
+  }
+}
 
 interface Page extends ListPage {
   /** Revision that the next page's token carries; -1 when the client has given up consistency. */
@@ -57,7 +86,7 @@ export async function readPage(
   if (options.continue !== "") return continuePage(cacher, store, selection, options);
   const exact = match === "Exact" || (match === "" && limit > 0 && (resourceVersion ?? 0) > 0);
   if (!exact) {
-    await waitForVersion(store, resourceVersion);
+    await cacher.whenFresh(() => waitForVersion(store, resourceVersion), resourceVersion === undefined);
     return pageAt(cacher, selection, { limit });
   }
   return exactPage(cacher, store, selection, resourceVersion as number, limit);
@@ -103,6 +132,7 @@ async function pageAt(
   const onlyKey = key === undefined ? undefined : (candidate: Key) => candidate === key;
   const page = await cacher.list({
     prefix: key ?? prefix,
+    isRequest: true,
     ...(start === undefined ? {} : { start }),
     ...(limit > 0 ? { limit } : {}),
     ...(at === undefined ? {} : { at: toRevision(at) }),

@@ -1,56 +1,25 @@
 import { type Eventual, followedBy } from "../../api/eventual.ts";
-import { producedTypes, refuseUnproduced } from "../produced-types.ts";
-import { type KnownGroups, unservedPath } from "../unserved-path.ts";
 import { status } from "../../api/status.ts";
-import { bodyInfoOf } from "../../api/scheme/body-info.ts";
-import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Endpoint } from "../../registry/endpoint.ts";
-import { type Exchange, type Handler, header } from "../../request/exchange.ts";
-import type { ResourceRequest, Verb } from "../../request/request-info.ts";
-import { connect } from "./connect.ts";
-import { create } from "./create.ts";
-import { remove } from "./delete.ts";
-import { deleteCollection } from "./delete-collection.ts";
-import type { HandlerParts, ResourceRequestCall, VerbHandler } from "./endpoint.ts";
-import { noteDeprecation } from "./deprecated-version.ts";
-import { get } from "./get.ts";
-import { list } from "./list.ts";
-import { patch } from "./patch.ts";
-import { readComputed } from "./read-computed.ts";
-import { runAction } from "./run-action.ts";
-import { update } from "./update.ts";
-import { watch } from "./watch.ts";
-
-/** One handler per verb; a verb without a line here does not compile. */
-const handlers = {
-  get,
-  list,
-  watch,
-  create,
-  update,
-  patch,
-  delete: remove,
-  deletecollection: deleteCollection,
-  proxy: () => {
-    throw status.methodNotAllowed();
-  },
-} satisfies Record<Verb, VerbHandler>;
+import type { Catalog } from "../../registry/catalog.ts";
+import type { Exchange, Handler } from "../../request/exchange.ts";
+import type { ResourceRequest } from "../../request/request-info.ts";
+import { unservedPath } from "../unserved-path.ts";
 
 /**
- * Answers the requests for some of the resources; undefined for a group version that it does not know.
+ * Answers requests for some of the resources; returns undefined for all others.
  * @throws StatusError
  */
 export type ResourceServer = (exchange: Exchange, request: ResourceRequest) => ReturnType<Handler> | undefined;
 
 /**
- * Hands a request to the first server that knows its group version.
- * @param known decides the answer to a path that nobody serves
- * @param catchUp resolves when this replica has applied all that any replica has told a client: another one may have
- * served the group version already
+ * Returns a handler that passes each request to the first server that has its resource.
+ * @param catalog decides the answer to a path that no server has
+ * @param catchUp resolves when this replica has applied everything that any replica has told a client, since another
+ * replica may already serve the resource
  */
 export function resourceHandler(
   servers: readonly ResourceServer[],
-  known: KnownGroups,
+  catalog: Pick<Catalog, "groups" | "resources">,
   catchUp?: () => Eventual<unknown>,
 ): Handler {
   const ask = (exchange: Exchange, request: ResourceRequest): ReturnType<Handler> | undefined => {
@@ -67,119 +36,9 @@ export function resourceHandler(
     if (answered !== undefined) return answered;
     return followedBy(catchUp?.(), () => {
       const late = ask(exchange, request);
-      if (late === undefined) throw unservedPath(request.path, known);
-      return late;
+      if (late !== undefined) return late;
+      if (catalog.resources(request).length > 0) throw status.resourceNotServed();
+      throw unservedPath(request.path, catalog);
     });
   };
-}
-
-/** Serves the kinds of the catalog. */
-export function catalogServer(parts: HandlerParts): ResourceServer {
-  return (exchange, request) => {
-    const { group, version, resource } = request;
-    const info = parts.catalog.find(group, version, resource);
-    if (info !== undefined) return serve(exchange, request, info, parts);
-    if (parts.catalog.resources({ group, version }).length === 0) return undefined;
-    return followedBy(parts.store.readBarrier(), () => {
-      const late = parts.catalog.find(group, version, resource);
-      if (late === undefined) throw status.resourceNotServed();
-      return serve(exchange, request, late, parts);
-    });
-  };
-}
-
-function serve(
-  exchange: Exchange,
-  request: ResourceRequest,
-  info: ResourceInfo,
-  parts: HandlerParts,
-): ReturnType<Handler> {
-  refuseOtherScope(request, info);
-  const call = { exchange, request, info, parts };
-  const endpoint = parts.endpoint(info, request.subresource);
-  if (endpoint === undefined && info.form.kind === "structural") {
-    noteDeprecation(call);
-    throw status.notFound({ ...info, name: request.name });
-  }
-  if (endpoint === undefined || request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
-  if (!hasVerb(call)) throw status.methodNotAllowed();
-  // Upstream's router does not know the resources of definitions.
-  if (info.form.kind === "struct" && endpoint.kind !== "connection") {
-    refuseUnproduced(header(exchange.request, "accept"), producedBy(request), parts.cbor);
-  }
-  noteDeprecation(call);
-  if (isValuelessDryRun(request)) exchange.warnings.push(valuelessDryRunText);
-  return answer(call, endpoint);
-}
-
-/** @throws StatusError 404 or 405 for a path that does not fit the scope of the resource */
-function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceRequest, info: ResourceInfo): void {
-  const collectionVerb = verb === "list" || verb === "watch";
-  if (info.namespaced && namespace === "" && (nameInPath || !collectionVerb)) {
-    if (nameInPath || !info.verbs.includes("list")) throw status.resourceNotServed();
-    throw status.methodNotAllowed();
-  }
-  if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
-}
-
-const valuelessDryRunText =
-  "the parameter dryRun has no value: this request takes effect; use dryRun=All to try it out";
-
-/** Reports a dry run that is none: `?dryRun` without a value is a real request. */
-function isValuelessDryRun({ verb, query }: ResourceRequest): boolean {
-  const values = query.get("dryRun");
-  const isRead = verb === "get" || verb === "list" || verb === "watch";
-  return values !== undefined && !isRead && values.every((value) => value === "");
-}
-
-const collectionVerbs = ["list", "watch", "create", "deletecollection"];
-const objectVerbs = ["get", "update", "patch", "delete"];
-
-/** Whether the resource answers to any verb at a path of this form. */
-function hasPath({ request: { verb, subresource, nameInPath, isWatchPath }, info }: ResourceRequestCall): boolean {
-  if (verb === "proxy") return false;
-  if (isWatchPath) return info.verbs.includes("watch");
-  if (subresource !== "") return true;
-  return (nameInPath ? objectVerbs : collectionVerbs).some((each) => info.verbs.includes(each));
-}
-
-function producedBy({ verb }: ResourceRequest): readonly string[] {
-  return verb === "list" || verb === "watch" ? producedTypes.collections : producedTypes.documents;
-}
-
-function hasVerb({ request, info }: ResourceRequestCall): boolean {
-  if (request.subresource === "") return info.verbs.includes(request.verb) && fitsPath(request);
-  return info.subresources.get(request.subresource)?.verbs.includes(request.verb) ?? false;
-}
-
-function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handler> {
-  const { request, info } = call;
-  const handle = handlers[request.verb];
-  switch (endpoint.kind) {
-    case "stored":
-      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.registry.strategy });
-    case "subresource":
-      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.strategy });
-    case "view":
-      return handle({
-        ...call,
-        registry: endpoint.registry,
-        strategy: endpoint.registry.strategy,
-        view: endpoint.view,
-      });
-    case "action": {
-      const subresource = info.subresources.get(request.subresource);
-      return runAction(call, endpoint.action, subresource === undefined ? info : bodyInfoOf(info, subresource));
-    }
-    case "computed":
-      return readComputed(call, endpoint.objects);
-    case "connection":
-      return connect(call, endpoint.connect);
-  }
-}
-
-/** Creation is a request to the collection, update and patch to one object; the other verbs follow from the path. */
-function fitsPath({ verb, nameInPath }: ResourceRequest): boolean {
-  if (verb === "create") return !nameInPath;
-  return nameInPath || (verb !== "update" && verb !== "patch");
 }

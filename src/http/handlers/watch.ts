@@ -10,7 +10,8 @@ import { toRevision } from "../../api/revision.ts";
 import type { Store } from "../../storage/store.ts";
 import { type ByteSink, header, type IncomingRequest } from "../../request/exchange.ts";
 import { webSocketEncoder, webSocketReply, webSocketRequest } from "../web-socket.ts";
-import { negotiateFor, type VerbHandler } from "./endpoint.ts";
+import type { ResourceRequest } from "../../request/request-info.ts";
+import { negotiateFor, type VerbHandler, type WatchScope } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
 
@@ -34,7 +35,12 @@ export const watch: VerbHandler = async (call) => {
       bookmarks: options.allowWatchBookmarks,
       deadlineMs: parts.clock.nowMs() + durationMs,
       encoder,
-      onStateSent: call.exchange.onStateSent,
+      onInitialSent: () => {
+        call.exchange.onStateSent?.();
+        if (options.sendInitialEvents !== true) return;
+        const seconds = (performance.now() - call.exchange.startedMs) / 1_000;
+        parts.metrics?.watchListed(info, scopeOf(request), seconds);
+      },
     });
   const run = async (sink: ByteSink): Promise<void> => {
     try {
@@ -54,6 +60,11 @@ export const watch: VerbHandler = async (call) => {
     run,
   };
 };
+
+function scopeOf({ name, namespace }: ResourceRequest): WatchScope {
+  if (name !== "") return "resource";
+  return namespace === "" ? "cluster" : "namespace";
+}
 
 /** @throws TextError 403: upstream refuses watches over WebSocket without the header that browsers set */
 function requireOrigin(request: IncomingRequest): void {

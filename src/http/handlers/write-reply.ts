@@ -27,8 +27,12 @@ export function writeContext(
     options: given,
     deadlineMs: exchange.deadlineMs,
     signal: () => exchange.request.signal,
+    isAbandoned: () => exchange.request.isAborted,
     warn: (text) => exchange.warnings.push(text),
     annotate: (key, value) => annotateExchange(exchange, key, value),
+    webhooksTook(ms) {
+      exchange.webhookMs = (exchange.webhookMs ?? 0) + ms;
+    },
     annotateBody(key, value) {
       if (exchange.audit?.recordsBodies === true) annotateExchange(exchange, key, value());
     },

@@ -24,6 +24,7 @@ export class ReceivedRequest implements IncomingRequest {
   readonly httpVersion: "1.1" | "2";
   readonly #source: Readable | undefined;
   readonly #limits: ListenerLimits;
+  bodyBytes: number | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
   /** Ends the reading of the body. A listener on the signal would cost more than the rest of the reading. */
@@ -52,6 +53,10 @@ export class ReceivedRequest implements IncomingRequest {
       if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
     }
     return this.#controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#abortReason !== undefined;
   }
 
   abort(reason: Error): void {
@@ -93,6 +98,7 @@ export class ReceivedRequest implements IncomingRequest {
     });
     source.once("end", () => {
       finish();
+      this.bodyBytes = bytes;
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
     source.once("error", () => fail(clientGone()));

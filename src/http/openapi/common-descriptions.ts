@@ -1,7 +1,7 @@
-import type { TypeDescriptions } from "../../registry/kind.ts";
+import type { DescriptionsByType } from "../../registry/kind.ts";
 
 /** Texts about types that many kinds share, by type. */
-export const commonDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+export const commonDescriptions: DescriptionsByType = {
   "meta/v1.TypeMeta": {
     apiVersion: "Group and version of the schema that the object is written in, such as apps/v1.",
     kind: "Type of the object, in CamelCase.",
@@ -16,7 +16,7 @@ export const commonDescriptions: Readonly<Record<string, TypeDescriptions>> = {
     resourceVersion:
       "Changes with every change of the object. Sent back with an update, it guards against lost updates.",
     generation: "Counts the changes of the wanted state; set by the server.",
-    creationTimestamp: "When the server created the object.",
+    creationTimestamp: "CreationTimestamp is a timestamp of the moment when the server created the object.",
     deletionTimestamp: "Time at which the object may go; set by the server when its deletion is requested.",
     deletionGracePeriodSeconds: "Seconds that the object has to end; set together with deletionTimestamp.",
     labels: "Keys and values by which objects are selected and grouped.",
@@ -73,7 +73,6 @@ export const commonDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   },
   "meta/v1.Time": { "": "A moment in RFC 3339 with seconds." },
   "meta/v1.MicroTime": { "": "A moment in RFC 3339 with microseconds." },
-  "meta/v1.Duration": { "": "A duration such as 1h30m." },
   "resource.Quantity": { "": "An amount with an optional unit, such as 100m, 1.5 or 2Gi." },
   "intstr.IntOrString": { "": "A number, or text such as a percentage or a name." },
   "runtime.RawExtension": { "": "Any object." },

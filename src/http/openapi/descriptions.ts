@@ -1,6 +1,9 @@
 import { builtInKinds } from "../../kinds/index.ts";
-import type { Kind, TypeDescriptions } from "../../registry/kind.ts";
+import type { Kind } from "../../registry/kind.ts";
 import { commonDescriptions } from "./common-descriptions.ts";
+
+/** Texts about a type by field name; "" is the text about the type itself. */
+type TypeDescriptions = Readonly<Record<string, string | undefined>>;
 
 const byType: ReadonlyMap<string, TypeDescriptions> = new Map(
   [commonDescriptions, ...Object.values<Kind>(builtInKinds).map(({ descriptions = {} }) => descriptions)].flatMap(

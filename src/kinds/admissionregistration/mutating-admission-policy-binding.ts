@@ -1,13 +1,13 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateMutatingBinding } from "./validation/admission-policy-binding.ts";
 import { policyStrategy } from "./admission-policy.ts";
-import { admissionPolicyBindingCells } from "./admission-policy-cells.ts";
+import { policyBindingCells } from "./admission-policy.ts";
 
 export const mutatingAdmissionPolicyBinding = builtInKind(
   "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
   {
     endpoint: stored({ ...policyStrategy, validate: validateMutatingBinding }),
-    table: { cells: admissionPolicyBindingCells },
+    table: { cells: policyBindingCells },
     descriptions: {
       "admissionregistration/v1.MutatingAdmissionPolicyBinding": { "": "Puts a mutating policy into effect." },
       "admissionregistration/v1.MutatingAdmissionPolicyBindingSpec": {

@@ -1,14 +1,13 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateMutatingPolicy } from "./validation/admission-policy.ts";
 import { policyStrategy } from "./admission-policy.ts";
-import { admissionPolicyCells } from "./admission-policy-cells.ts";
-import { defaultAdmissionRule } from "./defaults/admission-rule.ts";
+import { defaultPolicyRule, mutatingPolicyCells } from "./admission-policy.ts";
 
 export const mutatingAdmissionPolicy = builtInKind("mutatingadmissionpolicies.admissionregistration.k8s.io", {
   endpoint: stored({ ...policyStrategy, validate: validateMutatingPolicy }),
-  table: { cells: admissionPolicyCells },
+  table: { cells: mutatingPolicyCells },
   defaults: {
-    "admissionregistration/v1.NamedRuleWithOperations": defaultAdmissionRule,
+    "admissionregistration/v1.NamedRuleWithOperations": defaultPolicyRule,
   },
   descriptions: {
     "admissionregistration/v1.MutatingAdmissionPolicy": {

@@ -1,12 +1,15 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { webhookConfigurationStrategy, webhookConfigurationCells } from "./webhook-configuration.ts";
-import { defaultAdmissionRule } from "./defaults/admission-rule.ts";
+import {
+  defaultWebhookRule,
+  webhookConfigurationStrategy,
+  webhookConfigurationCells,
+} from "./webhook-configuration.ts";
 
 export const mutatingWebhookConfiguration = builtInKind("mutatingwebhookconfigurations.admissionregistration.k8s.io", {
   endpoint: stored(webhookConfigurationStrategy),
   table: { cells: webhookConfigurationCells },
   defaults: {
-    "admissionregistration/v1.RuleWithOperations": defaultAdmissionRule,
+    "admissionregistration/v1.RuleWithOperations": defaultWebhookRule,
   },
   descriptions: {
     "admissionregistration/v1.MutatingWebhook": {

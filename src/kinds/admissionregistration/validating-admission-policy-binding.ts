@@ -1,13 +1,13 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateValidatingBinding } from "./validation/admission-policy-binding.ts";
 import { policyStrategy } from "./admission-policy.ts";
-import { admissionPolicyBindingCells } from "./admission-policy-cells.ts";
+import { policyBindingCells } from "./admission-policy.ts";
 
 export const validatingAdmissionPolicyBinding = builtInKind(
   "validatingadmissionpolicybindings.admissionregistration.k8s.io",
   {
     endpoint: stored({ ...policyStrategy, validate: validateValidatingBinding }),
-    table: { cells: admissionPolicyBindingCells },
+    table: { cells: policyBindingCells },
     descriptions: {
       "admissionregistration/v1.ValidatingAdmissionPolicyBinding": { "": "Puts a validating policy into effect." },
       "admissionregistration/v1.ValidatingAdmissionPolicyBindingSpec": {

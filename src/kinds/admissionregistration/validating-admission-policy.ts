@@ -4,8 +4,7 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateValidatingPolicy, validateValidatingPolicyStatus } from "./validation/admission-policy.ts";
 import { policyStrategy } from "./admission-policy.ts";
-import { admissionPolicyCells } from "./admission-policy-cells.ts";
-import { defaultAdmissionRule } from "./defaults/admission-rule.ts";
+import { defaultPolicyRule, validatingPolicyCells } from "./admission-policy.ts";
 
 const strategy: Strategy<ValidatingAdmissionPolicy> = {
   ...policyStrategy,
@@ -15,9 +14,9 @@ const strategy: Strategy<ValidatingAdmissionPolicy> = {
 
 export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicies.admissionregistration.k8s.io", {
   endpoint: stored(strategy),
-  table: { cells: admissionPolicyCells },
+  table: { cells: validatingPolicyCells },
   defaults: {
-    "admissionregistration/v1.NamedRuleWithOperations": defaultAdmissionRule,
+    "admissionregistration/v1.NamedRuleWithOperations": defaultPolicyRule,
   },
   subresources: {
     status: subresource({

@@ -1,6 +1,9 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { webhookConfigurationStrategy, webhookConfigurationCells } from "./webhook-configuration.ts";
-import { defaultAdmissionRule } from "./defaults/admission-rule.ts";
+import {
+  defaultWebhookRule,
+  webhookConfigurationStrategy,
+  webhookConfigurationCells,
+} from "./webhook-configuration.ts";
 
 export const validatingWebhookConfiguration = builtInKind(
   "validatingwebhookconfigurations.admissionregistration.k8s.io",
@@ -8,7 +11,7 @@ export const validatingWebhookConfiguration = builtInKind(
     endpoint: stored(webhookConfigurationStrategy),
     table: { cells: webhookConfigurationCells },
     defaults: {
-      "admissionregistration/v1.RuleWithOperations": defaultAdmissionRule,
+      "admissionregistration/v1.RuleWithOperations": defaultWebhookRule,
     },
     descriptions: {
       "admissionregistration/v1.ValidatingWebhook": {

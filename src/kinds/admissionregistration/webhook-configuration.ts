@@ -1,10 +1,9 @@
-import { objectsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { staticNameWarnings } from "./static-names.ts";
 import { validateWebhookConfiguration, type WebhookConfiguration } from "./validation/webhook-configuration.ts";
+import type { RuleWithOperations } from "../../api/types/admissionregistration-v1.ts";
 
 /** The rules of mutating and of validating webhooks. */
 export const webhookConfigurationStrategy: Strategy<WebhookConfiguration> = {
@@ -19,6 +18,11 @@ export const webhookConfigurationStrategy: Strategy<WebhookConfiguration> = {
 };
 
 /** Configurations of mutating and of validating webhooks. */
-export function webhookConfigurationCells(configuration: JsonObject): Cells {
-  return { Webhooks: objectsOf(configuration["webhooks"]).length };
+export function webhookConfigurationCells({ webhooks = [] }: WebhookConfiguration): Cells {
+  return { Webhooks: webhooks.length };
+}
+
+/** Rules apply to objects with and without a namespace by default. */
+export function defaultWebhookRule(rule: RuleWithOperations): void {
+  rule.scope ??= "*";
 }

@@ -263,6 +263,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.group", "other.com", ['spec.group: Invalid value: "other.com": field is immutable']],
   ["spec.names.plural", "gadgets", ['spec.names.plural: Invalid value: "gadgets": field is immutable']],
   ["spec.names.kind", "Gadget", []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

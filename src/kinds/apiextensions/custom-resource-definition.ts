@@ -1,13 +1,15 @@
-import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Examination, Strategy } from "../../registry/strategy.ts";
 import { runSliced } from "../../api/sliced.ts";
 import { validateDefinition, validateDefinitionStatus } from "./validation/custom-resource-definition.ts";
 import { formatWarnings } from "./validation/format-warnings.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { defaultCustomResourceDefinition } from "./defaults/custom-resource-definition.ts";
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionStatus,
+} from "../../api/types/apiextensions-v1.ts";
 
 const definitionRules = {
   metaRules: "update",
@@ -17,7 +19,7 @@ const definitionRules = {
   generationFields: ["spec"],
 } as const;
 
-const customResourceDefinitionStrategy: Strategy = {
+const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
   ...defaultStrategy,
   ...definitionRules,
   resetFields: ["status"],
@@ -28,7 +30,7 @@ const customResourceDefinitionStrategy: Strategy = {
   markDeletion,
 };
 
-const customResourceDefinitionStatusStrategy: Strategy = {
+const customResourceDefinitionStatusStrategy: Strategy<CustomResourceDefinition> = {
   ...statusStrategy({ ...defaultStrategy, ...definitionRules }, { keepsMetadata: true }),
   validate: validateDefinitionStatus,
 };
@@ -68,32 +70,46 @@ function* examineDefinition(definition: KubeObject, old: KubeObject | undefined)
   return { errors: yield* validateDefinition(definition, old), warnings: [] };
 }
 
+/** The status of a definition that has none. */
+export const emptyStatus: CustomResourceDefinitionStatus = {
+  conditions: null,
+  acceptedNames: { plural: "", kind: "" },
+  storedVersions: null,
+};
+
 /** Holds a definition until all of its instances are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 /** Nothing that the client asks for changes how a definition is deleted. */
-function markDeletion(definition: KubeObject, now: string): void {
-  const { metadata } = definition;
+function markDeletion(definition: CustomResourceDefinition, now: string): void {
+  const { metadata, status } = definition;
   metadata.deletionTimestamp = now;
   metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])];
-  const status = objectOf(definition["status"]);
-  const pending: JsonObject = {
+  const pending: CustomResourceDefinitionCondition = {
     type: "Terminating",
     status: "True",
     lastTransitionTime: now,
     reason: "InstanceDeletionPending",
     message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
   };
-  const others = objectsOf(status["conditions"]).filter((condition) => condition["type"] !== "Terminating");
-  definition["status"] = { ...status, conditions: [...others, pending] };
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== "Terminating");
+  definition.status = { ...(status ?? emptyStatus), conditions: [...others, pending] };
 }
 
-/** From now on objects may be stored in this version. */
-function recordStorageVersion(definition: KubeObject): void {
-  const status: JsonObject = { ...objectOf(definition["status"]) };
-  const stored = textsOf(status["storedVersions"]);
-  const storage = objectsOf(objectOf(definition["spec"])["versions"]).find((version) => version["storage"] === true);
-  const name = textOf(storage?.["name"]);
-  if (name === "" || stored.includes(name)) return;
-  definition["status"] = { ...status, storedVersions: [...stored, name] };
+/** Adds the storage version to those in which objects may be stored. */
+function recordStorageVersion(definition: CustomResourceDefinition): void {
+  const { spec, status = emptyStatus } = definition;
+  const stored = status.storedVersions ?? [];
+  const { name = "" } = (spec.versions ?? []).find(({ storage }) => storage) ?? {};
+  if (name !== "" && !stored.includes(name)) definition.status = { ...status, storedVersions: [...stored, name] };
+}
+
+function defaultCustomResourceDefinition(definition: CustomResourceDefinition): void {
+  const { names } = definition.spec;
+  if (names.kind !== "") {
+    names.singular ||= names.kind.toLowerCase();
+    names.listKind ||= `${names.kind}List`;
+  }
+  definition.spec.conversion ??= { strategy: "None" };
+  if ((definition.status?.storedVersions ?? []).length === 0) recordStorageVersion(definition);
 }

@@ -3,10 +3,8 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import type { APIService } from "../../api/types/apiregistration-v1.ts";
+import type { APIService, APIServiceStatus } from "../../api/types/apiregistration-v1.ts";
 
 const apiServiceStrategy: Strategy<APIService> = {
   ...defaultStrategy,
@@ -45,19 +43,16 @@ export const apiService = builtInKind("apiservices.apiregistration.k8s.io", {
   },
 });
 
-function apiServiceCells(apiService: JsonObject): Cells {
-  const spec = objectOf(apiService["spec"]);
-  const service = objectOf(spec["service"]);
-  const local = spec["service"] === undefined;
+function apiServiceCells({ spec, status }: APIService): Cells {
+  const service = spec?.service;
   return {
-    Service: local ? "Local" : `${textOf(service["namespace"])}/${textOf(service["name"])}`,
-    Available: availableText(objectOf(apiService["status"])),
+    Service: service === undefined ? "Local" : `${service.namespace ?? ""}/${service.name ?? ""}`,
+    Available: availableText(status ?? {}),
   };
 }
 
-function availableText(status: JsonObject): string {
-  const available = objectsOf(status["conditions"]).find(({ type }) => type === "Available");
+function availableText({ conditions = [] }: APIServiceStatus): string {
+  const available = conditions.find(({ type }) => type === "Available");
   if (available === undefined) return "Unknown";
-  const text = textOf(available["status"]);
-  return text === "True" ? text : `${text} (${textOf(available["reason"])})`;
+  return available.status === "True" ? "True" : `${available.status} (${available.reason ?? ""})`;
 }

@@ -3,9 +3,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { storageVersionNameProblems, validateStorageVersionStatus } from "./validation/storage-version.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { firstFew } from "../../api/codec/table/cell-text.ts";
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type { StorageVersion } from "../../api/types/apiserverinternal-v1alpha1.ts";
 
 const versionsShownMax = 3;
@@ -40,13 +38,12 @@ export const storageVersion = builtInKind("storageversions.internal.apiserver.k8
   },
 });
 
-function storageVersionCells(version: JsonObject): Cells {
-  const status = objectOf(version["status"]);
-  const servers = objectsOf(status["storageVersions"]).map(
-    (server) => `${textOf(server["apiServerID"])}=${textOf(server["encodingVersion"])}`,
+function storageVersionCells({ status = {} }: StorageVersion): Cells {
+  const servers = (status.storageVersions ?? []).map(
+    ({ apiServerID = "", encodingVersion = "" }) => `${apiServerID}=${encodingVersion}`,
   );
   return {
-    CommonEncodingVersion: textOf(status["commonEncodingVersion"]) || "<unset>",
+    CommonEncodingVersion: status.commonEncodingVersion || "<unset>",
     StorageVersions: firstFew(servers, versionsShownMax) || "<unset>",
   };
 }

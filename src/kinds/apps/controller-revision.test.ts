@@ -31,6 +31,6 @@ test.each<[field: string, value: JsonValue, ...causes: string[]]>([
   ["revision", 8],
   ["metadata.labels", {}],
   ["data", { spec: {} }, 'data: Invalid value: {"spec":{}}: field is immutable'],
-])("an update that makes %s = %j is answered as it should be", async (field, value, ...causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, ...causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

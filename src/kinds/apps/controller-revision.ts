@@ -3,9 +3,8 @@ import type { ControllerRevision } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateControllerRevision, validateControllerRevisionUpdate } from "./validation/controller-revision.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
+import type { OwnerReference } from "../../api/object-meta.ts";
 
 const controllerRevisionStrategy: Strategy<ControllerRevision> = {
   ...defaultStrategy,
@@ -26,15 +25,13 @@ export const controllerRevision = builtInKind("controllerrevisions.apps", {
   },
 });
 
-function controllerRevisionCells(revision: JsonObject): Cells {
-  const owners = objectsOf(objectOf(revision["metadata"])["ownerReferences"]);
-  const owner = owners.find(({ controller }) => controller === true);
-  return { Controller: owner === undefined ? "<none>" : ownerText(owner), Revision: numberOf(revision["revision"]) };
+function controllerRevisionCells({ metadata, revision }: ControllerRevision): Cells {
+  const owner = (metadata.ownerReferences ?? []).find(({ controller }) => controller === true);
+  return { Controller: owner === undefined ? "<none>" : ownerText(owner), Revision: revision };
 }
 
 /** `statefulset.apps/web`. */
-function ownerText(owner: JsonObject): string {
-  const apiVersion = textOf(owner["apiVersion"]);
+function ownerText({ apiVersion, kind, name }: OwnerReference): string {
   const group = apiVersion.includes("/") ? `.${apiVersion.slice(0, apiVersion.indexOf("/"))}` : "";
-  return `${(textOf(owner["kind"]) + group).toLowerCase()}/${textOf(owner["name"])}`;
+  return `${(kind + group).toLowerCase()}/${name}`;
 }

@@ -64,7 +64,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
 });
 
-test("what it selects is fixed", async () => {
+test("the selector cannot change", async () => {
   const before = changed(minimal, "spec.template.metadata.labels.b", "c");
   expect(await updateRefusal(path, before, changed(before, "spec.selector.matchLabels", { b: "c" }))).toEqual([
     'spec.selector: Invalid value: {"matchLabels":{"b":"c"}}: field is immutable',
@@ -87,6 +87,6 @@ test.each<[status: JsonObject, ...causes: string[]]>([
   [{ numberReady: 1, desiredNumberScheduled: 1, currentNumberScheduled: 1, numberMisscheduled: 0 }],
   [{ numberReady: -1 }, `status.numberReady: Invalid value: -1: ${negative}`],
   [{ numberUnavailable: -1 }, `status.numberUnavailable: Invalid value: -1: ${negative}`],
-])("status %j is answered as it should be", async (status, ...causes) => {
+])("status %j gets the expected answer", async (status, ...causes) => {
   expect(await updateRefusal(path, minimal, { ...minimal, status }, "status")).toEqual(causes);
 });

@@ -1,4 +1,3 @@
-import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { DaemonSet } from "../../api/types/apps-v1.ts";
 import type { PodTemplateSpec } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
@@ -8,11 +7,13 @@ import { podWarnings } from "../core/pod-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { pairsText } from "../../api/codec/table/cell-text.ts";
-import { numberOf, objectOf } from "../../api/json-reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { templateCells } from "./template-cells.ts";
-import { defaultDaemonSet, templateGenerationAnnotation } from "./defaults/daemon-set.ts";
+import { templateCells } from "./workload-cells.ts";
+import { emptyMap, equalJson } from "../../api/json.ts";
+
+/** Counts the templates so far. It stands for a field of the first versions, for their clients. */
+const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
 
 const daemonSetStrategy: Strategy<DaemonSet> = {
   ...specStrategy,
@@ -90,17 +91,28 @@ function setTemplateGeneration({ metadata }: DaemonSet, generation: number): voi
   metadata.annotations = { ...metadata.annotations, [templateGenerationAnnotation]: String(generation) };
 }
 
-function daemonSetCells(daemonSet: JsonObject): Cells {
-  const status = objectOf(daemonSet["status"]);
-  const spec = objectOf(daemonSet["spec"]);
+function daemonSetCells({ spec, status }: DaemonSet): Cells {
   return {
-    Desired: numberOf(status["desiredNumberScheduled"]),
-    Current: numberOf(status["currentNumberScheduled"]),
-    Ready: numberOf(status["numberReady"]),
-    "Up-to-date": numberOf(status["updatedNumberScheduled"]),
-    Available: numberOf(status["numberAvailable"]),
-    "Node Selector": pairsText(objectOf(objectOf(spec["template"])["spec"])["nodeSelector"]),
-    ...templateCells(spec),
-    Selector: selectorText(spec["selector"]),
+    Desired: status?.desiredNumberScheduled ?? 0,
+    Current: status?.currentNumberScheduled ?? 0,
+    Ready: status?.numberReady ?? 0,
+    "Up-to-date": status?.updatedNumberScheduled ?? 0,
+    Available: status?.numberAvailable ?? 0,
+    "Node Selector": pairsText(spec?.template.spec?.nodeSelector),
+    ...templateCells(spec?.template),
+    Selector: selectorText(spec?.selector ?? undefined),
   };
+}
+
+function defaultDaemonSet({ metadata, spec }: DaemonSet): void {
+  const annotations = metadata.annotations ?? emptyMap();
+  annotations[templateGenerationAnnotation] ??= "0";
+  metadata.annotations = annotations;
+  if (spec === undefined) return;
+  spec.revisionHistoryLimit ??= 10;
+  spec.updateStrategy ??= {};
+  spec.updateStrategy.type ||= "RollingUpdate";
+  if (spec.updateStrategy.type === "RollingUpdate") {
+    spec.updateStrategy.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...spec.updateStrategy.rollingUpdate };
+  }
 }

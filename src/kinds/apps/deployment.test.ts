@@ -94,7 +94,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   ],
   ["spec.template.spec.containers[0].name", "", "spec.template.spec.containers[0].name: Required value"],
   ["spec.template.spec.containers[0].image", " "],
-])("a Deployment with %s = %j is answered as it should be", async (field, value, ...causes) => {
+])("a Deployment with %s = %j gets the expected answer", async (field, value, ...causes) => {
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
 });
 
@@ -106,7 +106,7 @@ test.each<[field: string, value: JsonValue, ...causes: string[]]>([
     { matchLabels: { tier: "web" } },
     'spec.selector: Invalid value: {"matchLabels":{"tier":"web"}}: field is immutable',
   ],
-])("an update that makes %s = %j is answered as it should be", async (field, value, ...causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, ...causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 

@@ -6,12 +6,9 @@ import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
-import { numberOf, objectOf } from "../../api/json-reading.ts";
 import { selectorOf } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { templateCells } from "./template-cells.ts";
-import { defaultDeployment } from "./defaults/deployment.ts";
+import { templateCells } from "./workload-cells.ts";
 
 const deploymentStrategy: Strategy<Deployment> = {
   ...specStrategy,
@@ -71,14 +68,24 @@ export const deployment = builtInKind("deployments.apps", {
   },
 });
 
-function deploymentCells(deployment: JsonObject): Cells {
-  const status = objectOf(deployment["status"]);
-  const spec = objectOf(deployment["spec"]);
+function deploymentCells({ spec, status = {} }: Deployment): Cells {
   return {
-    Ready: `${numberOf(status["readyReplicas"])}/${numberOf(spec["replicas"])}`,
-    "Up-to-date": numberOf(status["updatedReplicas"]),
-    Available: numberOf(status["availableReplicas"]),
-    ...templateCells(spec),
-    Selector: selectorOf(spec["selector"]) ?? "<invalid>",
+    Ready: `${status.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
+    "Up-to-date": status.updatedReplicas ?? 0,
+    Available: status.availableReplicas ?? 0,
+    ...templateCells(spec?.template),
+    Selector: selectorOf(spec?.selector ?? undefined) ?? "<invalid>",
   };
+}
+
+function defaultDeployment({ spec }: Deployment): void {
+  if (spec === undefined) return;
+  spec.replicas ??= 1;
+  spec.revisionHistoryLimit ??= 10;
+  spec.progressDeadlineSeconds ??= 600;
+  spec.strategy ??= {};
+  spec.strategy.type ||= "RollingUpdate";
+  if (spec.strategy.type === "RollingUpdate") {
+    spec.strategy.rollingUpdate = { maxUnavailable: "25%", maxSurge: "25%", ...spec.strategy.rollingUpdate };
+  }
 }

@@ -49,7 +49,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
 });
 
-test("what it selects is fixed", async () => {
+test("the selector cannot change", async () => {
   const template: JsonObject = {
     metadata: { labels: { app: "b" } },
     spec: { containers: [{ name: "c", image: "i" }] },

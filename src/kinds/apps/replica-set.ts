@@ -5,12 +5,9 @@ import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
-import { objectOf } from "../../api/json-reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { replicaCells } from "./replica-cells.ts";
-import { defaultReplicaSet } from "./defaults/deployment.ts";
+import { replicaCells } from "./workload-cells.ts";
 
 const replicaSetStrategy: Strategy<ReplicaSet> = {
   ...specStrategy,
@@ -52,6 +49,10 @@ export const replicaSet = builtInKind("replicasets.apps", {
   },
 });
 
-function replicaSetCells(replicaSet: JsonObject): Cells {
-  return { ...replicaCells(replicaSet), Selector: selectorText(objectOf(replicaSet["spec"])["selector"]) };
+function replicaSetCells(replicaSet: ReplicaSet): Cells {
+  return { ...replicaCells(replicaSet), Selector: selectorText(replicaSet.spec?.selector ?? undefined) };
+}
+
+function defaultReplicaSet({ spec }: ReplicaSet): void {
+  if (spec !== undefined) spec.replicas ??= 1;
 }

@@ -1,7 +1,7 @@
-import type { TypeDescriptions } from "../../registry/kind.ts";
+import type { DescriptionsByType } from "../../registry/kind.ts";
 
 /** Texts for `kubectl explain`, by type. */
-export const statefulSetDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+export const statefulSetDescriptions: DescriptionsByType = {
   "apps/v1.StatefulSet": { "": "Runs pods with lasting names, each with its own storage." },
   "apps/v1.StatefulSetSpec": {
     "": "The wanted pods.",

@@ -99,7 +99,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   ["spec.serviceName", "b", fixed],
   ["spec.podManagementPolicy", "OrderedReady", fixed],
   ["spec.volumeClaimTemplates[0].spec.resources.requests.storage", "2Gi", fixed],
-])("an update that makes %s = %j is answered as it should be", async (field, value, ...causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, ...causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 

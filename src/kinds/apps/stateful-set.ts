@@ -1,5 +1,5 @@
 import { statefulSetDescriptions } from "./stateful-set-descriptions.ts";
-import type { StatefulSet } from "../../api/types/apps-v1.ts";
+import type { StatefulSet, StatefulSetUpdateStrategy } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
 import {
@@ -12,11 +12,8 @@ import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
-import { numberOf, objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { templateCells } from "./template-cells.ts";
-import { defaultStatefulSet } from "./defaults/stateful-set.ts";
+import { templateCells } from "./workload-cells.ts";
 
 const statefulSetStrategy: Strategy<StatefulSet> = {
   ...specStrategy,
@@ -57,8 +54,31 @@ function statefulSetWarnings(set: StatefulSet, old?: StatefulSet): string[] {
   return [...warnings, `spec.revisionHistoryLimit: ${text}`];
 }
 
-function statefulSetCells(statefulSet: JsonObject): Cells {
-  const spec = objectOf(statefulSet["spec"]);
-  const ready = numberOf(objectOf(statefulSet["status"])["readyReplicas"]);
-  return { Ready: `${ready}/${numberOf(spec["replicas"])}`, ...templateCells(spec) };
+function statefulSetCells({ spec, status }: StatefulSet): Cells {
+  return { Ready: `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, ...templateCells(spec?.template) };
+}
+
+function defaultStatefulSet({ spec }: StatefulSet): void {
+  if (spec === undefined) return;
+  spec.podManagementPolicy ||= "OrderedReady";
+  spec.replicas ??= 1;
+  spec.revisionHistoryLimit ??= 10;
+  spec.updateStrategy ??= {};
+  defaultUpdateStrategy(spec.updateStrategy);
+  spec.persistentVolumeClaimRetentionPolicy ??= {};
+  spec.persistentVolumeClaimRetentionPolicy.whenDeleted ||= "Retain";
+  spec.persistentVolumeClaimRetentionPolicy.whenScaled ||= "Retain";
+  // Templates of claims are whole objects, with a kind and a version.
+  for (const claim of spec.volumeClaimTemplates ?? []) {
+    claim.apiVersion = "v1";
+    claim.kind = "PersistentVolumeClaim";
+  }
+}
+
+function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy): void {
+  if (!strategy.type) {
+    strategy.type = "RollingUpdate";
+    strategy.rollingUpdate ??= {};
+  }
+  if (strategy.type === "RollingUpdate" && strategy.rollingUpdate !== undefined) strategy.rollingUpdate.partition ??= 0;
 }

@@ -1,79 +1,72 @@
 import { firstFew } from "../../api/codec/table/cell-text.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
+import type {
+  HorizontalPodAutoscaler,
+  MetricSpec,
+  MetricStatus,
+  MetricTarget,
+  MetricValueStatus,
+} from "../../api/types/autoscaling-v2.ts";
 
 /** Metrics shown before the rest is only counted. */
 const metricsShownMax = 2;
 
 const unknown = "<unknown>";
 
-/** The member of a metric that its type names. */
-const sources: Readonly<Record<string, string>> = {
-  Resource: "resource",
-  ContainerResource: "containerResource",
-  Pods: "pods",
-  Object: "object",
-  External: "external",
-};
-
-export function horizontalPodAutoscalerCells(autoscaler: JsonObject): Cells {
-  const spec = objectOf(autoscaler["spec"]);
-  const status = objectOf(autoscaler["status"]);
-  const target = objectOf(spec["scaleTargetRef"]);
+export function horizontalPodAutoscalerCells({ spec, status }: HorizontalPodAutoscaler): Cells {
+  const { kind = "", name = "" } = spec?.scaleTargetRef ?? {};
   return {
-    Reference: `${textOf(target["kind"])}/${textOf(target["name"])}`,
-    Targets: targetsText(objectsOf(spec["metrics"]), objectsOf(status["currentMetrics"])),
-    MinPods: spec["minReplicas"] === undefined ? "<unset>" : String(numberOf(spec["minReplicas"])),
-    MaxPods: numberOf(spec["maxReplicas"]),
-    Replicas: numberOf(status["currentReplicas"]),
+    Reference: `${kind}/${name}`,
+    Targets: targetsText(spec?.metrics ?? [], status?.currentMetrics ?? []),
+    MinPods: String(spec?.minReplicas ?? "<unset>"),
+    MaxPods: spec?.maxReplicas ?? 0,
+    Replicas: status?.currentReplicas ?? 0,
   };
 }
 
-/** Current and wanted value of each metric; the current ones stand in the same order. */
-function targetsText(specs: readonly JsonObject[], current: readonly JsonObject[]): string {
+/** Returns the current and the wanted value of each metric. The current ones are in the same order. */
+function targetsText(specs: readonly MetricSpec[], current: readonly MetricStatus[]): string {
   if (specs.length === 0) return "<none>";
   return firstFew(
-    specs.map((spec, at) => metricText(spec, current[at] ?? {})),
+    specs.map((spec, at) => metricText(spec, current[at])),
     metricsShownMax,
     ", ",
   );
 }
 
-function metricText(metric: JsonObject, current: JsonObject): string {
-  const type = textOf(metric["type"]);
-  const field = sources[type];
-  if (field === undefined) return "<unknown type>";
-  const source = objectOf(metric[field]);
-  const target = objectOf(source["target"]);
-  const now = objectOf(objectOf(current[field])["current"]);
-  switch (type) {
+function metricText(metric: MetricSpec, current: MetricStatus | undefined): string {
+  switch (metric.type) {
     case "Pods":
-      return `${valueText(now, "averageValue")}/${quantity(target, "averageValue")}`;
+      return averageText(metric.pods?.target, current?.pods?.current);
     case "Object":
+      return valueText(metric.object?.target, current?.object?.current);
     case "External":
-      return target["averageValue"] === undefined
-        ? `${valueText(now, "value")}/${quantity(target, "value")}`
-        : `${valueText(now, "averageValue")}/${quantity(target, "averageValue")} (avg)`;
+      return valueText(metric.external?.target, current?.external?.current);
+    case "Resource":
+      return `${metric.resource?.name ?? ""}: ${resourceText(metric.resource?.target, current?.resource?.current)}`;
+    case "ContainerResource": {
+      const { name = "", target } = metric.containerResource ?? {};
+      return `${name}: ${resourceText(target, current?.containerResource?.current)}`;
+    }
     default:
-      return `${textOf(source["name"])}: ${resourceText(target, now)}`;
+      return "<unknown type>";
   }
 }
 
-function resourceText(target: JsonObject, now: JsonObject): string {
-  if (target["averageValue"] !== undefined) {
-    return `${valueText(now, "averageValue")}/${quantity(target, "averageValue")}`;
-  }
-  const [wanted, current] = [target["averageUtilization"], now["averageUtilization"]];
-  const shown = current === undefined ? unknown : `${String(current)}%`;
-  return `${shown}/${wanted === undefined ? "<auto>" : `${String(wanted)}%`}`;
+function averageText(target: MetricTarget | undefined, now: MetricValueStatus | undefined): string {
+  return `${now?.averageValue ?? unknown}/${target?.averageValue ?? "0"}`;
 }
 
-function valueText(now: JsonObject, field: string): string {
-  return now[field] === undefined ? unknown : quantity(now, field);
+function valueText(target: MetricTarget | undefined, now: MetricValueStatus | undefined): string {
+  if (target?.averageValue !== undefined) return `${averageText(target, now)} (avg)`;
+  return `${now?.value ?? unknown}/${target?.value ?? "0"}`;
 }
 
-function quantity(object: JsonObject, field: string): string {
-  const value = object[field];
-  return value === undefined ? "0" : String(value);
+function resourceText(target: MetricTarget | undefined, now: MetricValueStatus | undefined): string {
+  if (target?.averageValue !== undefined) return averageText(target, now);
+  return `${percentText(now?.averageUtilization) ?? unknown}/${percentText(target?.averageUtilization) ?? "<auto>"}`;
+}
+
+function percentText(percent: number | undefined): string | undefined {
+  return percent === undefined ? undefined : `${percent}%`;
 }

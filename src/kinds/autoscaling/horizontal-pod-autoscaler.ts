@@ -1,5 +1,5 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { HorizontalPodAutoscaler } from "../../api/types/autoscaling-v2.ts";
+import type { HorizontalPodAutoscaler, HPAScalingRules, MetricSpec } from "../../api/types/autoscaling-v2.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateHorizontalPodAutoscaler,
@@ -9,7 +9,8 @@ import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { horizontalPodAutoscalerCells } from "./horizontal-pod-autoscaler-cells.ts";
 import { autoscalerConversion } from "./conversion.ts";
-import { defaultAutoscaler, defaultReplicas } from "./defaults/horizontal-pod-autoscaler.ts";
+import { cloneJson } from "../../api/json.ts";
+import type * as autoscalingV1 from "../../api/types/autoscaling-v1.ts";
 
 const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = {
   ...defaultStrategy,
@@ -63,3 +64,39 @@ export const horizontalPodAutoscaler = builtInKind("horizontalpodautoscalers.aut
     },
   },
 });
+
+const cpuMetric: MetricSpec = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } },
+};
+
+/** Every 15 seconds, doubles the pods or adds four, whichever is more. */
+const scaleUp: HPAScalingRules = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [
+    { type: "Pods", value: 4, periodSeconds: 15 },
+    { type: "Percent", value: 100, periodSeconds: 15 },
+  ],
+};
+
+const scaleDown: HPAScalingRules = {
+  selectPolicy: "Max",
+  policies: [{ type: "Percent", value: 100, periodSeconds: 15 }],
+};
+
+function defaultAutoscaler(autoscaler: HorizontalPodAutoscaler): void {
+  defaultReplicas(autoscaler);
+  const { spec } = autoscaler;
+  if (spec === undefined) return;
+  if ((spec.metrics ?? []).length === 0) spec.metrics = [cloneJson(cpuMetric)];
+  const { behavior } = spec;
+  if (behavior === undefined) return;
+  behavior.scaleUp = { ...cloneJson(scaleUp), ...behavior.scaleUp };
+  behavior.scaleDown = { ...cloneJson(scaleDown), ...behavior.scaleDown };
+}
+
+/** Sets the defaults that autoscaling/v1 has too. */
+function defaultReplicas({ spec }: HorizontalPodAutoscaler | autoscalingV1.HorizontalPodAutoscaler): void {
+  if (spec !== undefined) spec.minReplicas ??= 1;
+}

@@ -1,6 +1,6 @@
 import { fieldError } from "../../api/field-error.ts";
 import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
-import { isJsonObject, type JsonValue, type JsonObject } from "../../api/json.ts";
+import { isJsonObject, type JsonValue } from "../../api/json.ts";
 import { labelSelectorText } from "../../api/label-selector.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
@@ -8,9 +8,10 @@ import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
-import { numberOf, objectOf } from "../../api/json-reading.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
+import type { Scale } from "../../api/types/autoscaling-v1.ts";
 
 /** The `scale` subresource of a workload: its number of replicas, whatever its kind. */
 export function scaleViewOf(info: ResourceInfo): ObjectView {
@@ -65,10 +66,10 @@ function identityOf(metadata: ObjectMeta): ObjectMeta {
   return identity;
 }
 
-function scaled(object: KubeObject, scale: KubeObject): KubeObject {
+function scaled(object: KubeObject, scale: Scale): KubeObject {
   const { name = "", uid = "" } = object.metadata;
   const { uid: given = "", resourceVersion = "" } = scale.metadata;
-  const replicas = integer(objectOf(scale["spec"])["replicas"]);
+  const replicas = scale.spec?.replicas ?? 0;
   if (replicas < 0) {
     throw status.invalid({ group: "autoscaling", kind: scale.kind, name }, [
       fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
@@ -90,9 +91,6 @@ function integer(value: JsonValue | undefined): number {
   return typeof value === "number" ? value : 0;
 }
 
-export function scaleCells(scale: JsonObject): Cells {
-  return {
-    Desired: numberOf(objectOf(scale["spec"])["replicas"]),
-    Available: numberOf(objectOf(scale["status"])["replicas"]),
-  };
+export function scaleCells({ spec = {}, status: state }: Scale): Cells {
+  return { Desired: spec.replicas ?? 0, Available: state?.replicas ?? 0 };
 }

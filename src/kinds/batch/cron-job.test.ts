@@ -82,7 +82,7 @@ test.each<[field: string, value: JsonValue, ...causes: string[]]>([
   ["spec.schedule", "@daily"],
   ["spec.jobTemplate.spec.template.spec.containers[0].image", "j"],
   ["spec.timeZone", "Nowhere", 'spec.timeZone: Invalid value: "Nowhere": unknown time zone Nowhere'],
-])("an update that makes %s = %j is answered as it should be", async (field, value, ...causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, ...causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 

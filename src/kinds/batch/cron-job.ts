@@ -7,12 +7,9 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { statusStrategy } from "../../registry/default-strategy.ts";
 import { ageOf } from "../../api/codec/table/human-duration.ts";
 import { flagText } from "../../api/codec/table/cell-text.ts";
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { templateCells } from "../apps/template-cells.ts";
-import { defaultCronJob } from "./defaults/job.ts";
+import { templateCells } from "../apps/workload-cells.ts";
 
 const cronJobStrategy: Strategy<CronJob> = {
   ...specStrategy,
@@ -52,18 +49,24 @@ export const cronJob = builtInKind("cronjobs.batch", {
   },
 });
 
-function cronJobCells(cronJob: JsonObject, nowMs: number): Cells {
-  const spec = objectOf(cronJob["spec"]);
-  const status = objectOf(cronJob["status"]);
-  const last = textOf(status["lastScheduleTime"]);
-  const jobSpec = objectOf(objectOf(spec["jobTemplate"])["spec"]);
+function cronJobCells({ spec, status = {} }: CronJob, nowMs: number): Cells {
+  const { lastScheduleTime, active = [] } = status;
+  const jobSpec = spec?.jobTemplate.spec;
   return {
-    Schedule: textOf(spec["schedule"]),
-    Timezone: textOf(spec["timeZone"]) || "<none>",
-    Suspend: flagText(spec["suspend"]),
-    Active: objectsOf(status["active"]).length,
-    "Last Schedule": last === "" ? "<none>" : ageOf(last, nowMs),
-    ...templateCells(jobSpec),
-    Selector: selectorText(jobSpec["selector"]),
+    Schedule: spec?.schedule ?? "",
+    Timezone: spec?.timeZone || "<none>",
+    Suspend: flagText(spec?.suspend),
+    Active: active.length,
+    "Last Schedule": lastScheduleTime === undefined ? "<none>" : ageOf(lastScheduleTime, nowMs),
+    ...templateCells(jobSpec?.template),
+    Selector: selectorText(jobSpec?.selector),
   };
+}
+
+function defaultCronJob({ spec }: CronJob): void {
+  if (spec === undefined) return;
+  spec.concurrencyPolicy ||= "Allow";
+  spec.suspend ??= false;
+  spec.successfulJobsHistoryLimit ??= 3;
+  spec.failedJobsHistoryLimit ??= 1;
 }

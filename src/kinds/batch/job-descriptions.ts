@@ -1,7 +1,7 @@
-import type { TypeDescriptions } from "../../registry/kind.ts";
+import type { DescriptionsByType } from "../../registry/kind.ts";
 
 /** Texts for `kubectl explain`, by type. */
-export const jobDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+export const jobDescriptions: DescriptionsByType = {
   "batch/v1.Job": { "": "Runs pods until enough of them have succeeded." },
   "batch/v1.JobSpec": {
     "": "The pods of a job, and the conditions of its success and failure.",

@@ -165,7 +165,7 @@ describe("its selector", () => {
     expect(metadata.labels).toEqual(labels);
   });
 
-  test("may be one's own, if one says so", async () => {
+  test("may be the user's own, if configured so", async () => {
     const own = changed(changed(minimal, "spec.selector", { matchLabels: { a: "b" } }), "spec.manualSelector", true);
     expect(await refusal(path, own)).toEqual([
       "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
@@ -204,7 +204,7 @@ describe("an update", () => {
     ["spec.managedBy", "a.b/c", 'spec.managedBy: Invalid value: "a.b/c": field is immutable'],
     ["spec.template.spec.containers[0].image", "j", "spec.template: Invalid value: "],
     ["spec.template.spec.nodeSelector", { a: "b" }, "spec.template: Invalid value: "],
-  ])("that makes %s = %j of a running job is answered as it should be", async (field, value, ...causes) => {
+  ])("that makes %s = %j of a running job gets the expected answer", async (field, value, ...causes) => {
     const found = await causesOf(changed(minimal, "spec.completions", 1), field, value);
     expect(found).toHaveLength(causes.length);
     for (const [at, cause] of causes.entries()) expect(found[at]).toStartWith(cause);
@@ -266,7 +266,7 @@ describe("its status", () => {
       'status.uncountedTerminatedPods.failed[1]: Invalid value: "": must not be empty',
     ],
   ];
-  test.each(cases)("%j is answered as it should be", async (status, ...causes) => {
+  test.each(cases)("%j gets the expected answer", async (status, ...causes) => {
     expect(await updateRefusal(path, minimal, { ...minimal, status }, "status")).toEqual(causes);
   });
 

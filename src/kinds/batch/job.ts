@@ -1,18 +1,20 @@
 import { jobDescriptions } from "./job-descriptions.ts";
-import { emptyJsonObject, equalJson, type JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import type { Job } from "../../api/types/batch-v1.ts";
+import { emptyMap, equalJson } from "../../api/json.ts";
+import type { Job, JobSpec, JobStatus } from "../../api/types/batch-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
 import { validateJobStatusUpdate } from "./validation/job-status.ts";
 import { validateMetaChange } from "../../api/validation/object-meta.ts";
-import { objectOf } from "../../api/json-reading.ts";
 import { jobWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { jobCells } from "./job-cells.ts";
 import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
-import { defaultJob } from "./defaults/job.ts";
+import { hasCondition } from "../../api/codec/table/cell-text.ts";
+import { humanDuration } from "../../api/codec/table/human-duration.ts";
+import { selectorText } from "../../api/codec/table/selector-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { templateCells } from "../apps/workload-cells.ts";
+import { labelAsTemplate } from "../core/template-labels.ts";
 
 const orphanWarning =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
@@ -54,28 +56,72 @@ export const job = builtInKind("jobs.batch", {
 });
 
 /** A job labels its pods with its name and uid, and selects them by the uid, unless it brings its own selector. */
-function selectOwnPods(job: KubeObject): void {
-  const spec = childOf(job as unknown as JsonObject, "spec");
-  if (spec["manualSelector"] === true) return;
-  const { name = "", uid = "" } = job.metadata;
-  const labels = childOf(childOf(childOf(spec, "template"), "metadata"), "labels");
+function selectOwnPods(job: Job): void {
+  const { metadata, spec } = job;
+  if (spec === undefined || spec.manualSelector === true) return;
+  const { name = "", uid = "" } = metadata;
+  const labels = copiedLabels(spec.template.metadata?.labels);
   // A job that took over the labels of its template takes over what is added to them.
-  const mirrors = Object.keys(labels).length > 0 && equalJson({ ...job.metadata.labels }, labels);
+  const mirrors = Object.keys(labels).length > 0 && equalJson({ ...metadata.labels }, labels);
   for (const key of jobNameLabels) addMissing(labels, key, name);
   for (const key of jobUidLabels) addMissing(labels, key, uid);
-  if (mirrors) job.metadata.labels = { ...(labels as Record<string, string>) };
-  const selected = childOf(childOf(spec, "selector"), "matchLabels");
+  if (mirrors) metadata.labels = { ...labels };
+  spec.template = { ...spec.template, metadata: { ...spec.template.metadata, labels } };
+  const selected = copiedLabels(spec.selector?.matchLabels);
   addMissing(selected, jobUidLabels[1] as string, uid);
+  spec.selector = { ...spec.selector, matchLabels: selected };
 }
 
-/** The object in this field, which is made when there is none. */
-function childOf(owner: JsonObject, name: string): JsonObject {
-  const child = Object.assign(emptyJsonObject(), objectOf(owner[name]));
-  owner[name] = child;
-  return child;
+function copiedLabels(labels: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  return Object.assign(emptyMap<string>(), labels);
 }
 
 /** Keeps the labels that are there. Validation reports wrong ones. */
-function addMissing(labels: JsonObject, key: string, value: string): void {
+function addMissing(labels: Record<string, string>, key: string, value: string): void {
   if (!Object.hasOwn(labels, key)) labels[key] = value;
+}
+
+function jobCells(job: Job, nowMs: number): Cells {
+  const { spec, status = {} } = job;
+  return {
+    Status: jobStatusText(job),
+    Completions: completionsText(spec, status.succeeded ?? 0),
+    Duration: durationText(status, nowMs),
+    ...templateCells(spec?.template),
+    Selector: selectorText(spec?.selector),
+  };
+}
+
+function jobStatusText({ metadata, status = {} }: Job): string {
+  for (const type of ["Complete", "Failed"]) if (hasCondition(status, type)) return type;
+  if (metadata.deletionTimestamp !== undefined) return "Terminating";
+  return ["Suspended", "FailureTarget", "SuccessCriteriaMet"].find((type) => hasCondition(status, type)) ?? "Running";
+}
+
+function completionsText(spec: JobSpec | undefined, succeeded: number): string {
+  const { completions, parallelism = 0 } = spec ?? {};
+  if (completions !== undefined) return `${succeeded}/${completions}`;
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}
+
+function durationText({ startTime, completionTime }: JobStatus, nowMs: number): string {
+  if (startTime === undefined) return "";
+  const endMs = completionTime === undefined ? nowMs : Date.parse(completionTime);
+  return humanDuration(endMs - Date.parse(startTime));
+}
+
+const int32Max = 2_147_483_647;
+
+/** Completes a job. The templates of CronJobs do not get these defaults. */
+function defaultJob(job: Job): void {
+  const { spec } = job;
+  if (spec === undefined) return;
+  if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
+  spec.parallelism ??= 1;
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : int32Max;
+  spec.completionMode ??= "NonIndexed";
+  spec.suspend ??= false;
+  spec.manualSelector ??= false;
+  spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? "TerminatingOrFailed" : "Failed";
+  labelAsTemplate(job, spec.template);
 }

@@ -18,7 +18,7 @@ const request: JsonObject = {
   },
 };
 
-test("a request is recorded with who has made it, whoever it says that it is", async () => {
+test("a request is recorded with its real user, whatever user it impersonates", async () => {
   const { spec, status } = await created(path, changed(request, "spec.username", "somebody-else"));
   expect(spec).toMatchObject({ username: "system:apiserver", groups: ["system:masters", "system:authenticated"] });
   expect(status ?? {}).toEqual({});
@@ -58,7 +58,7 @@ test("all usages that there are are listed to who gives another", async () => {
   );
 });
 
-test("what is asked for stays as it is, and a decision does not come with it", async () => {
+test("the request cannot change, and cannot contain a decision", async () => {
   const asked = { ...changed(request, "spec.usages", ["server auth"]), status: { conditions: [{ type: "Approved" }] } };
   const stored = await updated(path, request, asked);
   expect(stored["spec"]).toMatchObject({ usages: ["client auth", "digital signature"] });

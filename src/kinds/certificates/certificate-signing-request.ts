@@ -1,7 +1,6 @@
 import { humanDuration } from "../../api/codec/table/human-duration.ts";
-import { numberOf, objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { emptyJsonObject, type JsonObject } from "../../api/json.ts";
+import { emptyJsonObject } from "../../api/json.ts";
 import type * as certificatesV1 from "../../api/types/certificates-v1.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
@@ -9,7 +8,6 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { certificateApprovalStrategy, certificateStatusStrategy } from "./certificate-signing-request-status.ts";
-import { conditionTypes } from "./condition-types.ts";
 import { validateSigningRequest } from "./validation/certificate-signing-request.ts";
 
 const certificateSigningRequestStrategy: Strategy<certificatesV1.CertificateSigningRequest> = {
@@ -72,24 +70,19 @@ function extraObject(extra: UserInfo["extra"]): Record<string, string[]> {
   return object;
 }
 
-function certificateSigningRequestCells(request: JsonObject): Cells {
-  const spec = objectOf(request["spec"]);
-  const seconds = spec["expirationSeconds"];
+function certificateSigningRequestCells({ spec, status }: certificatesV1.CertificateSigningRequest): Cells {
+  const { signerName, username = "", expirationSeconds } = spec;
   return {
-    SignerName: textOf(spec["signerName"]) || "<none>",
-    Requestor: textOf(spec["username"]),
-    RequestedDuration: seconds === undefined ? "<none>" : humanDuration(numberOf(spec["expirationSeconds"]) * 1000),
-    Condition: conditionText(objectOf(request["status"])),
+    SignerName: signerName || "<none>",
+    Requestor: username,
+    RequestedDuration: expirationSeconds === undefined ? "<none>" : humanDuration(expirationSeconds * 1000),
+    Condition: conditionText(status ?? {}),
   };
 }
 
 /** Conditions of these types count by being there. */
-function conditionText(status: JsonObject): string {
-  const types = conditionTypes(status);
+function conditionText({ conditions, certificate = "" }: certificatesV1.CertificateSigningRequestStatus): string {
+  const types = new Set(conditions?.map(({ type }) => type));
   const decision = ["Denied", "Approved"].find((type) => types.has(type)) ?? "Pending";
-  return [
-    decision,
-    ...(types.has("Failed") ? ["Failed"] : []),
-    ...(textOf(status["certificate"]) === "" ? [] : ["Issued"]),
-  ].join(",");
+  return [decision, ...(types.has("Failed") ? ["Failed"] : []), ...(certificate === "" ? [] : ["Issued"])].join(",");
 }

@@ -6,9 +6,7 @@ import {
   validateTrustBundleUpdate,
 } from "./validation/cluster-trust-bundle.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type { ClusterTrustBundle } from "../../api/types/certificates-v1beta1.ts";
 
 const clusterTrustBundleStrategy: Strategy<ClusterTrustBundle> = {
@@ -33,6 +31,6 @@ export const clusterTrustBundle = builtInKind("clustertrustbundles.certificates.
   },
 });
 
-function clusterTrustBundleCells(bundle: JsonObject): Cells {
-  return { SignerName: textOf(objectOf(bundle["spec"])["signerName"]) || "<none>" };
+function clusterTrustBundleCells({ spec }: ClusterTrustBundle): Cells {
+  return { SignerName: spec.signerName || "<none>" };
 }

@@ -7,11 +7,8 @@ import {
 } from "./validation/pod-certificate-request.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { pairsText } from "../../api/codec/table/cell-text.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type { PodCertificateRequest } from "../../api/types/certificates-v1beta1.ts";
-import { conditionTypes } from "./condition-types.ts";
 
 const podCertificateRequestStrategy: Strategy<PodCertificateRequest> = {
   ...defaultStrategy,
@@ -61,15 +58,14 @@ export const podCertificateRequest = builtInKind("podcertificaterequests.certifi
   },
 });
 
-function podCertificateRequestCells(request: JsonObject): Cells {
-  const spec = objectOf(request["spec"]);
-  const types = conditionTypes(objectOf(request["status"]));
+function podCertificateRequestCells({ spec, status }: PodCertificateRequest): Cells {
+  const types = new Set(status?.conditions?.map(({ type }) => type));
   return {
-    PodName: textOf(spec["podName"]),
-    ServiceAccountName: textOf(spec["serviceAccountName"]),
-    NodeName: textOf(spec["nodeName"]),
-    SignerName: textOf(spec["signerName"]),
+    PodName: spec.podName,
+    ServiceAccountName: spec.serviceAccountName,
+    NodeName: spec.nodeName,
+    SignerName: spec.signerName,
     State: ["Issued", "Denied", "Failed"].find((type) => types.has(type)) ?? "Pending",
-    UnverifiedUserAnnotations: pairsText(spec["unverifiedUserAnnotations"]),
+    UnverifiedUserAnnotations: pairsText(spec.unverifiedUserAnnotations),
   };
 }

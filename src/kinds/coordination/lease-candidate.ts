@@ -3,9 +3,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "./validation/lease-candidate.ts";
 import { configKeyProblems } from "../../api/validation/names.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type { LeaseCandidate } from "../../api/types/coordination-v1alpha2.ts";
 
 const leaseCandidateStrategy: Strategy<LeaseCandidate> = {
@@ -37,11 +35,10 @@ export const leaseCandidate = builtInKind("leasecandidates.coordination.k8s.io",
   },
 });
 
-function leaseCandidateCells(candidate: JsonObject): Cells {
-  const spec = objectOf(candidate["spec"]);
+function leaseCandidateCells({ spec }: LeaseCandidate): Cells {
   return {
-    LeaseName: textOf(spec["leaseName"]),
-    BinaryVersion: textOf(spec["binaryVersion"]),
-    EmulationVersion: textOf(spec["emulationVersion"]),
+    LeaseName: spec?.leaseName ?? "",
+    BinaryVersion: spec?.binaryVersion ?? "",
+    EmulationVersion: spec?.emulationVersion ?? "",
   };
 }

@@ -2,9 +2,8 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateLease } from "./validation/lease.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
+import type { Lease } from "../../api/types/coordination-v1.ts";
 
 const leaseStrategy: Strategy = {
   ...defaultStrategy,
@@ -34,6 +33,6 @@ export const lease = builtInKind("leases.coordination.k8s.io", {
   },
 });
 
-function leaseCells(lease: JsonObject): Cells {
-  return { Holder: textOf(objectOf(lease["spec"])["holderIdentity"]) };
+function leaseCells({ spec }: Lease): Cells {
+  return { Holder: spec?.holderIdentity ?? "" };
 }

@@ -5,9 +5,9 @@ import type { ComputedObjects } from "../../registry/computed-objects.ts";
 import { builtInKind, computed } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { lease } from "../coordination/lease.ts";
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
+import type { Lease } from "../../api/types/coordination-v1.ts";
+import type { ComponentStatus } from "../../api/types/core-v1.ts";
 
 const leaseNamespace = "kube-system";
 
@@ -64,21 +64,21 @@ function storeHealth({ failure }: Pick<Store, "failure">): Health {
 }
 
 function leaderHealth(leases: Pick<Registry, "current">, name: string, nowMs: number): Health {
-  const spec = objectOf(leases.current(leaseNamespace, name)?.["spec"]);
-  const renewedMs = Date.parse(String(spec["renewTime"]));
+  const { renewTime = "", leaseDurationSeconds = 0 } =
+    (leases.current(leaseNamespace, name) as Lease | undefined)?.spec ?? {};
+  const renewedMs = Date.parse(renewTime);
   if (Number.isNaN(renewedMs)) return { status: "Unknown", message: "nobody has ever led" };
-  const heldMs = 1_000 * Number(spec["leaseDurationSeconds"] ?? 0);
-  return renewedMs + heldMs >= nowMs
+  return renewedMs + 1_000 * leaseDurationSeconds >= nowMs
     ? { status: "True", message: "ok" }
     : { status: "False", message: "nobody leads: the lease has not been renewed" };
 }
 
-function componentStatusCells(component: JsonObject): Cells {
-  const healthy = objectsOf(component["conditions"]).find(({ type }) => type === "Healthy");
+function componentStatusCells({ conditions = [] }: ComponentStatus): Cells {
+  const healthy = conditions.find(({ type }) => type === "Healthy");
   const texts: Readonly<Record<string, string>> = { True: "Healthy", False: "Unhealthy" };
   return {
-    Status: texts[textOf(objectOf(healthy)["status"])] ?? "Unknown",
-    Message: textOf(objectOf(healthy)["message"]),
-    Error: textOf(objectOf(healthy)["error"]),
+    Status: texts[healthy?.status ?? ""] ?? "Unknown",
+    Message: healthy?.message ?? "",
+    Error: healthy?.error ?? "",
   };
 }

@@ -49,7 +49,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 });
 
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([["data.a", "2", []]])(
-  "an update that makes %s = %j is answered as it should be",
+  "an update that makes %s = %j gets the expected answer",
   async (field, value, causes) => {
     expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
   },
@@ -65,7 +65,7 @@ test("an immutable ConfigMap stays as it is", async () => {
   ]);
 });
 
-test("what cannot change is refused before what is wrong in itself", async () => {
+test("changes of immutable fields are refused before other errors are looked for", async () => {
   const frozen = { ...rich, immutable: true };
   const [first, second] = await updateRefusal(path, frozen, { ...frozen, data: { "a/b": "" } });
   expect(first).toStartWith("data: Forbidden");

@@ -3,9 +3,7 @@ import type { ConfigMap } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateConfigMap, validateConfigMapUpdate } from "./validation/config-map.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { sizeOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 
 const configMapStrategy: Strategy<ConfigMap> = {
   ...defaultStrategy,
@@ -28,6 +26,6 @@ export const configMap = builtInKind("configmaps", {
   },
 });
 
-function configMapCells(configMap: JsonObject): Cells {
-  return { Data: sizeOf(configMap["data"]) + sizeOf(configMap["binaryData"]) };
+function configMapCells({ data = {}, binaryData = {} }: ConfigMap): Cells {
+  return { Data: Object.keys(data).length + Object.keys(binaryData).length };
 }

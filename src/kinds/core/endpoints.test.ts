@@ -99,6 +99,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["subsets[0].addresses[0].nodeName", "node-2", []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

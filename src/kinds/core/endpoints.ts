@@ -1,13 +1,10 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Endpoints } from "../../api/types/core-v1.ts";
+import type { EndpointPort, Endpoints, EndpointSubset } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateEndpoints } from "./validation/endpoints.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { firstFew } from "../../api/codec/table/cell-text.ts";
-import { numberOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { defaultEndpointPort } from "./defaults/endpoints.ts";
 
 /** Ports and addresses shown before the rest is only counted. */
 export const shownMax = 3;
@@ -39,28 +36,28 @@ export const endpoints = builtInKind("endpoints", {
   },
 });
 
-function endpointsCells(endpoints: JsonObject): Cells {
-  const subsets = objectsOf(endpoints["subsets"]);
+function endpointsCells({ subsets = [] }: Endpoints): Cells {
   if (subsets.length === 0) return { Endpoints: "<none>" };
   const count = subsets.reduce((sum, subset) => sum + endpointCount(subset), 0);
   return { Endpoints: firstFew(subsets.flatMap(endpointTexts), shownMax, ",", count) };
 }
 
 /** Every address has every port: there can be far more than anyone wants to list. */
-function endpointCount(subset: JsonObject): number {
-  return objectsOf(subset["addresses"]).length * Math.max(objectsOf(subset["ports"]).length, 1);
+function endpointCount({ addresses = [], ports = [] }: EndpointSubset): number {
+  return addresses.length * Math.max(ports.length, 1);
 }
 
 /** The first endpoints of a subset: `shownMax` at least, where there are as many. */
-function endpointTexts(subset: JsonObject): string[] {
-  const addresses = objectsOf(subset["addresses"])
-    .slice(0, shownMax)
-    .map((address) => textOf(address["ip"]));
-  const ports = objectsOf(subset["ports"]).slice(0, shownMax);
-  if (ports.length === 0) return addresses;
-  return ports.flatMap((port) => addresses.map((ip) => hostPort(ip, numberOf(port["port"]))));
+function endpointTexts({ addresses = [], ports = [] }: EndpointSubset): string[] {
+  const ips = addresses.slice(0, shownMax).map(({ ip }) => ip);
+  if (ports.length === 0) return ips;
+  return ports.slice(0, shownMax).flatMap(({ port }) => ips.map((ip) => hostPort(ip, port)));
 }
 
 function hostPort(ip: string, port: number): string {
   return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
+}
+
+function defaultEndpointPort(port: EndpointPort): void {
+  port.protocol ||= "TCP";
 }

@@ -1,7 +1,7 @@
-import type { TypeDescriptions } from "../../registry/kind.ts";
+import type { DescriptionsByType } from "../../registry/kind.ts";
 
 /** Texts for `kubectl explain`, by type. */
-export const eventDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+export const eventDescriptions: DescriptionsByType = {
   "core/v1.Event": {
     "": "A report of something that happened to an object. Kept for a limited time only.",
     involvedObject: "The object that the event is about.",

@@ -111,7 +111,7 @@ describe("an Event of events.k8s.io", () => {
       'reason: Invalid value: "Else": field is immutable',
     ],
     ["reportingInstance", "c-2", 'reportingInstance: Invalid value: "c-2": field is immutable'],
-  ])("updated to %s = %j is answered as it should be", async (field, value, ...causes) => {
+  ])("updated to %s = %j gets the expected answer", async (field, value, ...causes) => {
     expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
   });
 });

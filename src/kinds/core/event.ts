@@ -1,12 +1,13 @@
 import { eventDescriptions } from "./event-descriptions.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Event } from "../../api/types/core-v1.ts";
+import type { Event, ObjectReference } from "../../api/types/core-v1.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateEvent, validateEventUpdate } from "./validation/event.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { eventCells } from "./event-cells.ts";
 import { textAt } from "../../api/scheme/selectable-fields.ts";
+import { ageOf } from "../../api/codec/table/human-duration.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 
 const eventStrategy: Strategy<Event> = {
   ...defaultStrategy,
@@ -28,3 +29,30 @@ export const event = builtInKind("events", {
   },
   descriptions: eventDescriptions,
 });
+
+function eventCells(event: Event, nowMs: number): Cells {
+  const { involvedObject, type = "", reason = "", message = "", series } = event;
+  const firstSeen = ageOf(event.firstTimestamp ?? event.eventTime, nowMs);
+  const last = series?.lastObservedTime ?? event.lastTimestamp;
+  return {
+    "Last Seen": last ? ageOf(last, nowMs) : firstSeen,
+    Type: type,
+    Reason: reason,
+    Object: objectText(involvedObject),
+    Subobject: involvedObject.fieldPath ?? "",
+    Source: sourceText(event),
+    Message: message.trim(),
+    "First Seen": firstSeen,
+    Count: series?.count || event.count || 1,
+  };
+}
+
+function objectText({ kind = "", name = "" }: ObjectReference): string {
+  return name === "" ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`;
+}
+
+function sourceText({ source = {}, reportingComponent, reportingInstance }: Event): string {
+  const component = source.component || reportingComponent;
+  const host = source.host || reportingInstance;
+  return host === "" ? component : `${component}, ${host}`;
+}

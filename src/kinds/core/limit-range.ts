@@ -1,9 +1,10 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { LimitRange } from "../../api/types/core-v1.ts";
+import type { LimitRange, LimitRangeItem, ResourceList } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateLimitRange } from "./validation/limit-range.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { defaultLimitRangeItem } from "./defaults/limit-range.ts";
+import { emptyMap } from "../../api/json.ts";
+import { roundResourceList } from "./resource-list.ts";
 
 const limitRangeStrategy: Strategy<LimitRange> = {
   ...defaultStrategy,
@@ -26,3 +27,20 @@ export const limitRange = builtInKind("limitranges", {
     "core/v1.LimitRangeSpec": { "": "The bounds.", limits: "Bounds by the kind of thing that is bounded." },
   },
 });
+
+/** A limit of containers is also the default for containers that request nothing. */
+function defaultLimitRangeItem(item: LimitRangeItem): void {
+  if (item.type === "Container") {
+    const limits = completed(item.default, item.max);
+    const requests = completed(item.defaultRequest, limits, item.min);
+    if (Object.keys(limits).length > 0) item.default = limits;
+    if (Object.keys(requests).length > 0) item.defaultRequest = requests;
+  }
+  const { max, min, default: limits, defaultRequest, maxLimitRequestRatio } = item;
+  for (const list of [max, min, limits, defaultRequest, maxLimitRequestRatio]) roundResourceList(list);
+}
+
+/** Returns the amounts, and for the resources that they lack those of the first other list that has them. */
+function completed(amounts: ResourceList | undefined, ...others: (ResourceList | undefined)[]): ResourceList {
+  return Object.assign(emptyMap<string>(), ...others.toReversed(), amounts) as ResourceList;
+}

@@ -1,11 +1,8 @@
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
-import type { JsonObject } from "../../api/json.ts";
+import type { LoadBalancerStatus } from "../../api/types/core-v1.ts";
+import type { IngressLoadBalancerStatus } from "../../api/types/networking-v1.ts";
 
-/** IPs, or else host names, of a load balancer, in order. */
-export function loadBalancerTexts(status: JsonObject): string[] {
-  const texts = objectsOf(objectOf(status["loadBalancer"])["ingress"]).flatMap((ingress) => {
-    const text = textOf(ingress["ip"]) || textOf(ingress["hostname"]);
-    return text === "" ? [] : [text];
-  });
-  return [...new Set(texts)].sort();
+/** Returns the IPs, or else host names, of a load balancer, in order. */
+export function loadBalancerTexts(status: LoadBalancerStatus | IngressLoadBalancerStatus | undefined): string[] {
+  const texts = (status?.ingress ?? []).map(({ ip = "", hostname = "" }) => ip || hostname);
+  return [...new Set(texts.filter((text) => text !== ""))].sort();
 }

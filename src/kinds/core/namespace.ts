@@ -1,5 +1,5 @@
 import type { Namespace } from "../../api/types/core-v1.ts";
-import { namespaceFinalizer } from "../../api/vendor.ts";
+import { namespaceFinalizer, namespaceNameLabel } from "../../api/vendor.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
@@ -9,10 +9,8 @@ import {
   validateNamespaceStatusUpdate,
 } from "./validation/namespace.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { defaultNamespace } from "./defaults/namespace.ts";
+import { emptyMap } from "../../api/json.ts";
 
 /** A namespace goes when its content is gone: the controller that removes it empties `spec.finalizers`. */
 const namespaceStrategy: Strategy<Namespace> = {
@@ -84,6 +82,18 @@ function hasSpecFinalizers(object: Namespace): boolean {
   return (object.spec?.finalizers ?? []).length > 0;
 }
 
-function namespaceCells(namespace: JsonObject): Cells {
-  return { Status: textOf(objectOf(namespace["status"])["phase"]) };
+function namespaceCells({ status }: Namespace): Cells {
+  return { Status: status?.phase ?? "" };
+}
+
+/** Labels the namespace with its name. A generated name is not known at first, so defaults are applied twice. */
+function defaultNamespace(namespace: Namespace): void {
+  const { metadata } = namespace;
+  if (metadata.name) {
+    const labels = metadata.labels ?? emptyMap();
+    labels[namespaceNameLabel] = metadata.name;
+    metadata.labels = labels;
+  }
+  namespace.status ??= {};
+  namespace.status.phase ??= "Active";
 }

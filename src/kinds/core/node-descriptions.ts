@@ -1,7 +1,7 @@
-import type { TypeDescriptions } from "../../registry/kind.ts";
+import type { DescriptionsByType } from "../../registry/kind.ts";
 
 /** Texts for `kubectl explain`, by type. */
-export const nodeDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+export const nodeDescriptions: DescriptionsByType = {
   "core/v1.NodeProxyOptions": { "": "A request that is passed on to a node.", path: "Path of the request." },
   "core/v1.Node": { "": "A machine that runs pods." },
   "core/v1.NodeSpec": {

@@ -5,13 +5,9 @@ import { claimWarnings } from "./claim-warnings.ts";
 import { settleDataSource } from "./claim-data-source.ts";
 import { validateClaim, validateClaimStatus, validateClaimUpdate } from "./validation/persistent-volume-claim.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { quantityText } from "../../api/codec/table/quantity-text.ts";
-import { objectOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { accessModesText, claimedCells } from "./volume-cells.ts";
-import { defaultClaim } from "./defaults/persistent-volume.ts";
-import { roundRequirements } from "./defaults/resource-list.ts";
+import { roundRequirements } from "./resource-list.ts";
 
 const persistentVolumeClaimStrategy: Strategy<PersistentVolumeClaim> = {
   ...defaultStrategy,
@@ -70,13 +66,18 @@ export const persistentVolumeClaim = builtInKind("persistentvolumeclaims", {
   },
 });
 
-function persistentVolumeClaimCells(claim: JsonObject): Cells {
-  const volume = textOf(objectOf(claim["spec"])["volumeName"]);
-  const status = objectOf(claim["status"]);
+function persistentVolumeClaimCells(claim: PersistentVolumeClaim): Cells {
+  const { spec: { volumeName: volume = "" } = {}, status = {} } = claim;
   return {
     ...claimedCells(claim),
     Volume: volume,
-    Capacity: volume === "" ? "" : quantityText(objectOf(status["capacity"])["storage"]),
-    "Access Modes": volume === "" ? "" : accessModesText(textsOf(status["accessModes"])),
+    Capacity: volume === "" ? "" : (status.capacity?.["storage"] ?? ""),
+    "Access Modes": volume === "" ? "" : accessModesText(status.accessModes ?? []),
   };
+}
+
+function defaultClaim(claim: PersistentVolumeClaim): void {
+  claim.status ??= {};
+  claim.status.phase ||= "Pending";
+  if (claim.spec !== undefined) claim.spec.volumeMode ??= "Filesystem";
 }

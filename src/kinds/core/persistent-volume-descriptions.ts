@@ -1,7 +1,7 @@
-import type { TypeDescriptions } from "../../registry/kind.ts";
+import type { DescriptionsByType } from "../../registry/kind.ts";
 
 /** Texts for `kubectl explain`, by type. */
-export const persistentVolumeDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+export const persistentVolumeDescriptions: DescriptionsByType = {
   "core/v1.PersistentVolume": { "": "A piece of storage in the cluster." },
   "core/v1.PersistentVolumeSpec": {
     "": "A piece of storage.",

@@ -1,22 +1,19 @@
 import { persistentVolumeDescriptions } from "./persistent-volume-descriptions.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { formatTime } from "../../api/time.ts";
-import type { PersistentVolume } from "../../api/types/core-v1.ts";
+import type {
+  ISCSIPersistentVolumeSource,
+  PersistentVolume,
+  RBDPersistentVolumeSource,
+  ScaleIOPersistentVolumeSource,
+} from "../../api/types/core-v1.ts";
 import { persistentVolumeWarnings } from "./persistent-volume-warnings.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validatePersistentVolume, validatePersistentVolumeUpdate } from "./validation/persistent-volume.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { quantityText } from "../../api/codec/table/quantity-text.ts";
-import { objectOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { accessModesText, claimedCells } from "./volume-cells.ts";
-import {
-  defaultPersistentIscsi,
-  defaultPersistentRbd,
-  defaultPersistentScaleIo,
-} from "./defaults/persistent-volume-source.ts";
-import { defaultPersistentVolume } from "./defaults/persistent-volume.ts";
+import { roundResourceList } from "./resource-list.ts";
 
 const persistentVolumeStrategy: Strategy<PersistentVolume> = {
   ...defaultStrategy,
@@ -53,10 +50,10 @@ export const persistentVolume = builtInKind("persistentvolumes", {
   endpoint: stored(persistentVolumeStrategy),
   table: { cells: persistentVolumeCells },
   defaults: {
-    "core/v1.ISCSIPersistentVolumeSource": defaultPersistentIscsi,
+    "core/v1.ISCSIPersistentVolumeSource": defaultIscsi,
     "core/v1.PersistentVolume": defaultPersistentVolume,
-    "core/v1.RBDPersistentVolumeSource": defaultPersistentRbd,
-    "core/v1.ScaleIOPersistentVolumeSource": defaultPersistentScaleIo,
+    "core/v1.RBDPersistentVolumeSource": defaultRbd,
+    "core/v1.ScaleIOPersistentVolumeSource": defaultScaleIo,
   },
   subresources: {
     status: subresource(persistentVolumeStatusStrategy),
@@ -64,15 +61,42 @@ export const persistentVolume = builtInKind("persistentvolumes", {
   descriptions: persistentVolumeDescriptions,
 });
 
-function persistentVolumeCells(volume: JsonObject): Cells {
-  const spec = objectOf(volume["spec"]);
-  const claim = objectOf(spec["claimRef"]);
+function persistentVolumeCells(volume: PersistentVolume): Cells {
+  const { spec = {}, status = {} } = volume;
+  const claim = spec.claimRef;
   return {
     ...claimedCells(volume),
-    Capacity: quantityText(objectOf(spec["capacity"])["storage"]),
-    "Access Modes": accessModesText(textsOf(spec["accessModes"])),
-    "Reclaim Policy": textOf(spec["persistentVolumeReclaimPolicy"]),
-    Claim: spec["claimRef"] === undefined ? "" : `${textOf(claim["namespace"])}/${textOf(claim["name"])}`,
-    Reason: textOf(objectOf(volume["status"])["reason"]),
+    Capacity: spec.capacity?.["storage"] ?? "",
+    "Access Modes": accessModesText(spec.accessModes ?? []),
+    "Reclaim Policy": spec.persistentVolumeReclaimPolicy ?? "",
+    Claim: claim === undefined ? "" : `${claim.namespace ?? ""}/${claim.name ?? ""}`,
+    Reason: status.reason ?? "",
   };
+}
+
+function defaultPersistentVolume(volume: PersistentVolume): void {
+  volume.status ??= {};
+  volume.status.phase ||= "Pending";
+  const { spec } = volume;
+  if (spec === undefined) return;
+  spec.persistentVolumeReclaimPolicy ||= "Retain";
+  spec.volumeMode ??= "Filesystem";
+  roundResourceList(spec.capacity);
+}
+
+// Three sources have types of their own, with the defaults of the volumes of pods.
+
+function defaultIscsi(source: ISCSIPersistentVolumeSource): void {
+  source.iscsiInterface ||= "default";
+}
+
+function defaultRbd(source: RBDPersistentVolumeSource): void {
+  source.pool ||= "rbd";
+  source.user ||= "admin";
+  source.keyring ||= "/etc/ceph/keyring";
+}
+
+function defaultScaleIo(source: ScaleIOPersistentVolumeSource): void {
+  source.storageMode ||= "ThinProvisioned";
+  source.fsType ||= "xfs";
 }

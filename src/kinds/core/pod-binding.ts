@@ -2,16 +2,12 @@ import type { Clock } from "../../process/clock.ts";
 import { formatTime } from "../../api/time.ts";
 import { type FieldError, fieldError, fieldErrorText } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { Pod, PodSpec } from "../../api/types/core-v1.ts";
+import type { Binding, Pod, PodSpec } from "../../api/types/core-v1.ts";
 import { type Status, status, successStatus } from "../../api/status.ts";
 import { type Action, alreadyAdmitted } from "../../registry/action.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { setPodCondition } from "./pod-condition.ts";
-
-interface Binding extends KubeObject {
-  target?: { kind?: string; name?: string };
-}
 
 /** `pods/x/binding`, and `bindings` with the pod's name in the body: puts a pod on a node, once and for all. */
 export function podBinding({ pods, clock }: { readonly pods: Registry; readonly clock: Clock }): Action {
@@ -54,7 +50,7 @@ function bound(pod: Pod, { target, metadata }: Binding, now: string): KubeObject
   checkPreconditions(pod, metadata);
   const refusal = refusalOf(pod);
   if (refusal !== undefined) throw status.conflict({ group: "", resource: "pods/binding", name }, refusal);
-  pod.spec = { ...(pod.spec as PodSpec), nodeName: target?.name ?? "" };
+  pod.spec = { ...(pod.spec as PodSpec), nodeName: target.name ?? "" };
   delete pod.status?.nominatedNodeName;
   if (metadata.annotations !== undefined) {
     pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
@@ -89,7 +85,7 @@ function checkPreconditions({ metadata }: Pod, { uid = "", resourceVersion = "" 
 }
 
 function validateTarget({ target }: Binding): FieldError[] {
-  const { kind = "", name = "" } = target ?? {};
+  const { kind = "", name = "" } = target;
   return [
     ...(kind === "" || kind === "Node" ? [] : [fieldError.notSupported("target.kind", kind, ["Node", "<empty>"])]),
     ...(name === "" ? [fieldError.required("target.name")] : []),

@@ -1,63 +1,60 @@
-import { humanDuration } from "../../api/codec/table/human-duration.ts";
 import { hasCondition } from "../../api/codec/table/cell-text.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
+import { humanDuration } from "../../api/codec/table/human-duration.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { ContainerStateTerminated, ContainerStatus, Pod, PodSpec, PodStatus } from "../../api/types/core-v1.ts";
 
 /** The state of all containers of a pod, as the STATUS, READY and RESTARTS columns show it. */
 interface Summary {
   readonly reason: string;
   readonly ready: number;
   readonly restarts: number;
-  /** Newest end of a container that was started again; NaN when not known. */
+  /** Latest end of a container that was started again; NaN if unknown. */
   readonly lastRestartMs: number;
 }
 
-export function podCells(pod: JsonObject, nowMs: number): Cells {
-  const spec = objectOf(pod["spec"]);
-  const status = objectOf(pod["status"]);
+export function podCells(pod: Pod, nowMs: number): Cells {
+  const { spec = { containers: null }, status = {} } = pod;
   const sidecars = sidecarNames(spec);
   const summary = summarize(spec, status, sidecars);
-  const podIps = objectsOf(status["podIPs"]);
   return {
-    Ready: `${summary.ready}/${objectsOf(spec["containers"]).length + sidecars.size}`,
-    Status: podStatusText(pod, status, summary.reason),
+    Ready: `${summary.ready}/${(spec.containers ?? []).length + sidecars.size}`,
+    Status: podStatusText(pod, summary.reason),
     Restarts: restartsText(summary, nowMs),
-    IP: (podIps[0] && textOf(podIps[0]["ip"])) || "<none>",
-    Node: textOf(spec["nodeName"]) || "<none>",
-    "Nominated Node": textOf(status["nominatedNodeName"]) || "<none>",
+    IP: status.podIPs?.[0]?.ip || "<none>",
+    Node: spec.nodeName || "<none>",
+    "Nominated Node": status.nominatedNodeName || "<none>",
     "Readiness Gates": readinessGatesText(spec, status),
   };
 }
 
-/** A pod that has ended marks its row, so that clients may fade it. */
-export function podRowConditions(pod: JsonObject): JsonObject[] {
-  const phase = textOf(objectOf(pod["status"])["phase"]);
+/** Returns the condition that marks the row of a pod that has ended, so that clients may dim it. */
+export function podRowConditions({ status = {} }: Pod): JsonObject[] {
+  const { phase } = status;
   if (phase !== "Succeeded" && phase !== "Failed") return [];
   const message = phase === "Succeeded" ? "The pod has completed successfully." : "The pod failed.";
   return [{ type: "Completed", status: "True", reason: phase, message }];
 }
 
-function summarize(spec: JsonObject, status: JsonObject, sidecars: ReadonlySet<string>): Summary {
-  const initial = initialReason(status);
+function summarize(spec: PodSpec, status: PodStatus, sidecars: ReadonlySet<string>): Summary {
   const init = summarizeInit(spec, status, sidecars);
   if (init.reason !== undefined && !hasCondition(status, "Initialized")) {
     return { reason: init.reason, ready: init.ready, restarts: init.restarts, lastRestartMs: init.lastRestartMs };
   }
-  const main = summarizeContainers(init.reason ?? initial, status);
+  const main = summarizeContainers(init.reason ?? initialReason(status), status);
   return {
     reason: completedOrRunning(main.reason, main.running, status),
     ready: init.ready + main.ready,
     restarts: init.sidecarRestarts + main.restarts,
-    lastRestartMs: newest(init.sidecarLastRestartMs, main.lastRestartMs),
+    lastRestartMs: later(init.sidecarLastRestartMs, main.lastRestartMs),
   };
 }
 
-function initialReason(status: JsonObject): string {
-  const gated = objectsOf(status["conditions"]).some(
-    (condition) => textOf(condition["type"]) === "PodScheduled" && textOf(condition["reason"]) === "SchedulingGated",
+function initialReason({ conditions = [], reason, phase = "" }: PodStatus): string {
+  const gated = conditions.some(
+    (condition) => condition.type === "PodScheduled" && condition.reason === "SchedulingGated",
   );
-  return gated ? "SchedulingGated" : textOf(status["reason"]) || textOf(status["phase"]);
+  return gated ? "SchedulingGated" : reason || phase;
 }
 
 interface InitSummary {
@@ -70,9 +67,12 @@ interface InitSummary {
   sidecarLastRestartMs: number;
 }
 
-/** Init containers in order, up to the first that holds the pod up. */
-function summarizeInit(spec: JsonObject, status: JsonObject, sidecars: ReadonlySet<string>): InitSummary {
-  const total = objectsOf(spec["initContainers"]).length;
+/** Summarizes the init containers in order, up to the first that is not done. */
+function summarizeInit(
+  { initContainers = [] }: PodSpec,
+  { initContainerStatuses = [] }: PodStatus,
+  sidecars: ReadonlySet<string>,
+): InitSummary {
   const summary: InitSummary = {
     reason: undefined,
     ready: 0,
@@ -81,36 +81,30 @@ function summarizeInit(spec: JsonObject, status: JsonObject, sidecars: ReadonlyS
     sidecarRestarts: 0,
     sidecarLastRestartMs: Number.NaN,
   };
-  for (const [at, container] of objectsOf(status["initContainerStatuses"]).entries()) {
-    const sidecar = sidecars.has(textOf(container["name"]));
-    summary.restarts += numberOf(container["restartCount"]);
-    summary.lastRestartMs = newest(summary.lastRestartMs, lastEndMs(container));
+  for (const [at, container] of initContainerStatuses.entries()) {
+    const sidecar = sidecars.has(container.name);
+    summary.restarts += container.restartCount;
+    summary.lastRestartMs = later(summary.lastRestartMs, lastEndMs(container));
     if (sidecar) {
-      summary.sidecarRestarts += numberOf(container["restartCount"]);
-      summary.sidecarLastRestartMs = newest(summary.sidecarLastRestartMs, lastEndMs(container));
+      summary.sidecarRestarts += container.restartCount;
+      summary.sidecarLastRestartMs = later(summary.sidecarLastRestartMs, lastEndMs(container));
     }
-    if (isDone(container)) continue;
-    if (sidecar && container["started"] === true) {
-      if (container["ready"] === true) summary.ready++;
+    if (container.state?.terminated?.exitCode === 0) continue;
+    if (sidecar && container.started === true) {
+      if (container.ready) summary.ready++;
       continue;
     }
-    summary.reason = `Init:${initReason(container) ?? `${at}/${total}`}`;
+    summary.reason = `Init:${initReason(container) ?? `${at}/${initContainers.length}`}`;
     break;
   }
   return summary;
 }
 
-function isDone(container: JsonObject): boolean {
-  const state = objectOf(container["state"]);
-  return state["terminated"] !== undefined && numberOf(objectOf(state["terminated"])["exitCode"]) === 0;
-}
-
-/** Undefined when the container simply has its turn still to come, or runs. */
-function initReason(container: JsonObject): string | undefined {
-  const state = objectOf(container["state"]);
-  if (state["terminated"] !== undefined) return terminatedReason(objectOf(state["terminated"]));
-  const waiting = textOf(objectOf(state["waiting"])["reason"]);
-  return waiting === "" || waiting === "PodInitializing" ? undefined : waiting;
+/** Returns undefined for a container that runs or has not had its turn. */
+function initReason({ state = {} }: ContainerStatus): string | undefined {
+  if (state.terminated !== undefined) return terminatedReason(state.terminated);
+  const reason = state.waiting?.reason ?? "";
+  return reason === "" || reason === "PodInitializing" ? undefined : reason;
 }
 
 interface MainSummary {
@@ -121,17 +115,16 @@ interface MainSummary {
   lastRestartMs: number;
 }
 
-/** From the last container to the first, so that the first one with something to say has the last word. */
-function summarizeContainers(reason: string, status: JsonObject): MainSummary {
+/** Summarizes the containers from the last to the first, so that the reason of the first one with a reason remains. */
+function summarizeContainers(reason: string, { containerStatuses = [] }: PodStatus): MainSummary {
   const summary: MainSummary = { reason, ready: 0, running: false, restarts: 0, lastRestartMs: Number.NaN };
-  for (const container of objectsOf(status["containerStatuses"]).reverse()) {
-    const state = objectOf(container["state"]);
-    const waiting = textOf(objectOf(state["waiting"])["reason"]);
-    summary.restarts += numberOf(container["restartCount"]);
-    summary.lastRestartMs = newest(summary.lastRestartMs, lastEndMs(container));
-    if (waiting !== "") summary.reason = waiting;
-    else if (state["terminated"] !== undefined) summary.reason = terminatedReason(objectOf(state["terminated"]));
-    else if (container["ready"] === true && state["running"] !== undefined) {
+  for (const container of containerStatuses.toReversed()) {
+    const { waiting, terminated, running } = container.state ?? {};
+    summary.restarts += container.restartCount;
+    summary.lastRestartMs = later(summary.lastRestartMs, lastEndMs(container));
+    if (waiting?.reason) summary.reason = waiting.reason;
+    else if (terminated !== undefined) summary.reason = terminatedReason(terminated);
+    else if (container.ready && running !== undefined) {
       summary.running = true;
       summary.ready++;
     }
@@ -139,23 +132,19 @@ function summarizeContainers(reason: string, status: JsonObject): MainSummary {
   return summary;
 }
 
-function terminatedReason(terminated: JsonObject): string {
-  const reason = textOf(terminated["reason"]);
-  if (reason !== "") return reason;
-  const signal = numberOf(terminated["signal"]);
-  return signal === 0 ? `ExitCode:${numberOf(terminated["exitCode"])}` : `Signal:${signal}`;
+function terminatedReason({ reason, signal = 0, exitCode }: ContainerStateTerminated): string {
+  return reason || (signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`);
 }
 
-function completedOrRunning(reason: string, running: boolean, status: JsonObject): string {
+function completedOrRunning(reason: string, running: boolean, status: PodStatus): string {
   if (reason !== "Completed" || !running) return reason;
   return hasCondition(status, "Ready") ? "Running" : "NotReady";
 }
 
-function podStatusText(pod: JsonObject, status: JsonObject, reason: string): string {
-  if (objectOf(pod["metadata"])["deletionTimestamp"] === undefined) return reason;
-  if (textOf(status["reason"]) === "NodeLost") return "Unknown";
-  const phase = textOf(status["phase"]);
-  return phase === "Succeeded" || phase === "Failed" ? reason : "Terminating";
+function podStatusText({ metadata, status = {} }: Pod, reason: string): string {
+  if (metadata.deletionTimestamp === undefined) return reason;
+  if (status.reason === "NodeLost") return "Unknown";
+  return status.phase === "Succeeded" || status.phase === "Failed" ? reason : "Terminating";
 }
 
 function restartsText({ restarts, lastRestartMs }: Summary, nowMs: number): string {
@@ -163,25 +152,21 @@ function restartsText({ restarts, lastRestartMs }: Summary, nowMs: number): stri
   return `${restarts} (${humanDuration(nowMs - lastRestartMs)} ago)`;
 }
 
-function readinessGatesText(spec: JsonObject, status: JsonObject): string {
-  const gates = objectsOf(spec["readinessGates"]);
-  if (gates.length === 0) return "<none>";
-  const met = gates.filter((gate) => hasCondition(status, textOf(gate["conditionType"])));
-  return `${met.length}/${gates.length}`;
+function readinessGatesText({ readinessGates = [] }: PodSpec, status: PodStatus): string {
+  if (readinessGates.length === 0) return "<none>";
+  const met = readinessGates.filter(({ conditionType }) => hasCondition(status, conditionType));
+  return `${met.length}/${readinessGates.length}`;
 }
 
-/** Init containers that keep running beside the others. */
-function sidecarNames(spec: JsonObject): Set<string> {
-  const sidecars = objectsOf(spec["initContainers"]).filter(
-    (container) => textOf(container["restartPolicy"]) === "Always",
-  );
-  return new Set(sidecars.map((container) => textOf(container["name"])));
+/** Returns the names of the init containers that keep running beside the others. */
+function sidecarNames({ initContainers = [] }: PodSpec): Set<string> {
+  return new Set(initContainers.filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name));
 }
 
-function lastEndMs(container: JsonObject): number {
-  return Date.parse(textOf(objectOf(objectOf(container["lastState"])["terminated"])["finishedAt"]));
+function lastEndMs({ lastState }: ContainerStatus): number {
+  return Date.parse(lastState?.terminated?.finishedAt ?? "");
 }
 
-function newest(a: number, b: number): number {
+function later(a: number, b: number): number {
   return Number.isNaN(a) || b > a ? b : a;
 }

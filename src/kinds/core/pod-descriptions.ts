@@ -1,7 +1,7 @@
-import type { TypeDescriptions } from "../../registry/kind.ts";
+import type { DescriptionsByType } from "../../registry/kind.ts";
 
 /** Texts for `kubectl explain`, by type. */
-export const podDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+export const podDescriptions: DescriptionsByType = {
   "core/v1.PodProxyOptions": { "": "A request that is passed on to a pod.", path: "Path of the request." },
   "core/v1.PodAttachOptions": {
     "": "A connection to a running process.",

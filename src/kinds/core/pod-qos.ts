@@ -1,20 +1,19 @@
 import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import type { Container, Pod } from "../../api/types/core-v1.ts";
 
-interface Container {
-  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
-}
+/** A container, or a pod as a whole. */
+type Consumer = Pick<Container, "resources">;
+
 const qosResources = ["cpu", "memory"];
 
 /**
  * Returns the class of service of a pod. Guaranteed: every container limits what it requests. BestEffort: no container
  * asks for anything. Burstable: all other pods. Resources of the pod as a whole count instead of those of its containers.
  */
-export function qosClassOf(pod: KubeObject): "Guaranteed" | "Burstable" | "BestEffort" {
-  const spec = (pod["spec"] ?? {}) as Container & { containers?: Container[]; initContainers?: Container[] };
+export function qosClassOf({ spec = { containers: null } }: Pod): "Guaranteed" | "Burstable" | "BestEffort" {
   const { requests = {}, limits = {} } = spec.resources ?? {};
   const ofPod = Object.keys(requests).length + Object.keys(limits).length > 0;
-  const containers = ofPod ? [spec] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  const containers: Consumer[] = ofPod ? [spec] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   const asks = containers.some(({ resources = {} }) =>
     qosResources.some((name) => isPositive(resources.requests?.[name]) || isPositive(resources.limits?.[name])),
   );
@@ -22,7 +21,7 @@ export function qosClassOf(pod: KubeObject): "Guaranteed" | "Burstable" | "BestE
   return containers.every(isGuaranteed) ? "Guaranteed" : "Burstable";
 }
 
-function isGuaranteed({ resources = {} }: Container): boolean {
+function isGuaranteed({ resources = {} }: Consumer): boolean {
   return qosResources.every((name) => {
     const limit = resources.limits?.[name];
     if (!isPositive(limit)) return false;

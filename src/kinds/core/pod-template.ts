@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../api/json.ts";
 import type { PodTemplate } from "../../api/types/core-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
@@ -6,9 +5,8 @@ import { validatePodTemplate } from "./validation/pod-template.ts";
 import { podWarnings } from "./pod-warnings.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { pairsText } from "../../api/codec/table/cell-text.ts";
-import { objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { templateCells } from "../apps/template-cells.ts";
+import { templateCells } from "../apps/workload-cells.ts";
 
 const podTemplateStrategy: Strategy<PodTemplate> = {
   ...defaultStrategy,
@@ -30,7 +28,6 @@ export const podTemplate = builtInKind("podtemplates", {
   },
 });
 
-function podTemplateCells(podTemplate: JsonObject): Cells {
-  const labels = objectOf(objectOf(podTemplate["template"])["metadata"])["labels"];
-  return { ...templateCells(podTemplate), "Pod Labels": pairsText(labels) };
+function podTemplateCells({ template }: PodTemplate): Cells {
+  return { ...templateCells(template), "Pod Labels": pairsText(template?.metadata?.labels) };
 }

@@ -19,10 +19,8 @@ import { qosClassOf } from "./pod-qos.ts";
 import { action, builtInKind, connection, stored, strategyOf, subresource } from "../../registry/kind.ts";
 import { podCells, podRowConditions } from "./pod-cells.ts";
 import { flagReaderOf, readerOf, textAt, valueAt } from "../../api/scheme/selectable-fields.ts";
-import { defaultContainer } from "./defaults/container.ts";
-import { defaultPod, defaultPodSpec } from "./defaults/pod.ts";
-import { roundRequirements } from "./defaults/resource-list.ts";
-import { defaultClaimTemplate, defaultVolume } from "./defaults/volume.ts";
+import { roundRequirements } from "./resource-list.ts";
+import { defaultClaimTemplate, defaultContainer, defaultPod, defaultPodSpec, defaultVolume } from "./pod-defaults.ts";
 
 export const podStrategy: Strategy<Pod> = {
   ...defaultStrategy,

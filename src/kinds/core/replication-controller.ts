@@ -9,12 +9,11 @@ import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
 import { pairsText } from "../../api/codec/table/cell-text.ts";
-import { objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { replicaCells } from "../apps/replica-cells.ts";
 import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
-import { defaultReplicationController } from "./defaults/replication-controller.ts";
+import { replicaCells } from "../apps/workload-cells.ts";
+import { cloneJson } from "../../api/json.ts";
+import { labelAsTemplate, templateLabels } from "./template-labels.ts";
 
 const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...specStrategy,
@@ -62,6 +61,16 @@ export const replicationController = builtInKind("replicationcontrollers", {
   },
 });
 
-function replicationControllerCells(controller: JsonObject): Cells {
-  return { ...replicaCells(controller), Selector: pairsText(objectOf(controller["spec"])["selector"]) };
+function replicationControllerCells(controller: ReplicationController): Cells {
+  return { ...replicaCells(controller), Selector: pairsText(controller.spec?.selector) };
+}
+
+/** Selects the pods by the labels of the template, and labels the controller with them. */
+function defaultReplicationController(controller: ReplicationController): void {
+  const { spec } = controller;
+  if (spec === undefined) return;
+  spec.replicas ??= 1;
+  const labels = templateLabels(spec.template);
+  if (labels !== undefined && Object.keys(spec.selector ?? {}).length === 0) spec.selector = cloneJson(labels);
+  labelAsTemplate(controller, spec.template);
 }

@@ -73,7 +73,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
 test.each<[field: string, value: JsonValue, ...causes: string[]]>([
   ["hard", { pods: 2 }],
   ["scopes", ["Terminating"], 'spec.scopes: Invalid value: ["Terminating"]: field is immutable'],
-])("an update that makes %s = %j is answered as it should be", async (field, value, ...causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, ...causes) => {
   expect(await updateRefusal(path, rich, changed(rich, `spec.${field}`, value))).toEqual(causes);
 });
 

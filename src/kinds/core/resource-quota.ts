@@ -1,5 +1,5 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { ResourceQuota } from "../../api/types/core-v1.ts";
+import type { ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateResourceQuota,
@@ -8,10 +8,8 @@ import {
 } from "./validation/resource-quota.ts";
 import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { roundQuota } from "./defaults/resource-list.ts";
+import { roundResourceList } from "./resource-list.ts";
 
 const resourceQuotaStrategy: Strategy<ResourceQuota> = {
   ...defaultStrategy,
@@ -52,14 +50,17 @@ export const resourceQuota = builtInKind("resourcequotas", {
 });
 
 /** Used and allowed amounts, requests and limits apart. */
-function resourceQuotaCells(quota: JsonObject): Cells {
-  const status = objectOf(quota["status"]);
-  const [hard, used] = [objectOf(status["hard"]), objectOf(status["used"])];
+function resourceQuotaCells({ status: { hard = {}, used = {} } = {} }: ResourceQuota): Cells {
   const shown = (limits: boolean) =>
     Object.keys(hard)
       .filter((name) => name.startsWith("limits.") === limits)
       .sort()
-      .map((name) => `${name}: ${String(used[name] ?? 0)}/${String(hard[name])}`)
+      .map((name) => `${name}: ${used[name] ?? 0}/${hard[name]}`)
       .join(", ");
   return { Request: shown(false), Limit: shown(true) };
+}
+
+function roundQuota(amounts: ResourceQuotaSpec | ResourceQuotaStatus): void {
+  roundResourceList(amounts.hard);
+  if ("used" in amounts) roundResourceList(amounts.used);
 }

@@ -38,7 +38,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["type", "example.com/other", ['type: Invalid value: "example.com/other": field is immutable']],
   ["data.a", "Mg==", []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 

@@ -2,11 +2,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Secret } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
-import { mergeStringData } from "./defaults/secret.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { sizeOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
+import { emptyMap } from "../../api/json.ts";
 
 const secretStrategy: Strategy<Secret> = {
   ...defaultStrategy,
@@ -32,6 +30,16 @@ export const secret = builtInKind("secrets", {
   },
 });
 
-function secretCells(secret: JsonObject): Cells {
-  return { Type: textOf(secret["type"]), Data: sizeOf(secret["data"]) };
+function secretCells({ type = "", data = {} }: Secret): Cells {
+  return { Type: type, Data: Object.keys(data).length };
+}
+
+/** Moves `stringData`, which is for writing only, to `data`, where its values replace others. */
+function mergeStringData(secret: Secret): void {
+  const { stringData, data } = secret;
+  if (stringData === undefined) return;
+  const merged = Object.assign(emptyMap<string>(), data);
+  for (const [name, text] of Object.entries(stringData)) merged[name] = Buffer.from(text).toString("base64");
+  secret.data = merged;
+  delete secret.stringData;
 }

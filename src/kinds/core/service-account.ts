@@ -1,12 +1,10 @@
-import type { JsonValue } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { objectsOf, textOf } from "../../api/json-reading.ts";
 import { tokenRequest } from "../authentication/token-request.ts";
 import { action, builtInKind, stored } from "../../registry/kind.ts";
+import type { ServiceAccount } from "../../api/types/core-v1.ts";
 
-const serviceAccountStrategy: Strategy = {
+const serviceAccountStrategy: Strategy<ServiceAccount> = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
@@ -52,7 +50,6 @@ export const serviceAccount = builtInKind("serviceaccounts", {
 });
 
 /** Secrets are named among those of the own namespace; nothing else of a reference means anything. */
-function keepNamesOfSecrets(account: KubeObject): void {
-  const secrets = objectsOf(account["secrets"] as JsonValue | undefined);
-  if (secrets.length > 0) account["secrets"] = secrets.map(({ name }) => ({ name: textOf(name) }));
+function keepNamesOfSecrets(account: ServiceAccount): void {
+  if (account.secrets !== undefined) account.secrets = account.secrets.map(({ name = "" }) => ({ name }));
 }

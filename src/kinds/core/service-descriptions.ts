@@ -1,7 +1,7 @@
-import type { TypeDescriptions } from "../../registry/kind.ts";
+import type { DescriptionsByType } from "../../registry/kind.ts";
 
 /** Texts for `kubectl explain`, by type. */
-export const serviceDescriptions: Readonly<Record<string, TypeDescriptions>> = {
+export const serviceDescriptions: DescriptionsByType = {
   "core/v1.Service": { "": "One address for a set of pods." },
   "core/v1.ServiceSpec": {
     "": "The pods of a service, and its addresses and ports.",

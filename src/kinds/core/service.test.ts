@@ -188,7 +188,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
       "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'",
     ],
   ],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 
@@ -223,7 +223,7 @@ test.each<[string, JsonObject, JsonObject, string[]]>([
     onPort80({ type: "LoadBalancer", loadBalancerClass: "example.com/x" }),
     ['spec.loadBalancerClass: Invalid value: "example.com/x": may not change once set'],
   ],
-])("an update to %s is answered as it should be", async (_, before, after, causes) => {
+])("an update to %s gets the expected answer", async (_, before, after, causes) => {
   expect(await updateRefusal(path, before, after)).toEqual(causes);
 });
 

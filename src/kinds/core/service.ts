@@ -1,6 +1,6 @@
 import { serviceDescriptions } from "./service-descriptions.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Service } from "../../api/types/core-v1.ts";
+import type { Service, ServicePort, ServiceSpec, ServiceStatus } from "../../api/types/core-v1.ts";
 import { warnAboutIp } from "../../api/validation/strict-ip.ts";
 import { serviceWarnings } from "./service-warnings.ts";
 import type { Strategy } from "../../registry/strategy.ts";
@@ -8,8 +8,9 @@ import { dnsLabelProblems } from "../../api/validation/names.ts";
 import { validateService, validateServiceStatus } from "./validation/service.ts";
 import { validateServiceUpdate } from "./validation/service-update.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
-import { serviceCells } from "./service-cells.ts";
-import { defaultService } from "./defaults/service.ts";
+import { pairsText } from "../../api/codec/table/cell-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { loadBalancerTexts } from "./load-balancer-texts.ts";
 
 const serviceStrategy: Strategy<Service> = {
   ...defaultStrategy,
@@ -50,3 +51,65 @@ export const service = builtInKind("services", {
   },
   descriptions: serviceDescriptions,
 });
+
+function serviceCells({ spec = {}, status = {} }: Service): Cells {
+  return {
+    Type: spec.type ?? "",
+    "Cluster-IP": spec.clusterIPs?.[0] ?? "<none>",
+    "External-IP": externalText(spec, status),
+    "Port(s)": (spec.ports ?? []).map(portText).join(",") || "<none>",
+    Selector: pairsText(spec.selector),
+  };
+}
+
+function externalText({ type, externalIPs = [], externalName = "" }: ServiceSpec, status: ServiceStatus): string {
+  switch (type) {
+    case "ClusterIP":
+    case "NodePort":
+      return externalIPs.join(",") || "<none>";
+    case "LoadBalancer":
+      return [...loadBalancerTexts(status.loadBalancer), ...externalIPs].join(",") || "<pending>";
+    case "ExternalName":
+      return externalName;
+    default:
+      return "<unknown>";
+  }
+}
+
+function portText({ port, nodePort = 0, protocol = "" }: ServicePort): string {
+  return `${port}${nodePort > 0 ? `:${nodePort}` : ""}/${protocol}`;
+}
+
+const affinitySeconds = 10_800;
+
+/** Addresses and node ports are not defaults: they are allocated when the Service is written. */
+function defaultService({ spec, status }: Service): void {
+  if (spec === undefined) return;
+  spec.sessionAffinity ||= "None";
+  spec.type ||= "ClusterIP";
+  defaultAffinity(spec);
+  for (const port of spec.ports ?? []) {
+    port.protocol ||= "TCP";
+    port.targetPort ||= port.port;
+  }
+  if (isReachable(spec)) spec.externalTrafficPolicy ||= "Cluster";
+  if (spec.type !== "ExternalName") spec.internalTrafficPolicy ??= "Cluster";
+  if (spec.type !== "LoadBalancer") return;
+  spec.allocateLoadBalancerNodePorts ??= true;
+  for (const point of status?.loadBalancer?.ingress ?? []) {
+    if (point.ip) point.ipMode ??= "VIP";
+  }
+}
+
+function defaultAffinity(spec: ServiceSpec): void {
+  if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
+  if (spec.sessionAffinity !== "ClientIP") return;
+  spec.sessionAffinityConfig ??= {};
+  spec.sessionAffinityConfig.clientIP ??= {};
+  spec.sessionAffinityConfig.clientIP.timeoutSeconds ??= affinitySeconds;
+}
+
+/** Reports whether clients outside the cluster can reach the service. */
+function isReachable({ type, externalIPs = [] }: ServiceSpec): boolean {
+  return type === "NodePort" || type === "LoadBalancer" || (type === "ClusterIP" && externalIPs.length > 0);
+}

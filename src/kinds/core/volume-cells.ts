@@ -1,6 +1,5 @@
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../api/types/core-v1.ts";
 
 const storageClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
@@ -13,16 +12,12 @@ const accessModes: readonly (readonly [mode: string, shown: string])[] = [
 ];
 
 /** Returns the cells that volumes and claims have in common. */
-export function claimedCells(object: JsonObject): Cells {
-  const metadata = objectOf(object["metadata"]);
-  const spec = objectOf(object["spec"]);
-  const going = metadata["deletionTimestamp"] !== undefined;
-  const annotated = objectOf(metadata["annotations"])[storageClassAnnotation];
+export function claimedCells({ metadata, spec = {}, status = {} }: PersistentVolume | PersistentVolumeClaim): Cells {
   return {
-    Status: going ? "Terminating" : textOf(objectOf(object["status"])["phase"]),
-    StorageClass: typeof annotated === "string" ? annotated : textOf(spec["storageClassName"]),
-    VolumeAttributesClass: textOf(spec["volumeAttributesClassName"]) || "<unset>",
-    VolumeMode: textOf(spec["volumeMode"]) || "<unset>",
+    Status: metadata.deletionTimestamp === undefined ? (status.phase ?? "") : "Terminating",
+    StorageClass: metadata.annotations?.[storageClassAnnotation] ?? spec.storageClassName ?? "",
+    VolumeAttributesClass: spec.volumeAttributesClassName || "<unset>",
+    VolumeMode: spec.volumeMode || "<unset>",
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../api/json.ts";
+import type { CustomDefinition } from "./definition.ts";
 import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
 import { objectOf, textsOf } from "../../api/json-reading.ts";
 import { type ConvertVersions, convertNothing } from "./custom-converter.ts";
@@ -6,13 +6,14 @@ import { webhookConversion, type WebhookConversionParts } from "./webhook-conver
 
 /** Returns the conversion that the `spec.conversion` of a definition asks for. */
 export function conversionOf(
-  { conversion }: { readonly conversion: JsonObject },
+  { conversion, group, names }: CustomDefinition,
   parts: Pick<WebhookConversionParts, "clients" | "observe">,
 ): ConvertVersions {
   if (conversion["strategy"] !== "Webhook") return convertNothing;
   const { clientConfig, conversionReviewVersions } = objectOf(conversion["webhook"]);
   return webhookConversion({
     ...parts,
+    definition: `${names.plural}.${group}`,
     clientConfig: objectOf(clientConfig) as WebhookClientConfig,
     reviewVersions: textsOf(conversionReviewVersions),
   });

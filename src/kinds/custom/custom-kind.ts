@@ -14,6 +14,7 @@ import { customStatusStrategy, customStrategy } from "./custom-strategy.ts";
 import type { CustomDefinition, DefinedVersion } from "./definition.ts";
 import { InstanceValidator } from "./instance-validation.ts";
 import { customColumns, customTable } from "./custom-table.ts";
+import { namesOf } from "./scale-values.ts";
 
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const subresourceVerbs = ["get", "patch", "update"];
@@ -34,7 +35,7 @@ export function customEntry(definition: CustomDefinition, convert: ConvertVersio
   const storedInfo = storage && infos.get(storage);
   if (storedInfo === undefined) return undefined;
   const paths: ReplicasPaths = new Map(
-    [...infos].map(([{ scale }, info]) => [apiVersionOf(info), scale && namesIn(scale.specReplicasPath)]),
+    [...infos].map(([{ scale }, info]) => [apiVersionOf(info), scale && namesOf(scale.specReplicasPath)]),
   );
   const kinds = new Map([...infos].map(([version, info]) => [info, kindOf(info, version, paths)] as const));
   return {
@@ -79,7 +80,7 @@ function resourceInfo(
     columns: customColumns(version.columns),
     table: customTable(version.columns),
     selectableFields: new Map(
-      version.selectableFields.map((path) => [namesIn(path).join("."), readerOf(namesIn(path).join("."))]),
+      version.selectableFields.map((path) => [namesOf(path).join("."), readerOf(namesOf(path).join("."))]),
     ),
     labelRefusal: (label) => `field label not supported: ${label}`,
     subresources: new Map(subresources.map((one) => [one.name, one])),
@@ -110,11 +111,6 @@ function kindOf(info: ResourceInfo, { hasStatus, scale }: DefinedVersion, replic
     );
   }
   return { group: info.group, resource: info.resource, endpoint: stored(strategy), subresources };
-}
-
-/** `.spec.replicas`: paths are split at dots and nowhere else. */
-function namesIn(path: string): string[] {
-  return (path.startsWith(".") ? path.slice(1) : path).split(".");
 }
 
 /** The hash by which clients tell storage versions apart, as for built-in kinds. */

@@ -3,6 +3,7 @@ import { stringifyJson } from "../../api/codec/json.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { objectOf, objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
+import { isConditionTrue } from "../apiextensions/definition-conditions.ts";
 
 /** Names that a definition has been given, which may be others than it asks for. */
 export interface AcceptedNames {
@@ -71,8 +72,8 @@ export function readDefinition(entry: Entry): CustomDefinition {
     },
     versions: objectsOf(spec["versions"]).map(readVersion),
     conversion: objectOf(spec["conversion"]),
-    isEstablished: isTrue(status, "Established"),
-    isTerminating: isTrue(status, "Terminating"),
+    isEstablished: isConditionTrue(status, "Established"),
+    isTerminating: isConditionTrue(status, "Terminating"),
     fingerprint: Bun.SHA256.hash(stringifyJson([spec, names]), "base64"),
     readSchema: (version) => schemaIn(entry, version),
   };
@@ -105,8 +106,4 @@ function schemaIn(entry: Entry, name: string): JsonObject {
   const versions = objectsOf(objectOf(decodeBody(entry)["spec"])["versions"]);
   const version = versions.find((one) => one["name"] === name);
   return objectOf(objectOf(version?.["schema"])["openAPIV3Schema"]);
-}
-
-function isTrue(status: JsonObject, type: string): boolean {
-  return objectsOf(status["conditions"]).some((one) => one["type"] === type && one["status"] === "True");
 }

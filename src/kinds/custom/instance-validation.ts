@@ -57,17 +57,18 @@ export class InstanceValidator {
     this.#kind = kind;
   }
 
-  /** Validates a new object or an update. Yields between rules, so that others get their turn. */
+  /** Validates a new object or an update. Yields between its parts and between rules, so that others get their turn. */
   *validate({ object, old, metadataErrors = [] }: InstanceWrite): Generator<void, InstanceProblems> {
     const typeErrors = this.typeErrors(object);
     if (typeErrors.length > 0) return { errors: typeErrors, warnings: [] };
     const { schema, scale } = this.#kind;
-    const errors = [
-      ...schema.validate(object, old),
-      ...(scale === undefined ? [] : [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)]),
-      ...schema.validateEmbedded(object),
-      ...schema.validateListTypes(object, old),
-    ];
+    const errors = schema.validate(object, old);
+    yield;
+    if (scale !== undefined) errors.push(...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale));
+    errors.push(...schema.validateEmbedded(object));
+    yield;
+    errors.push(...schema.validateListTypes(object, old));
+    yield;
     return yield* this.#withRules(errors, metadataErrors, object, old);
   }
 

@@ -1,8 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
-import { goText } from "../../api/go-text.ts";
+import { goInterfaceType, goText } from "../../api/go-text.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { CustomResourceSubresourceScale } from "../../api/types/apiextensions-v1.ts";
-import { goTypeName } from "../../apply/go-quote.ts";
 
 const replicasMax = 2 ** 31 - 1;
 
@@ -28,7 +27,7 @@ export function textAt(object: JsonObject, path: string): PathValue<string> {
   return { problem: accessProblem(namesOf(path), value, "string") };
 }
 
-/** Paths are split at dots and nowhere else. */
+/** Splits a path such as `.spec.replicas` at its dots. */
 export function namesOf(path: string): string[] {
   return (path.startsWith(".") ? path.slice(1) : path).split(".");
 }
@@ -48,7 +47,7 @@ function valueAt(object: JsonObject, names: readonly string[]): PathValue<JsonVa
 
 function accessProblem(names: readonly string[], value: JsonValue, expected: string): string {
   const path = `.${names.join(".")}`;
-  return `${path} accessor error: ${goText(value)} is of the type ${goTypeName(value)}, expected ${expected}`;
+  return `${path} accessor error: ${goText(value)} is of the type ${goInterfaceType(value)}, expected ${expected}`;
 }
 
 /** Checks the count that the scale subresource takes from the spec. */

@@ -24,7 +24,8 @@ function setUp(answer: Answer, reviewVersions = ["v1"]) {
   const convert = webhookConversion({
     clientConfig: { url: "https://h" },
     reviewVersions,
-    observe: (_, failure) => failures.push(failure),
+    definition: "things.example.com",
+    observe: ({ failure }) => failures.push(failure),
     clients: {
       of: () => ({
         async post({ body, signal }) {

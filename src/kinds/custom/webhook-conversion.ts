@@ -1,6 +1,6 @@
 import type { Eventual } from "../../api/eventual.ts";
 import { type FieldError, fieldErrorText } from "../../api/field-error.ts";
-import { apiVersionOf, type GroupVersion, parseApiVersion } from "../../api/gvk.ts";
+import { apiVersionOf, documentTypeText, type GroupVersion, parseApiVersion } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
@@ -9,7 +9,8 @@ import type { SignalSource } from "../../api/joint-call.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
 import { validateAnnotations, validateLabels } from "../../api/validation/labels.ts";
-import { goTypeName, quoteGo } from "../../apply/go-quote.ts";
+import { quoteText } from "../../api/go-literal.ts";
+import { goInterfaceType } from "../../api/go-text.ts";
 import { decodeAnswer } from "../../client/webhook/decode-answer.ts";
 import type { WebhookFinder } from "../../client/webhook/webhook-client.ts";
 import { textOf } from "../../api/json-reading.ts";
@@ -30,13 +31,26 @@ export type ConversionFailure =
   | "conversion_webhook_partial_response_failure"
   | "conversion_webhook_invalid_converted_object_failure";
 
+/** One call of a conversion webhook, as metrics count it. */
+export interface ObservedConversion {
+  /** Name of the definition. */
+  readonly definition: string;
+  readonly from: string;
+  readonly to: string;
+  readonly seconds: number;
+  /** Undefined for a call that has succeeded. */
+  readonly failure: ConversionFailure | undefined;
+}
+
 export interface WebhookConversionParts {
+  /** Name of the definition. */
+  readonly definition: string;
   readonly clients: WebhookFinder;
   readonly clientConfig: WebhookClientConfig;
   /** `conversionReviewVersions`: the first one that is known is sent. */
   readonly reviewVersions: readonly string[];
   /** Told of each call, and of how it failed. */
-  readonly observe?: ((seconds: number, failure: ConversionFailure | undefined) => void) | undefined;
+  readonly observe?: ((conversion: ObservedConversion) => void) | undefined;
 }
 
 /**
@@ -62,19 +76,30 @@ async function convert(
   signal: AbortSignal | undefined,
 ): Promise<readonly KubeObject[]> {
   const startMs = performance.now();
-  const seconds = () => (performance.now() - startMs) / 1_000;
+  const observe = (failure: ConversionFailure | undefined) =>
+    parts.observe?.({
+      definition: parts.definition,
+      from: versionOf(differing[0] as KubeObject),
+      to: to.version,
+      seconds: (performance.now() - startMs) / 1_000,
+      failure,
+    });
   const prefix = `conversion webhook for ${kindText(differing[0] as KubeObject)}`;
   try {
     const answered = await ask(parts, differing, to, signal);
     const restored = restoreAll(differing, answered, to);
-    parts.observe?.(seconds(), undefined);
+    observe(undefined);
     const replaced = new Map(differing.map((object, at) => [object, restored[at] as KubeObject]));
     return objects.map((object) => replaced.get(object) ?? object);
   } catch (error) {
     if (!(error instanceof ConversionProblem)) throw error;
-    parts.observe?.(seconds(), error.failure);
+    observe(error.failure);
     throw status.unconverted(`${prefix} ${error.message}`);
   }
+}
+
+function versionOf({ apiVersion = "" }: KubeObject): string {
+  return parseApiVersion(apiVersion)?.version ?? apiVersion;
 }
 
 /** A failure with the part of its text that follows the name of the webhook. */
@@ -130,14 +155,14 @@ function convertedIn(answer: JsonObject, version: ReviewVersion, uid: string): r
     const { apiVersion = "", kind: answered = "" } = answer;
     if (apiVersion !== `${group}/v1` || answered !== kind) {
       throw malformed(
-        `expected webhook response of ${group}/v1, Kind=${kind}, got ${shortened(typeText(String(apiVersion), String(answered)))}`,
+        `expected webhook response of ${group}/v1, Kind=${kind}, got ${shortened(documentTypeText(String(apiVersion), String(answered)))}`,
       );
     }
   }
   const { response } = answer;
   if (!isJsonObject(response)) throw malformed("no response provided");
   if (version === "v1" && response["uid"] !== uid) {
-    throw malformed(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(shortened(textOf(response["uid"])))}`);
+    throw malformed(`expected response.uid=${quoteText(uid)}, got ${quoteText(shortened(textOf(response["uid"])))}`);
   }
   const result = isJsonObject(response["result"]) ? response["result"] : {};
   if (result["status"] !== "Success") {
@@ -203,7 +228,7 @@ function identityProblem({ metadata }: KubeObject, converted: KubeObject): strin
 function restoredMetadata(original: KubeObject, converted: JsonObject): JsonObject | string {
   const given = converted["metadata"];
   if (given === undefined) return "missing metadata in converted object";
-  if (!isJsonObject(given)) return `invalid metadata of type ${goTypeName(given)} in converted object`;
+  if (!isJsonObject(given)) return `invalid metadata of type ${goInterfaceType(given)} in converted object`;
   const metadata = { ...original.metadata } as unknown as JsonObject;
   for (const field of ["labels", "annotations"] as const) {
     const texts = given[field];
@@ -211,10 +236,10 @@ function restoredMetadata(original: KubeObject, converted: JsonObject): JsonObje
       delete metadata[field];
       continue;
     }
-    if (!isJsonObject(texts)) return `invalid metadata.${field} of type ${goTypeName(texts)} in converted object`;
+    if (!isJsonObject(texts)) return `invalid metadata.${field} of type ${goInterfaceType(texts)} in converted object`;
     for (const [key, value] of Object.entries(texts)) {
       if (typeof value === "string") continue;
-      return `metadata.${field}[${shortened(key)}] must be a string, but is ${goTypeName(value)} in converted object`;
+      return `metadata.${field}[${shortened(key)}] must be a string, but is ${goInterfaceType(value)} in converted object`;
     }
     const problem = changedTextsProblem(field, original, texts as Record<string, string>);
     if (problem !== undefined) return problem;
@@ -245,11 +270,5 @@ function aggregateText(errors: readonly FieldError[]): string | undefined {
 }
 
 function kindText({ apiVersion, kind: name }: KubeObject): string {
-  return typeText(apiVersion, name);
-}
-
-/** `example.com/v1, Kind=Widget`; the core group is empty. */
-function typeText(apiVersion: string, name: string): string {
-  const { group: of, version } = parseApiVersion(apiVersion) ?? { group: "", version: apiVersion };
-  return `${of}/${version}, Kind=${name}`;
+  return documentTypeText(apiVersion, name);
 }

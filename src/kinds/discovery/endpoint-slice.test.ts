@@ -111,7 +111,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["addressType", "IPv6", ['addressType: Invalid value: "IPv6": field is immutable']],
   ["ports[0].port", 81, []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 

@@ -1,7 +1,6 @@
 import { firstFew } from "../../api/codec/table/cell-text.ts";
-import { objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { equalJson, type JsonObject } from "../../api/json.ts";
+import { equalJson } from "../../api/json.ts";
 import type * as discoveryV1 from "../../api/types/discovery-v1.ts";
 import { dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { warnAboutIp } from "../../api/validation/strict-ip.ts";
@@ -94,11 +93,11 @@ function endpointSliceWarnings(slice: discoveryV1.EndpointSlice, old?: discovery
   return [...warnings, ...addresses];
 }
 
-function endpointSliceCells(slice: JsonObject): Cells {
-  const ports = objectsOf(slice["ports"]).map((port) => String(port["port"] ?? (textOf(port["name"]) || "*")));
-  const addresses = objectsOf(slice["endpoints"]).flatMap((endpoint) => textsOf(endpoint["addresses"]));
+function endpointSliceCells(slice: discoveryV1.EndpointSlice): Cells {
+  const ports = (slice.ports ?? []).map(({ port, name = "" }) => String(port ?? (name || "*")));
+  const addresses = (slice.endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? []);
   return {
-    AddressType: textOf(slice["addressType"]),
+    AddressType: slice.addressType,
     Ports: firstFew(ports, shownMax) || "<unset>",
     Endpoints: firstFew(addresses, shownMax) || "<unset>",
   };

@@ -4,10 +4,7 @@ import { validateFlowSchema } from "./validation/flow-schema.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import type { FlowSchema } from "../../api/types/flowcontrol-v1.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { defaultFlowSchema } from "./defaults/flow-schema.ts";
 
 const flowSchemaStrategy: Strategy<FlowSchema> = {
   ...defaultStrategy,
@@ -45,13 +42,16 @@ export const flowSchema = builtInKind("flowschemas.flowcontrol.apiserver.k8s.io"
   },
 });
 
-function flowSchemaCells(schema: JsonObject): Cells {
-  const spec = objectOf(schema["spec"]);
-  const dangling = objectsOf(objectOf(schema["status"])["conditions"]).find(({ type }) => type === "Dangling");
+function flowSchemaCells({ spec, status }: FlowSchema): Cells {
+  const dangling = status?.conditions?.find(({ type }) => type === "Dangling");
   return {
-    PriorityLevel: textOf(objectOf(spec["priorityLevelConfiguration"])["name"]),
-    MatchingPrecedence: numberOf(spec["matchingPrecedence"]),
-    DistinguisherMethod: textOf(objectOf(spec["distinguisherMethod"])["type"]) || "<none>",
-    MissingPL: dangling === undefined ? "?" : textOf(dangling["status"]),
+    PriorityLevel: spec?.priorityLevelConfiguration.name ?? "",
+    MatchingPrecedence: spec?.matchingPrecedence ?? 0,
+    DistinguisherMethod: spec?.distinguisherMethod?.type || "<none>",
+    MissingPL: dangling === undefined ? "?" : (dangling.status ?? ""),
   };
+}
+
+function defaultFlowSchema({ spec }: FlowSchema): void {
+  if (spec !== undefined) spec.matchingPrecedence ||= 1000;
 }

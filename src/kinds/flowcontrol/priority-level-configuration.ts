@@ -4,9 +4,7 @@ import { validatePriorityLevel } from "./validation/priority-level-configuration
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import type { PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject, JsonValue } from "../../api/json.ts";
 
 const priorityLevelStrategy: Strategy<PriorityLevelConfiguration> = {
   ...defaultStrategy,
@@ -40,19 +38,13 @@ export const priorityLevelConfiguration = builtInKind("prioritylevelconfiguratio
   },
 });
 
-function priorityLevelConfigurationCells(level: JsonObject): Cells {
-  const spec = objectOf(level["spec"]);
-  const limited = objectOf(spec["limited"]);
-  const queuing = objectOf(objectOf(limited["limitResponse"])["queuing"]);
+function priorityLevelConfigurationCells({ spec }: PriorityLevelConfiguration): Cells {
+  const queuing = spec?.limited?.limitResponse?.queuing;
   return {
-    Type: textOf(spec["type"]),
-    NominalConcurrencyShares: orNone(limited["nominalConcurrencyShares"]),
-    Queues: orNone(queuing["queues"]),
-    HandSize: orNone(queuing["handSize"]),
-    QueueLengthLimit: orNone(queuing["queueLengthLimit"]),
+    Type: spec?.type ?? "",
+    NominalConcurrencyShares: spec?.limited?.nominalConcurrencyShares ?? "<none>",
+    Queues: queuing?.queues ?? "<none>",
+    HandSize: queuing?.handSize ?? "<none>",
+    QueueLengthLimit: queuing?.queueLengthLimit ?? "<none>",
   };
-}
-
-function orNone(value: JsonValue | undefined): JsonValue {
-  return value ?? "<none>";
 }

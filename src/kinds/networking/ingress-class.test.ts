@@ -61,6 +61,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.controller", "example.com/other", ['spec.controller: Invalid value: "example.com/other": field is immutable']],
   ["spec.parameters.name", "y", []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

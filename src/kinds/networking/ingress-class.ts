@@ -1,10 +1,8 @@
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { defaultIngressClassParameters } from "./defaults/ingress-class.ts";
 import { validateIngressClass, validateIngressClassUpdate } from "./validation/ingress-class.ts";
+import type { IngressClass, IngressClassParametersReference } from "../../api/types/networking-v1.ts";
 
 export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
   endpoint: stored({
@@ -16,7 +14,7 @@ export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
   }),
   table: { cells: ingressClassCells },
   defaults: {
-    "networking/v1.IngressClassParametersReference": defaultIngressClassParameters,
+    "networking/v1.IngressClassParametersReference": defaultParameters,
   },
   descriptions: {
     "networking/v1.IngressClass": { "": "A kind of ingress, and who implements it." },
@@ -28,13 +26,18 @@ export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
   },
 });
 
-function ingressClassCells(ingressClass: JsonObject): Cells {
-  const spec = objectOf(ingressClass["spec"]);
-  const parameters = objectOf(spec["parameters"]);
-  const group = textOf(parameters["apiGroup"]);
-  const kind = `${textOf(parameters["kind"])}${group === "" ? "" : `.${group}`}`;
+function ingressClassCells({ spec }: IngressClass): Cells {
   return {
-    Controller: textOf(spec["controller"]),
-    Parameters: spec["parameters"] === undefined ? "<none>" : `${kind}/${textOf(parameters["name"])}`,
+    Controller: spec?.controller ?? "",
+    Parameters: spec?.parameters === undefined ? "<none>" : parametersText(spec.parameters),
   };
+}
+
+/** `IngressParameters.example.com/name`. */
+function parametersText({ apiGroup = "", kind, name }: IngressClassParametersReference): string {
+  return `${kind}${apiGroup === "" ? "" : `.${apiGroup}`}/${name}`;
+}
+
+function defaultParameters(parameters: IngressClassParametersReference): void {
+  parameters.scope ??= "Cluster";
 }

@@ -1,6 +1,4 @@
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type * as networkingV1 from "../../api/types/networking-v1.ts";
 import { warnAboutIp } from "../../api/validation/strict-ip.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
@@ -50,22 +48,20 @@ export const ingress = builtInKind("ingresses.networking.k8s.io", {
   },
 });
 
-function ingressCells(ingress: JsonObject): Cells {
-  const spec = objectOf(ingress["spec"]);
+function ingressCells({ spec = {}, status = {} }: networkingV1.Ingress): Cells {
   return {
-    Class: textOf(spec["ingressClassName"]) || "<none>",
-    Hosts: hostsText(objectsOf(spec["rules"])),
-    Address: loadBalancerTexts(objectOf(ingress["status"])).join(","),
-    Ports: objectsOf(spec["tls"]).length > 0 ? "80, 443" : "80",
+    Class: spec.ingressClassName || "<none>",
+    Hosts: hostsText(spec.rules ?? []),
+    Address: loadBalancerTexts(status.loadBalancer).join(","),
+    Ports: (spec.tls ?? []).length > 0 ? "80, 443" : "80",
   };
 }
 
 /** After the third host, rules are counted, whether they name a host or not. */
-function hostsText(rules: readonly JsonObject[]): string {
+function hostsText(rules: readonly networkingV1.IngressRule[]): string {
   const hosts: string[] = [];
   let more = false;
-  for (const rule of rules) {
-    const host = textOf(rule["host"]);
+  for (const { host = "" } of rules) {
     if (hosts.length === hostsShownMax) more = true;
     else if (host !== "") hosts.push(host);
   }

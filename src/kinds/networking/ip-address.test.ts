@@ -51,12 +51,13 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
       'spec.parentRef: Invalid value: {"Group":"example.com","Resource":"gateways","Namespace":"n","Name":"other"}: field is immutable',
     ],
   ],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 
-test("a row ends with the age, for which there is no column", () => {
+test("a row ends with the age, which has no column", () => {
   const metadata = { name: "192.0.2.1", creationTimestamp: "2026-01-01T00:00:00Z" };
-  const row = ipAddress.table?.row?.({ metadata }, Date.parse("2026-01-01T00:05:00Z"));
+  const object = { kind: "IPAddress", apiVersion: "networking.k8s.io/v1", metadata };
+  const row = ipAddress.table?.row?.(object, Date.parse("2026-01-01T00:05:00Z"));
   expect(row).toEqual(["192.0.2.1", "<none>", "5m"]);
 });

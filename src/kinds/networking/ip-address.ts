@@ -1,6 +1,6 @@
 import { ageOf } from "../../api/codec/table/human-duration.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject, JsonValue } from "../../api/json.ts";
+import type { JsonValue } from "../../api/json.ts";
 import type * as networkingV1 from "../../api/types/networking-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
@@ -22,20 +22,18 @@ export const ipAddress = builtInKind("ipaddresses.networking.k8s.io", {
   },
 });
 
-function ipAddressCells({ spec }: JsonObject): Cells {
-  const parent = (spec as networkingV1.IPAddress["spec"])?.parentRef;
-  return { ParentRef: parent === undefined ? "<none>" : parentText(parent) };
+function ipAddressCells({ spec }: networkingV1.IPAddress): Cells {
+  return { ParentRef: spec?.parentRef === undefined ? "<none>" : parentText(spec.parentRef) };
 }
 
 /** The age is there without a column, as upstream has it. */
-function ipAddressRow(address: JsonObject, nowMs: number): readonly JsonValue[] {
-  const { metadata } = address as unknown as networkingV1.IPAddress;
-  const age = ageOf(metadata.creationTimestamp ?? undefined, nowMs);
-  return [metadata.name ?? "", ipAddressCells(address)["ParentRef"] ?? "", age];
+function ipAddressRow(address: networkingV1.IPAddress, nowMs: number): readonly JsonValue[] {
+  const { name = "", creationTimestamp } = address.metadata;
+  return [name, ipAddressCells(address)["ParentRef"] ?? "", ageOf(creationTimestamp, nowMs)];
 }
 
 /** `services/default/kubernetes`: resource and group, namespace where there is one, name. */
-function parentText({ group = "", resource, namespace = "", name }: networkingV1.ParentReference): string {
+function parentText({ group = "", resource = "", namespace = "", name = "" }: networkingV1.ParentReference): string {
   const type = `${resource}${group === "" ? "" : `.${group}`}`.toLowerCase();
   return `${type}${namespace === "" ? "" : `/${namespace}`}/${name}`;
 }

@@ -1,11 +1,9 @@
-import { objectOf } from "../../api/json-reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { defaultNetworkPolicy } from "./defaults/network-policy.ts";
 import { networkPolicyWarnings, validateNetworkPolicy } from "./validation/network-policy.ts";
+import type { NetworkPolicy } from "../../api/types/networking-v1.ts";
 
 export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
   endpoint: stored({
@@ -32,6 +30,12 @@ export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
   },
 });
 
-function networkPolicyCells(policy: JsonObject): Cells {
-  return { "Pod-Selector": selectorText(objectOf(policy["spec"])["podSelector"]) };
+function networkPolicyCells({ spec }: NetworkPolicy): Cells {
+  return { "Pod-Selector": selectorText(spec?.podSelector) };
+}
+
+/** A policy restricts incoming traffic, and outgoing traffic if it has rules for it. */
+function defaultNetworkPolicy({ spec }: NetworkPolicy): void {
+  if (spec === undefined || (spec.policyTypes ?? []).length > 0) return;
+  spec.policyTypes = (spec.egress ?? []).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
 }

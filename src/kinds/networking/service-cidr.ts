@@ -1,6 +1,4 @@
-import { objectOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type * as networkingV1 from "../../api/types/networking-v1.ts";
 import { defaultStrategy, forNewObjects, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
@@ -29,6 +27,6 @@ export const serviceCidr = builtInKind("servicecidrs.networking.k8s.io", {
   },
 });
 
-function serviceCidrCells(serviceCidr: JsonObject): Cells {
-  return { CIDRs: textsOf(objectOf(serviceCidr["spec"])["cidrs"]).join(",") };
+function serviceCidrCells({ spec }: networkingV1.ServiceCIDR): Cells {
+  return { CIDRs: (spec?.cidrs ?? []).join(",") };
 }

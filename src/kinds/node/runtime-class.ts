@@ -1,10 +1,9 @@
-import { textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { roundOverhead } from "../core/defaults/resource-list.ts";
+import { roundResourceList } from "../core/resource-list.ts";
 import { validateRuntimeClass, validateRuntimeClassUpdate } from "./validation/runtime-class.ts";
+import type { RuntimeClass } from "../../api/types/node-v1.ts";
 
 export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
   endpoint: stored({
@@ -18,7 +17,7 @@ export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
   }),
   table: { cells: runtimeClassCells },
   defaults: {
-    "node/v1.Overhead": roundOverhead,
+    "node/v1.Overhead": ({ podFixed }) => roundResourceList(podFixed),
   },
   descriptions: {
     "node/v1.RuntimeClass": {
@@ -36,6 +35,6 @@ export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
   },
 });
 
-function runtimeClassCells(runtimeClass: JsonObject): Cells {
-  return { Handler: textOf(runtimeClass["handler"]) };
+function runtimeClassCells({ handler }: RuntimeClass): Cells {
+  return { Handler: handler };
 }

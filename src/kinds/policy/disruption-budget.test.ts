@@ -1,20 +1,31 @@
 import { expect, test } from "bun:test";
 import type { StatusError } from "../../api/status.ts";
-import { covers, type DisruptionBudget, disrupted, sparesUnready } from "./disruption-budget.ts";
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/types/policy-v1.ts";
+import { covers, disrupted, sparesUnready } from "./disruption-budget.ts";
 
 const nowMs = Date.parse("2026-01-01T00:00:00Z");
 
-function budget(status: DisruptionBudget["status"], more: Partial<DisruptionBudget> = {}): DisruptionBudget {
+function budget(
+  status: Partial<PodDisruptionBudgetStatus>,
+  more: Partial<PodDisruptionBudget> = {},
+): PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",
     kind: "PodDisruptionBudget",
     metadata: { name: "web", generation: 2 },
-    status: { observedGeneration: 2, ...status },
+    status: {
+      observedGeneration: 2,
+      disruptionsAllowed: 0,
+      currentHealthy: 0,
+      desiredHealthy: 0,
+      expectedPods: 0,
+      ...status,
+    },
     ...more,
   };
 }
 
-function refusalOf(refused: DisruptionBudget): { code: number; message: string; retryAfter: number | undefined } {
+function refusalOf(refused: PodDisruptionBudget): { code: number; message: string; retryAfter: number | undefined } {
   try {
     disrupted(refused, "p", nowMs);
   } catch (error) {
@@ -27,7 +38,7 @@ function refusalOf(refused: DisruptionBudget): { code: number; message: string; 
 
 test("disrupted() enters the pod and counts down, and reports when nothing is left", () => {
   const first = disrupted(budget({ disruptionsAllowed: 2, disruptedPods: { a: "2025-12-31T00:00:00Z" } }), "p", nowMs);
-  expect(first.status).toEqual({
+  expect(first.status).toMatchObject({
     observedGeneration: 2,
     disruptionsAllowed: 1,
     disruptedPods: { a: "2025-12-31T00:00:00Z", p: "2026-01-01T00:00:00Z" },
@@ -86,7 +97,7 @@ test.each([
     undefined,
   ],
 ] as const)("disrupted() refuses when %s", (_name, status, code, message, retryAfter) => {
-  expect(refusalOf(budget(status as DisruptionBudget["status"]))).toEqual({ code, message, retryAfter });
+  expect(refusalOf(budget(status as Partial<PodDisruptionBudgetStatus>))).toEqual({ code, message, retryAfter });
 });
 
 test.each([

@@ -1,16 +1,17 @@
 import type { Clock } from "../../process/clock.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Pod } from "../../api/types/core-v1.ts";
-import type { Eviction } from "../../api/types/policy-v1.ts";
+import type { Eviction, PodDisruptionBudget } from "../../api/types/policy-v1.ts";
 import { type Status, StatusError, status, successStatus } from "../../api/status.ts";
+import { hasCondition } from "../../api/codec/table/cell-text.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import { type Action, type ActionRequest, alreadyAdmitted } from "../../registry/action.ts";
 import { deleteOptionsOf } from "../../registry/delete-options.ts";
 import { checkDeletePreconditions } from "../../registry/deletion.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { DeleteOptions, Strategy } from "../../registry/strategy.ts";
-import { podConditionOf, setPodCondition } from "../core/pod-condition.ts";
-import { budgetNotObserved, covers, type DisruptionBudget, disrupted, sparesUnready } from "./disruption-budget.ts";
+import { setPodCondition } from "../core/pod-condition.ts";
+import { budgetNotObserved, covers, disrupted, sparesUnready } from "./disruption-budget.ts";
 
 export interface EvictionParts {
   readonly pods: Registry;
@@ -73,14 +74,14 @@ class EvictionRun {
     return pod;
   }
 
-  #budgetOf({ metadata }: Pod): DisruptionBudget | "several" | undefined {
+  #budgetOf({ metadata }: Pod): PodDisruptionBudget | "several" | undefined {
     const { labels = {} } = metadata;
     if (Object.keys(labels).length === 0) return undefined;
     const found = this.#budgets().filter((budget) => covers(budget, labels));
     return found.length > 1 ? "several" : found[0];
   }
 
-  #budgets(): DisruptionBudget[] {
+  #budgets(): PodDisruptionBudget[] {
     const { budgets } = this.#parts;
     const page = budgets.cacher.list({ prefix: budgets.keyOf(this.#request.namespace, "") });
     if (page instanceof Promise) throw new Error("the newest state is in memory");
@@ -88,10 +89,10 @@ class EvictionRun {
   }
 
   /** Takes the disruption from the budget's account before the pod goes, so that two evictions never share one. */
-  async #disrupt({ metadata }: DisruptionBudget): Promise<void> {
+  async #disrupt({ metadata }: PodDisruptionBudget): Promise<void> {
     const { budgets, budgetStatus, clock } = this.#parts;
     const { namespace, name } = this.#request;
-    const take = (budget: DisruptionBudget) => disrupted(budget, name, clock.nowMs());
+    const take = (budget: PodDisruptionBudget) => disrupted(budget, name, clock.nowMs());
     await budgets.update(namespace, metadata.name ?? "", take, this.#request, {
       strategy: budgetStatus,
       subresource: "status",
@@ -167,7 +168,7 @@ function isBeyondBudgets({ metadata, status: state }: Pod): boolean {
 }
 
 function isReady(pod: Pod): boolean {
-  return podConditionOf(pod, "Ready")?.["status"] === "True";
+  return hasCondition(pod.status ?? {}, "Ready");
 }
 
 /** Returns the options of the delete. Query and body may both ask for a dry run. @throws StatusError 500 when they differ */

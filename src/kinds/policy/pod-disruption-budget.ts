@@ -4,9 +4,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "./validation/pod-disruption-budget.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { numberOf, objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 
 const podDisruptionBudgetStrategy: Strategy<PodDisruptionBudget> = {
   ...specStrategy,
@@ -45,11 +43,10 @@ export const podDisruptionBudget = builtInKind("poddisruptionbudgets.policy", {
   },
 });
 
-function podDisruptionBudgetCells(budget: JsonObject): Cells {
-  const spec = objectOf(budget["spec"]);
+function podDisruptionBudgetCells({ spec = {}, status }: PodDisruptionBudget): Cells {
   return {
-    "Min Available": String(spec["minAvailable"] ?? "N/A"),
-    "Max Unavailable": String(spec["maxUnavailable"] ?? "N/A"),
-    "Allowed Disruptions": numberOf(objectOf(budget["status"])["disruptionsAllowed"]),
+    "Min Available": String(spec.minAvailable ?? "N/A"),
+    "Max Unavailable": String(spec.maxUnavailable ?? "N/A"),
+    "Allowed Disruptions": status?.disruptionsAllowed ?? 0,
   };
 }

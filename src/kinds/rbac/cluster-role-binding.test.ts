@@ -46,6 +46,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
       'roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"ClusterRole","Name":"other"}: cannot change roleRef',
     ],
   ],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

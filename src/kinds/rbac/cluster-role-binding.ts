@@ -1,6 +1,5 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { defaultRoleBinding } from "./defaults/role-binding.ts";
-import { roleBindingCells } from "./role-binding.ts";
+import { defaultRoleBinding, roleBindingCells } from "./role-binding.ts";
 import { roleStrategy } from "./role.ts";
 import { validateClusterRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
 

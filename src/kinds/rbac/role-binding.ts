@@ -1,10 +1,8 @@
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { defaultRoleBinding, defaultSubject } from "./defaults/role-binding.ts";
 import { roleStrategy } from "./role.ts";
 import { validateRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
+import type { ClusterRoleBinding, RoleBinding, Subject } from "../../api/types/rbac-v1.ts";
 
 export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io", {
   endpoint: stored({ ...roleStrategy, validate: validateRoleBinding, validateUpdate: validateRoleBindingUpdate }),
@@ -23,18 +21,28 @@ export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io",
 });
 
 /** Returns the cells of a RoleBinding or a ClusterRoleBinding. */
-export function roleBindingCells(binding: JsonObject): Cells {
-  const role = objectOf(binding["roleRef"]);
-  const subjects = objectsOf(binding["subjects"]);
-  const named = (kind: string, nameOf: (subject: JsonObject) => string) =>
+export function roleBindingCells({ roleRef, subjects = [] }: RoleBinding | ClusterRoleBinding): Cells {
+  const named = (kind: string, nameOf: (subject: Subject) => string) =>
     subjects
-      .filter((subject) => textOf(subject["kind"]) === kind)
+      .filter((subject) => subject.kind === kind)
       .map(nameOf)
       .join(", ");
   return {
-    Role: `${textOf(role["kind"])}/${textOf(role["name"])}`,
-    Users: named("User", (subject) => textOf(subject["name"])),
-    Groups: named("Group", (subject) => textOf(subject["name"])),
-    ServiceAccounts: named("ServiceAccount", (subject) => `${textOf(subject["namespace"])}/${textOf(subject["name"])}`),
+    Role: `${roleRef.kind}/${roleRef.name}`,
+    Users: named("User", ({ name }) => name),
+    Groups: named("Group", ({ name }) => name),
+    ServiceAccounts: named("ServiceAccount", ({ namespace = "", name }) => `${namespace}/${name}`),
   };
+}
+
+const rbacGroup = "rbac.authorization.k8s.io";
+
+/** Completes a RoleBinding or a ClusterRoleBinding. */
+export function defaultRoleBinding({ roleRef }: RoleBinding | ClusterRoleBinding): void {
+  roleRef.apiGroup ||= rbacGroup;
+}
+
+/** Users and groups belong to RBAC's own group; service accounts are objects of the core group. */
+export function defaultSubject(subject: Subject): void {
+  if (subject.kind === "User" || subject.kind === "Group") subject.apiGroup ||= rbacGroup;
 }

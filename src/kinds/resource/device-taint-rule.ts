@@ -1,7 +1,5 @@
 import { ageOf } from "../../api/codec/table/human-duration.ts";
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { formatTime } from "../../api/time.ts";
 import type * as resourceV1beta2 from "../../api/types/resource-v1beta2.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
@@ -47,13 +45,11 @@ function dateTaint({ spec }: resourceV1beta2.DeviceTaintRule, now: string): void
   if (spec.taint !== undefined) spec.taint.timeAdded ??= now;
 }
 
-function deviceTaintRuleCells(rule: JsonObject, nowMs: number): Cells {
-  const taint = objectOf(objectOf(rule["spec"])["taint"]);
-  const added = textOf(taint["timeAdded"]);
+function deviceTaintRuleCells({ spec: { taint } }: resourceV1beta2.DeviceTaintRule, nowMs: number): Cells {
   return {
-    Key: textOf(taint["key"]),
-    Value: textOf(taint["value"]),
-    Effect: textOf(taint["effect"]),
-    TimeAdded: added === "" ? "" : ageOf(added, nowMs),
+    Key: taint?.key ?? "",
+    Value: taint?.value ?? "",
+    Effect: taint?.effect ?? "",
+    TimeAdded: taint?.timeAdded === undefined ? "" : ageOf(taint.timeAdded, nowMs),
   };
 }

@@ -60,6 +60,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
       'spec: Invalid value: {"labels":{"a":"b"},"Spec":{"Devices":{"Requests":[{"Name":"tpu","Exactly":{"DeviceClassName":"gpu","Selectors":null,"AllocationMode":"ExactCount","Count":1,"AdminAccess":null,"Tolerations":null,"Capacity":null},"FirstAvailable":null}],"Constraints":null,"Config":null}}}: field is immutable',
     ],
   ],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

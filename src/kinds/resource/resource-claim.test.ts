@@ -163,6 +163,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
       'spec: Invalid value: {"Devices":{"Requests":[{"Name":"gpu","Exactly":{"DeviceClassName":"gpu","Selectors":[{"CEL":{"Expression":"true"}}],"AllocationMode":"ExactCount","Count":1,"AdminAccess":null,"Tolerations":[{"Key":"a","Operator":"Exists","Value":"","Effect":"","TolerationSeconds":null}],"Capacity":null},"FirstAvailable":null},{"Name":"any","Exactly":null,"FirstAvailable":[{"Name":"big","DeviceClassName":"big","Selectors":null,"AllocationMode":"ExactCount","Count":1,"Tolerations":null,"Capacity":null},{"Name":"small","DeviceClassName":"small","Selectors":null,"AllocationMode":"ExactCount","Count":1,"Tolerations":null,"Capacity":null}]}],"Constraints":[{"Requests":["gpu"],"MatchAttribute":"gpu.example.com/model","DistinctAttribute":null}],"Config":[{"Requests":["any/big"],"Opaque":{"Driver":"gpu.example.com","Parameters":{"x":true}}}]}}: field is immutable',
     ],
   ],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

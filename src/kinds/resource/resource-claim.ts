@@ -1,12 +1,9 @@
-import { objectOf, objectsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type * as resourceV1 from "../../api/types/resource-v1.ts";
 import { defaultStrategy, forNewObjects, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { resourceClaimConversion } from "./conversion.ts";
-import { defaultDeviceRequest } from "./defaults/device-request.ts";
 import { validateResourceClaim, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
 import { validateResourceClaimStatus } from "./validation/resource-claim-status.ts";
 
@@ -47,11 +44,16 @@ export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
   },
 });
 
-function resourceClaimCells(claim: JsonObject): Cells {
-  const going = objectOf(claim["metadata"])["deletionTimestamp"] !== undefined;
-  const status = objectOf(claim["status"]);
+function resourceClaimCells({ metadata, status = {} }: resourceV1.ResourceClaim): Cells {
+  const going = metadata.deletionTimestamp !== undefined;
   const states = going ? ["deleted"] : [];
-  if (status["allocation"] === undefined) states.push(...(going ? [] : ["pending"]));
-  else states.push("allocated", ...(objectsOf(status["reservedFor"]).length > 0 ? ["reserved"] : []));
+  if (status.allocation === undefined) states.push(...(going ? [] : ["pending"]));
+  else states.push("allocated", ...((status.reservedFor ?? []).length > 0 ? ["reserved"] : []));
   return { State: states.join(",") };
+}
+
+/** A request, and each of its alternatives, asks for one device, unless it asks for all of them. */
+function defaultDeviceRequest(request: resourceV1.ExactDeviceRequest | resourceV1.DeviceSubRequest): void {
+  request.allocationMode ||= "ExactCount";
+  if (request.allocationMode === "ExactCount") request.count ||= 1;
 }

@@ -41,6 +41,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     6,
     ['spec: Invalid value: {"driver":"gpu.example.com","poolName":"rack-1/node-1","limit":6}: field is immutable'],
   ],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

@@ -1,7 +1,5 @@
 import { ageOf } from "../../api/codec/table/human-duration.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type * as resourceV1alpha3 from "../../api/types/resource-v1alpha3.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
@@ -11,6 +9,7 @@ import {
   validatePoolStatusRequest,
   validatePoolStatusRequestUpdate,
 } from "./validation/resource-pool-status-request.ts";
+import type { Condition } from "../../api/types/meta-v1.ts";
 
 const resourcePoolStatusRequestStrategy: Strategy<resourceV1alpha3.ResourcePoolStatusRequest> = {
   ...defaultStrategy,
@@ -50,28 +49,31 @@ export const resourcePoolStatusRequest = builtInKind("resourcepoolstatusrequests
 });
 
 /** Devices are counted over all pools of the answer, unless there is none or the request has failed. */
-function resourcePoolStatusRequestCells(request: JsonObject, nowMs: number): Cells {
-  const status = objectOf(request["status"]);
-  const pools = objectsOf(status["pools"]);
-  const poolCount = numberOf(status["poolCount"]);
-  const end = objectsOf(status["conditions"]).find(isEnd);
-  const state = end === undefined ? "Pending" : textOf(end["type"]);
-  const isCounted = request["status"] !== undefined && state !== "Failed";
-  const sum = (field: string) =>
-    isCounted ? String(pools.reduce((total, pool) => total + numberOf(pool[field]), 0)) : "-";
+function resourcePoolStatusRequestCells(
+  { spec, status }: resourceV1alpha3.ResourcePoolStatusRequest,
+  nowMs: number,
+): Cells {
+  const { pools = [], poolCount = 0, conditions = [] } = status ?? {};
+  const end = conditions.find(isEnd);
+  const state = end?.type ?? "Pending";
+  const isCounted = status !== undefined && state !== "Failed";
+  const sum = (field: DeviceCount) =>
+    isCounted ? String(pools.reduce((total, pool) => total + (pool[field] ?? 0), 0)) : "-";
   return {
-    Driver: textOf(objectOf(request["spec"])["driver"]),
+    Driver: spec.driver,
     Total: sum("totalDevices"),
     Available: sum("availableDevices"),
     Allocated: sum("allocatedDevices"),
     Unavailable: sum("unavailableDevices"),
-    Errors: isCounted ? String(pools.filter((pool) => pool["validationError"] !== undefined).length) : "-",
+    Errors: isCounted ? String(pools.filter(({ validationError }) => validationError !== undefined).length) : "-",
     Pools: poolCount,
     Status: state === "Complete" && poolCount > pools.length ? `Complete (${pools.length}/${poolCount} pools)` : state,
-    Completed: end === undefined || state !== "Complete" ? "<none>" : ageOf(textOf(end["lastTransitionTime"]), nowMs),
+    Completed: end === undefined || state !== "Complete" ? "<none>" : ageOf(end.lastTransitionTime, nowMs),
   };
 }
 
-function isEnd(condition: JsonObject): boolean {
-  return textOf(condition["status"]) === "True" && /^(Complete|Failed)$/.test(textOf(condition["type"]));
+type DeviceCount = "totalDevices" | "availableDevices" | "allocatedDevices" | "unavailableDevices";
+
+function isEnd({ type, status }: Condition): boolean {
+  return status === "True" && (type === "Complete" || type === "Failed");
 }

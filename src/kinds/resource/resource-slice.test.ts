@@ -145,7 +145,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.nodeName", "node-2", ['spec.nodeName: Invalid value: "node-2": field is immutable']],
   ["spec.pool.name", "other", ['spec.pool.name: Invalid value: "other": field is immutable']],
   ["spec.pool.generation", 2, []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 

@@ -1,7 +1,5 @@
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { formatTime } from "../../api/time.ts";
 import type * as resourceV1 from "../../api/types/resource-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
@@ -58,11 +56,6 @@ function dateTaints({ spec }: resourceV1.ResourceSlice, now: string): void {
   }
 }
 
-function resourceSliceCells(slice: JsonObject): Cells {
-  const spec = objectOf(slice["spec"]);
-  return {
-    Node: textOf(spec["nodeName"]),
-    Driver: textOf(spec["driver"]),
-    Pool: textOf(objectOf(spec["pool"])["name"]),
-  };
+function resourceSliceCells({ spec: { nodeName = "", driver, pool } }: resourceV1.ResourceSlice): Cells {
+  return { Node: nodeName, Driver: driver, Pool: pool.name };
 }

@@ -52,7 +52,7 @@ test.each<[field: string, value: JsonValue, ...causes: string[]]>([
     "PreemptLowerPriority",
     'preemptionPolicy: Invalid value: "PreemptLowerPriority": field is immutable',
   ],
-])("an update that makes %s = %j is answered as it should be", async (field, value, ...causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, ...causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 

@@ -1,6 +1,4 @@
-import { numberOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type * as schedulingV1 from "../../api/types/scheduling-v1.ts";
 import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
@@ -32,10 +30,10 @@ export const priorityClass = builtInKind("priorityclasses.scheduling.k8s.io", {
   },
 });
 
-function priorityClassCells(priorityClass: JsonObject): Cells {
-  return {
-    Value: numberOf(priorityClass["value"]),
-    "Global-Default": priorityClass["globalDefault"] === true,
-    PreemptionPolicy: textOf(priorityClass["preemptionPolicy"]),
-  };
+function priorityClassCells({
+  value,
+  globalDefault = false,
+  preemptionPolicy = "",
+}: schedulingV1.PriorityClass): Cells {
+  return { Value: value, "Global-Default": globalDefault, PreemptionPolicy: preemptionPolicy };
 }

@@ -48,6 +48,6 @@ test.each<[field: string, value: JsonValue, causes: string[]]>([
 test("the templates of a Workload cannot change", async () => {
   const other = changed(workload, "spec.podGroupTemplates", [{ ...basic, name: "b" }]);
   expect(await updateRefusal(path, workload, other)).toEqual([
-    expect.stringMatching(/^spec.podGroupTemplates: Invalid value: .*: field is immutable$/),
+    "spec.podGroupTemplates: Invalid value: null: field is immutable",
   ]);
 });

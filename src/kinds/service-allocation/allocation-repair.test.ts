@@ -76,7 +76,7 @@ test("in order it changes nothing", async () => {
   expect(await repair.run(store.revision)).toEqual({ released: 0, claimed: 0, conflicts: [] });
 });
 
-test("what a write without an outcome has claimed is kept until it is known that nobody holds it", async () => {
+test("claims of a write without an outcome are kept until no Service is known to hold them", async () => {
   loseNextServiceWrite(false);
   const before = store.revision;
   await expect(create("lost")).rejects.toThrow("no answer");
@@ -93,7 +93,7 @@ test("a Service whose write had no answer but was applied keeps what it claimed"
   expect([addressNames().length, ports().length]).toEqual([1, 1]);
 });
 
-test("what a Service holds without a record is recorded again", async () => {
+test("an address or port of a Service without a record is recorded again", async () => {
   const { clusterIP, ports: held } = await create("a");
   await addresses.delete("", clusterIP, atOnce, context);
   const [record] = store.scan(nodePortPrefix);

@@ -12,7 +12,7 @@ import {
 } from "./cluster-ip-allocator.ts";
 import type { NodePortAllocator } from "./node-port-allocator.ts";
 import { addressesOf, nodePortsOf } from "./service-allocator.ts";
-import type { Service } from "./service.ts";
+import type { Service } from "../../api/types/core-v1.ts";
 
 export interface AllocationRepairParts {
   readonly services: Registry;

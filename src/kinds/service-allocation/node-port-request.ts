@@ -3,13 +3,8 @@ import { type StatusError, status } from "../../api/status.ts";
 import type { AllocationAttempt } from "../../registry/allocator.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
 import type { NodePortAllocator } from "./node-port-allocator.ts";
-import {
-  allocatesNodePorts,
-  needsHealthCheckPort,
-  needsNodePort,
-  type ServicePort,
-  type ServiceSpec,
-} from "./service.ts";
+import { allocatesNodePorts, needsHealthCheckPort, needsNodePort } from "./service.ts";
+import type { ServicePort, ServiceSpec } from "../../api/types/core-v1.ts";
 
 /** The ports of one attempt to write a Service: taken one by one, given back together when the attempt fails. */
 export class NodePortRequest {

@@ -14,8 +14,8 @@ import type { DeleteOptions } from "../../registry/strategy.ts";
 import { nodePortPrefix } from "./node-port-allocator.ts";
 import { addressesOf, nodePortsOf } from "./service-allocator.ts";
 import { parseServiceNetwork } from "./service-network.ts";
-import type { Service } from "./service.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
+import type { Service } from "../../api/types/core-v1.ts";
 
 const scheme = Scheme.builtIn();
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
@@ -40,7 +40,7 @@ function chance(seed: number): (below: number) => number {
  * Writers create, change and delete a handful of Services at the same time, on two servers that share a store, in ranges so
  * small that they are always in each other's way. When all is quiet, exactly what Services hold is taken, and nothing twice.
  */
-test("whatever writers do to each other, what is taken is what is held, and nothing is held twice", async () => {
+test("concurrent writers allocate exactly the addresses and ports that Services hold, each once", async () => {
   const seed = Number(Bun.env["SEED"] ?? Date.now() % 1_000_000);
   console.log(`replay: SEED=${seed} bun test src/kinds/service-allocation/service-allocation.test.ts`);
   const random = chance(seed);

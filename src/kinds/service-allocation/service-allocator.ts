@@ -8,7 +8,8 @@ import { NodePortRequest } from "./node-port-request.ts";
 import type { NodePortAllocator } from "./node-port-allocator.ts";
 import { alignClusterIps, dropFieldsOfOldType, keepAllocated } from "./service-carry-over.ts";
 import { completeFamilies, keepsPreferredDualStack } from "./service-families.ts";
-import { isHeadless, needsClusterIp, type Service, type ServiceSpec } from "./service.ts";
+import { isHeadless, needsClusterIp } from "./service.ts";
+import type { Service, ServiceSpec } from "../../api/types/core-v1.ts";
 
 export interface ServiceAllocatorParts {
   readonly addresses: ClusterIpAllocator;
@@ -90,7 +91,8 @@ export class ServiceAllocator implements Allocator {
   async #takeAddresses(service: Service, spec: ServiceSpec, first: number, attempt: AllocationAttempt): Promise<void> {
     const addresses = [...(spec.clusterIPs ?? [])];
     for (const [at, family] of (spec.ipFamilies ?? []).entries()) {
-      if (at >= first) addresses[at] = await this.#takeAddress(service, family, addresses[at] ?? "", attempt);
+      if (at >= first)
+        addresses[at] = await this.#takeAddress(service, family as IpFamily, addresses[at] ?? "", attempt);
     }
     spec.clusterIPs = addresses;
     const [primary] = addresses;

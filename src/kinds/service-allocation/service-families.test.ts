@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { fieldErrorText } from "../../api/field-error.ts";
 import type { IpFamily } from "../../api/validation/ip.ts";
 import { completeFamilies } from "./service-families.ts";
-import type { ServiceSpec } from "./service.ts";
+import type { ServiceSpec } from "../../api/types/core-v1.ts";
 
 const v4: IpFamily[] = ["IPv4"];
 const dual: IpFamily[] = ["IPv4", "IPv6"];

@@ -1,9 +1,10 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { type IpFamily, isIp, parseIp } from "../../api/validation/ip.ts";
-import { isHeadless, needsClusterIp, noClusterIp, type ServiceSpec } from "./service.ts";
+import { isHeadless, needsClusterIp, noClusterIp } from "./service.ts";
 import { validateEach } from "../../api/validation/validate-each.ts";
+import type { ServiceSpec } from "../../api/types/core-v1.ts";
 
-const families: readonly IpFamily[] = ["IPv4", "IPv6"];
+const families: readonly string[] = ["IPv4", "IPv6"];
 const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 
 /**
@@ -84,8 +85,8 @@ function syncErrors(clusterIP: string, clusterIPs: string[]): FieldError[] {
   return [fieldError.invalid("spec.clusterIPs", clusterIPs, "first value must match `clusterIP`")];
 }
 
-function familyErrors(asked: readonly IpFamily[]): FieldError[] {
-  const seen = new Set<IpFamily>();
+function familyErrors(asked: readonly string[]): FieldError[] {
+  const seen = new Set<string>();
   return validateEach(asked, (family, at) => {
     const field = `spec.ipFamilies[${at}]`;
     const errors = families.includes(family) ? [] : [fieldError.notSupported(field, family, families)];
@@ -148,7 +149,7 @@ function addOtherFamily(spec: ServiceSpec): void {
   if (ipFamilies.length === 1) spec.ipFamilies = [...ipFamilies, ipFamilies[0] === "IPv4" ? "IPv6" : "IPv4"];
 }
 
-function configurationErrors(spec: ServiceSpec, configured: readonly IpFamily[]): FieldError[] {
+function configurationErrors(spec: ServiceSpec, configured: readonly string[]): FieldError[] {
   const errors: FieldError[] = [];
   if (spec.ipFamilyPolicy === "RequireDualStack" && configured.length < 2) {
     const detail = "this cluster is not configured for dual-stack services";

@@ -1,27 +1,4 @@
-import type { KubeObject } from "../../api/object-meta.ts";
-import type { IpFamily } from "../../api/validation/ip.ts";
-
-export type ServicePort = { name?: string; protocol?: string; port?: number; nodePort?: number };
-
-/** The fields of a Service that allocation reads and writes. */
-export interface Service extends KubeObject {
-  spec?: {
-    type?: string;
-    selector?: Record<string, string>;
-    ports?: ServicePort[];
-    clusterIP?: string;
-    clusterIPs?: string[];
-    ipFamilies?: IpFamily[];
-    ipFamilyPolicy?: IpFamilyPolicy;
-    externalIPs?: string[];
-    externalTrafficPolicy?: string;
-    allocateLoadBalancerNodePorts?: boolean;
-    loadBalancerClass?: string;
-    healthCheckNodePort?: number;
-  };
-}
-export type ServiceSpec = NonNullable<Service["spec"]>;
-export type IpFamilyPolicy = "SingleStack" | "PreferDualStack" | "RequireDualStack";
+import type { ServiceSpec } from "../../api/types/core-v1.ts";
 
 export const noClusterIp = "None";
 

@@ -74,7 +74,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.storageCapacity", false, []],
   ["spec.requiresRepublish", false, []],
   ["spec.tokenRequests", [], []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 

@@ -1,11 +1,9 @@
-import { objectOf, objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { equalJson, type JsonObject } from "../../api/json.ts";
+import { equalJson } from "../../api/json.ts";
 import type * as storageV1 from "../../api/types/storage-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { defaultCsiDriver } from "./defaults/csi-driver.ts";
 import { validateCsiDriver, validateCsiDriverUpdate } from "./validation/csi-driver.ts";
 
 const tokensInAttributesText =
@@ -58,15 +56,23 @@ function warningsOfCsiDriver({ spec }: storageV1.CSIDriver, old?: storageV1.CSID
   return equalJson(tokenRequests, old?.spec.tokenRequests) ? [] : [tokensInAttributesText];
 }
 
-function csiDriverCells(driver: JsonObject): Cells {
-  const spec = objectOf(driver["spec"]);
-  const audiences = objectsOf(spec["tokenRequests"]).map((request) => textOf(request["audience"]));
+function csiDriverCells({ spec }: storageV1.CSIDriver): Cells {
   return {
-    AttachRequired: spec["attachRequired"] !== false,
-    PodInfoOnMount: spec["podInfoOnMount"] === true,
-    StorageCapacity: spec["storageCapacity"] === true,
-    TokenRequests: spec["tokenRequests"] === undefined ? "<unset>" : audiences.join(","),
-    RequiresRepublish: spec["requiresRepublish"] === true,
-    Modes: textsOf(spec["volumeLifecycleModes"]).join(",") || "<none>",
+    AttachRequired: spec.attachRequired ?? true,
+    PodInfoOnMount: spec.podInfoOnMount ?? false,
+    StorageCapacity: spec.storageCapacity ?? false,
+    TokenRequests: spec.tokenRequests?.map(({ audience }) => audience).join(",") ?? "<unset>",
+    RequiresRepublish: spec.requiresRepublish ?? false,
+    Modes: (spec.volumeLifecycleModes ?? []).join(",") || "<none>",
   };
+}
+
+function defaultCsiDriver({ spec }: storageV1.CSIDriver): void {
+  spec.attachRequired ??= true;
+  spec.podInfoOnMount ??= false;
+  spec.storageCapacity ??= false;
+  spec.fsGroupPolicy ??= "ReadWriteOnceWithFSType";
+  if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ["Persistent"];
+  spec.requiresRepublish ??= false;
+  spec.seLinuxMount ??= false;
 }

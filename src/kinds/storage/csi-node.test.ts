@@ -88,6 +88,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.drivers", [], []],
   ["spec.drivers[1]", { name: "b.example.com", nodeID: "i-1", topologyKeys: [] }, []],
   ["spec.drivers[0].allocatable.count", 3, []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

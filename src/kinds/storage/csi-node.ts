@@ -1,9 +1,8 @@
-import { objectOf, objectsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateCsiNode, validateCsiNodeUpdate } from "./validation/csi-node.ts";
+import type { CSINode } from "../../api/types/storage-v1.ts";
 
 export const csiNode = builtInKind("csinodes.storage.k8s.io", {
   endpoint: stored({
@@ -22,6 +21,6 @@ export const csiNode = builtInKind("csinodes.storage.k8s.io", {
   },
 });
 
-function csiNodeCells(node: JsonObject): Cells {
-  return { Drivers: objectsOf(objectOf(node["spec"])["drivers"]).length };
+function csiNodeCells({ spec }: CSINode): Cells {
+  return { Drivers: (spec.drivers ?? []).length };
 }

@@ -51,6 +51,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ['nodeTopology: Invalid value: {"matchLabels":{"zone":"b"}}: field is immutable'],
   ],
   ["capacity", "5Gi", []],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

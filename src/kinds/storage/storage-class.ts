@@ -1,9 +1,8 @@
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateStorageClass, validateStorageClassUpdate } from "./validation/storage-class.ts";
+import type { StorageClass } from "../../api/types/storage-v1.ts";
 
 const defaultClassAnnotations = [
   "storageclass.kubernetes.io/is-default-class",
@@ -37,15 +36,14 @@ export const storageClass = builtInKind("storageclasses.storage.k8s.io", {
   },
 });
 
-function storageClassCells(storageClass: JsonObject): Cells {
-  const metadata = objectOf(storageClass["metadata"]);
-  const annotations = objectOf(metadata["annotations"]);
-  const isDefault = defaultClassAnnotations.some((name) => annotations[name] === "true");
+function storageClassCells(storageClass: StorageClass): Cells {
+  const { name = "", annotations = {} } = storageClass.metadata;
+  const isDefault = defaultClassAnnotations.some((annotation) => annotations[annotation] === "true");
   return {
-    Name: `${textOf(metadata["name"])}${isDefault ? " (default)" : ""}`,
-    Provisioner: textOf(storageClass["provisioner"]),
-    ReclaimPolicy: textOf(storageClass["reclaimPolicy"]) || "Delete",
-    VolumeBindingMode: textOf(storageClass["volumeBindingMode"]) || "Immediate",
-    AllowVolumeExpansion: storageClass["allowVolumeExpansion"] === true,
+    Name: `${name}${isDefault ? " (default)" : ""}`,
+    Provisioner: storageClass.provisioner,
+    ReclaimPolicy: storageClass.reclaimPolicy || "Delete",
+    VolumeBindingMode: storageClass.volumeBindingMode || "Immediate",
+    AllowVolumeExpansion: storageClass.allowVolumeExpansion ?? false,
   };
 }

@@ -1,6 +1,4 @@
-import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type * as storageV1 from "../../api/types/storage-v1.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
@@ -51,12 +49,11 @@ export const volumeAttachment = builtInKind("volumeattachments.storage.k8s.io", 
   },
 });
 
-function volumeAttachmentCells(attachment: JsonObject): Cells {
-  const spec = objectOf(attachment["spec"]);
+function volumeAttachmentCells({ spec, status }: storageV1.VolumeAttachment): Cells {
   return {
-    Attacher: textOf(spec["attacher"]),
-    PV: textOf(objectOf(spec["source"])["persistentVolumeName"]),
-    Node: textOf(spec["nodeName"]),
-    Attached: objectOf(attachment["status"])["attached"] === true,
+    Attacher: spec.attacher,
+    PV: spec.source.persistentVolumeName ?? "",
+    Node: spec.nodeName,
+    Attached: status?.attached ?? false,
   };
 }

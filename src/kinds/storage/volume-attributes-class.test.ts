@@ -32,6 +32,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["driverName", "other.example.com", ["driverName: Forbidden: updates to driverName are forbidden."]],
   ["parameters.iops", "1", ["parameters: Forbidden: updates to parameters are forbidden."]],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

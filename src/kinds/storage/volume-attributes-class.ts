@@ -1,12 +1,11 @@
-import { textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import {
   validateVolumeAttributesClass,
   validateVolumeAttributesClassUpdate,
 } from "./validation/volume-attributes-class.ts";
+import type { VolumeAttributesClass } from "../../api/types/storage-v1.ts";
 
 export const volumeAttributesClass = builtInKind("volumeattributesclasses.storage.k8s.io", {
   endpoint: stored({
@@ -26,6 +25,6 @@ export const volumeAttributesClass = builtInKind("volumeattributesclasses.storag
   },
 });
 
-function volumeAttributesClassCells(attributesClass: JsonObject): Cells {
-  return { DriverName: textOf(attributesClass["driverName"]) };
+function volumeAttributesClassCells({ driverName }: VolumeAttributesClass): Cells {
+  return { DriverName: driverName };
 }

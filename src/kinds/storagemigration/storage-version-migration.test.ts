@@ -22,6 +22,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.resource.resource", "secrets", ['resource: Invalid value: "secrets": field is immutable']],
-])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });

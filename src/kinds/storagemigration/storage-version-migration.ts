@@ -6,9 +6,7 @@ import {
   validateStorageVersionMigrationUpdate,
 } from "./validation/storage-version-migration.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type { StorageVersionMigration } from "../../api/types/storagemigration-v1beta1.ts";
 
 const migrationStates: ReadonlySet<string> = new Set(["Running", "Failed", "Succeeded"]);
@@ -48,13 +46,13 @@ export const storageVersionMigration = builtInKind("storageversionmigrations.sto
   },
 });
 
-function storageVersionMigrationCells(migration: JsonObject): Cells {
-  const resource = objectOf(objectOf(migration["spec"])["resource"]);
-  const reached = objectsOf(objectOf(migration["status"])["conditions"]).findLast(
-    (condition) => textOf(condition["status"]) === "True" && migrationStates.has(textOf(condition["type"])),
+function storageVersionMigrationCells({ spec, status }: StorageVersionMigration): Cells {
+  const { resource = "", group = "" } = spec?.resource ?? {};
+  const reached = (status?.conditions ?? []).findLast(
+    (condition) => condition.status === "True" && migrationStates.has(condition.type),
   );
   return {
-    Resource: [textOf(resource["resource"]), textOf(resource["group"])].filter((part) => part !== "").join("."),
-    Status: reached === undefined ? "Unknown" : textOf(reached["type"]),
+    Resource: [resource, group].filter((part) => part !== "").join("."),
+    Status: reached?.type ?? "Unknown",
   };
 }

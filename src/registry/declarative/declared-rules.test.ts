@@ -103,15 +103,15 @@ describe("declared rules", () => {
       undefined,
       ['spec: Invalid value: "{a, b}": must specify exactly one of: `a`, `b`'],
     ],
-    ["changed", { a: ["immutable"] }, { a: "y" }, { a: "x" }, ['spec.a: Invalid value: "y": field is immutable']],
-    ["taken away", { a: ["immutable"] }, {}, { a: "x" }, ['spec.a: Invalid value: "x": field is immutable']],
+    ["changed", { a: ["immutable"] }, { a: "y" }, { a: "x" }, ["spec.a: Invalid value: null: field is immutable"]],
+    ["taken away", { a: ["immutable"] }, {}, { a: "x" }, ["spec.a: Invalid value: null: field is immutable"]],
     ["set later", { a: ["update=NoModify"] }, { a: "y" }, {}, []],
     [
       "set later against the rule",
       { a: ["update=NoSet"] },
       { a: "y" },
       {},
-      ['spec.a: Invalid value: "y": field is immutable'],
+      ["spec.a: Invalid value: null: field cannot be set once created"],
     ],
     ["wrong, but as it was", { a: ["maxLength=2"], b: [] }, { a: "abc", b: "new" }, { a: "abc" }, []],
     [

@@ -184,7 +184,7 @@ function checkAbsent(marker: Marker, { old, updates, path }: Place, parent: Json
     case "immutable":
     case "noUnset":
       if (updates && old !== undefined) {
-        report(run, "FieldValueInvalid", path, fieldError.invalid(path, old, "field is immutable"));
+        report(run, "FieldValueInvalid", path, fieldError.invalid(path, null, changeTexts[marker.kind]));
       }
       break;
   }
@@ -205,7 +205,7 @@ function checkPresent(marker: Marker, place: Place, parent: JsonObject, keys: re
     case "immutable":
     case "noModify":
     case "noSet":
-      checkChange(marker.kind, updates, old, value, path, run);
+      checkChange(marker.kind, updates, old, path, run);
       break;
     case "unique":
       checkUnique(marker.by, value, keys, path, run);
@@ -269,17 +269,24 @@ function checkLimit(marker: Marker, value: JsonValue | undefined, path: string, 
   }
 }
 
+/** The errors about changes show no value, as upstream's do not. */
+const changeTexts = {
+  immutable: "field is immutable",
+  noModify: "field cannot be modified once set",
+  noSet: "field cannot be set once created",
+  noUnset: "field cannot be cleared once set",
+} as const;
+
 function checkChange(
   kind: "immutable" | "noModify" | "noSet",
   updates: boolean,
   old: JsonValue | undefined,
-  value: JsonValue | undefined,
   path: string,
   run: Run,
 ): void {
   const forbidden = kind === "immutable" || (kind === "noSet" ? old === undefined : old !== undefined);
   if (updates && forbidden) {
-    report(run, "FieldValueInvalid", path, fieldError.invalid(path, value, "field is immutable"));
+    report(run, "FieldValueInvalid", path, fieldError.invalid(path, null, changeTexts[kind]));
   }
 }
 

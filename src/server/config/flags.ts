@@ -83,7 +83,7 @@ export const flags = {
   ...authenticationFlags,
   "authorization-mode": {
     type: "choices",
-    default: ["AlwaysAllow"],
+    default: ["Node", "RBAC"],
     allowed: ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"],
     group: "Authentication and authorization",
     value: "modes",

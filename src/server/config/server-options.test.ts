@@ -13,7 +13,8 @@ describe("resolveOptions()", () => {
       dataDir: "/data/quorate",
       kubeconfig: "/data/quorate/kubeconfig",
       inMemory: false,
-      authorization: { modes: ["AlwaysAllow"], configFile: undefined },
+      authentication: { anonymous: true },
+      authorization: { modes: ["Node", "RBAC"], configFile: undefined },
       historyRetentionDurationMs: 300_000,
       requestTimeoutMs: 60_000,
       minRequestTimeoutMs: 1_800_000,
@@ -54,12 +55,17 @@ describe("resolveOptions()", () => {
     expect(resolveOptions(options, {})).toMatchObject({ membership, bindAddress, servingHosts });
   });
 
+  test("refuses anonymous requests where everything is allowed", () => {
+    const { authentication } = resolveOptions({ authorizationMode: ["RBAC", "AlwaysAllow"] }, {});
+    expect(authentication.anonymous).toBe(false);
+  });
+
   test("ignores a relative XDG_DATA_HOME", () => {
     expect(resolveOptions({}, { XDG_DATA_HOME: "data" }).dataDir).toMatch(/\/\.local\/share\/quorate$/);
   });
 
   test("has no data directory and no kubeconfig file in memory", () => {
-    expect(resolveOptions({ inMemory: true, dataDir: "/data" })).toMatchObject({
+    expect(resolveOptions({ inMemory: true }, { XDG_DATA_HOME: "/data" })).toMatchObject({
       dataDir: undefined,
       kubeconfig: undefined,
     });
@@ -75,6 +81,7 @@ describe("resolveOptions()", () => {
     [{ authorizationMode: ["Nobody"] }, /"Nobody" is not one of ABAC, AlwaysAllow, AlwaysDeny/],
     [{ authorizationMode: ["AlwaysDeny", "AlwaysDeny"] }, /named twice/],
     [{ authorizationMode: [] }, /--authorization-mode/],
+    [{ inMemory: true, dataDir: "/d" }, /^--in-memory keeps nothing on disk, .*: give only one$/],
     [{ authorizationMode: ["ABAC"] }, /ABAC needs --authorization-policy-file/],
     [{ authorizationMode: ["Webhook"] }, /Webhook needs --authorization-webhook-config-file/],
     [{ authorizationPolicyFile: "/p" }, /has no effect without ABAC/],

@@ -121,6 +121,9 @@ export function resolveOptions(
 ): ServerConfig {
   for (const name of flagNames) checkValue(`--${name}`, flags[name], options[optionName(name)]);
   const inMemory = options.inMemory ?? flags["in-memory"].default;
+  if (inMemory && options.dataDir !== undefined) {
+    throw new StartupError("--in-memory keeps nothing on disk, and --data-dir names a place on disk: give only one");
+  }
   const authorization = authorizationOptionsOf(options);
   const membership = membershipOptionsOf(options, inMemory);
   const dataDir = inMemory ? undefined : resolve(options.dataDir ?? defaultDataDir(environment));

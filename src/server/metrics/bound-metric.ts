@@ -1,37 +1,46 @@
-import type { Metric, MetricType, MetricValue, Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { type ExposedFamily, labelText, type Labels, numberText, type Sample, sampleLine } from "./exposition.ts";
 
 /**
- * Counters and histograms with plain numbers as children. prom-client hashes the labels of a bound child at every
- * observation, which costs microseconds per request. Here labels are read only when metrics are read.
+ * Counters and histograms with plain numbers as children, and families that are read from the server's state when
+ * metrics are read. prom-client hashes the labels of a bound child at every observation, which costs microseconds per
+ * request. Here labels become text when metrics are read.
  */
-type Labels = Readonly<Record<string, string>>;
-type Sample = MetricValue<string> & { readonly metricName?: string };
-
 export interface CounterChild {
   value: number;
 }
 
-export class BoundCounter {
-  readonly #name: string;
-  readonly #help: string;
-  readonly #children: { readonly labels: Labels; readonly child: CounterChild }[] = [];
+interface Bound<Child> {
+  readonly labels: string;
+  readonly child: Child;
+}
 
-  constructor(name: string, help: string) {
-    this.#name = name;
-    this.#help = help;
+/** Counters whose children are known to those who count. */
+export class BoundCounter implements ExposedFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge";
+  readonly #children: Bound<CounterChild>[] = [];
+
+  constructor(name: string, help: string, type: "counter" | "gauge" = "counter") {
+    this.name = name;
+    this.help = help;
+    this.type = type;
   }
 
   /** Returns a new child. The caller keeps it, and calls once per combination of labels. */
   labels(labels: Labels): CounterChild {
     const child: CounterChild = { value: 0 };
-    this.#children.push({ labels, child });
+    this.#children.push({ labels: labelText(labels), child });
     return child;
   }
 
   register(registry: Registry): void {
-    register(registry, this.#name, this.#help, "counter", () =>
-      this.#children.map(({ labels, child }) => ({ labels: { ...labels }, value: child.value })),
-    );
+    registerFamily(registry, this);
+  }
+
+  *text(): Generator<string> {
+    for (const { labels, child } of this.#children) yield sampleLine(this.name, labels, child.value);
   }
 }
 
@@ -46,69 +55,95 @@ export class HistogramChild {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  observe(value: number): void {
+  /** Counts a value, or as many equal ones. */
+  observe(value: number, times = 1): void {
     let at = 0;
     while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at++;
-    this.#counts[at] = (this.#counts[at] as number) + 1;
-    this.#sum += value;
+    this.#counts[at] = (this.#counts[at] as number) + times;
+    this.#sum += value * times;
   }
 
-  samples(name: string, labels: Labels): Sample[] {
+  /** Returns all lines of the child. `bounds` are the texts of its bounds. */
+  text(name: string, labels: string, bounds: readonly string[]): string {
+    const before = labels === "" ? "" : `${labels},`;
     let total = 0;
-    const samples: Sample[] = this.#bounds.map((le, at) => {
+    let lines = "";
+    for (let at = 0; at < bounds.length; at++) {
       total += this.#counts[at] as number;
-      return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: total };
-    });
-    total += this.#counts[this.#bounds.length] as number;
-    return [
-      ...samples,
-      { metricName: `${name}_bucket`, labels: { le: "+Inf", ...labels }, value: total },
-      { metricName: `${name}_sum`, labels: { ...labels }, value: this.#sum },
-      { metricName: `${name}_count`, labels: { ...labels }, value: total },
-    ];
+      lines += `${name}_bucket{${before}le="${bounds[at]}"} ${total}\n`;
+    }
+    return lines + sampleLine(`${name}_sum`, labels, this.#sum) + sampleLine(`${name}_count`, labels, total);
   }
 }
 
-export class BoundHistogram {
-  readonly #name: string;
-  readonly #help: string;
+export class BoundHistogram implements ExposedFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type = "histogram";
   readonly #bounds: readonly number[];
-  readonly #children: { readonly labels: Labels; readonly child: HistogramChild }[] = [];
+  readonly #boundTexts: readonly string[];
+  readonly #children: Bound<HistogramChild>[] = [];
 
   constructor(name: string, help: string, bounds: readonly number[]) {
-    this.#name = name;
-    this.#help = help;
+    this.name = name;
+    this.help = help;
     this.#bounds = bounds;
+    this.#boundTexts = [...bounds.map(numberText), "+Inf"];
   }
 
   /** Returns a new child. The caller keeps it, and calls once per combination of labels. */
   labels(labels: Labels): HistogramChild {
     const child = new HistogramChild(this.#bounds);
-    this.#children.push({ labels, child });
+    this.#children.push({ labels: labelText(labels), child });
     return child;
   }
 
   register(registry: Registry): void {
-    register(registry, this.#name, this.#help, "histogram", () =>
-      this.#children.flatMap(({ labels, child }) => child.samples(this.#name, labels)),
-    );
+    registerFamily(registry, this);
+  }
+
+  *text(): Generator<string> {
+    for (const { labels, child } of this.#children) yield child.text(this.name, labels, this.#boundTexts);
   }
 }
 
-/** Makes a metric with the only parts that prom-client reads: its name and its samples. */
-function register(
-  registry: Registry,
-  name: string,
-  help: string,
-  type: "counter" | "histogram",
-  values: () => Sample[],
-): void {
-  const get = async () => ({
-    name,
-    help,
-    type: type as unknown as MetricType,
-    values: values(),
-    aggregator: "sum" as const,
-  });
-  registry.registerMetric({ name, get, reset() {} } as unknown as Metric);
+/** A family that is read from the state of the server each time metrics are read. */
+export class CollectedFamily implements ExposedFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge";
+  readonly #collect: () => Iterable<Sample>;
+
+  constructor(name: string, help: string, type: "counter" | "gauge", collect: () => Iterable<Sample>) {
+    this.name = name;
+    this.help = help;
+    this.type = type;
+    this.#collect = collect;
+  }
+
+  register(registry: Registry): void {
+    registerFamily(registry, this);
+  }
+
+  *text(): Generator<string> {
+    for (const [labels, value] of this.#collect()) yield sampleLine(this.name, labelText(labels), value);
+  }
+}
+
+/** Returns the child for a value of the only label, made when it is first asked for. `values` must be bounded. */
+export function childrenBy<Value extends string, Child>(make: (value: Value) => Child): (value: Value) => Child {
+  const children = new Map<Value, Child>();
+  return (value) => {
+    let child = children.get(value);
+    if (child === undefined) {
+      child = make(value);
+      children.set(value, child);
+    }
+    return child;
+  };
+}
+
+/** prom-client's registry keeps the families. It reads none of them, see `exposeMetrics`. */
+function registerFamily(registry: Registry, family: ExposedFamily): void {
+  registry.registerMetric(family as unknown as Parameters<Registry["registerMetric"]>[0]);
 }

@@ -294,7 +294,7 @@ test.each([
   ["a narrow window", { windowEventsMax: 3, windowEventsMin: 1 }],
   ["few kept frames", { frameBytesMax: 20 }],
 ])(
-  "each watch sees every change once and in order, whatever is written and whichever watch stalls: %s",
+  "each watch sees every change once and in order, after any writes and whichever watch stalls: %s",
   async (_title, limits) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {

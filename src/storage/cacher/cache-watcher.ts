@@ -6,6 +6,7 @@ import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import { type EventWindow, type SentType, WindowEvent } from "./event-window.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+import type { CacheCounts } from "./cache-counts.ts";
 import type { CacherMetrics } from "./metrics.ts";
 import type { ReadGate } from "./read-gate.ts";
 import { chunkBytes, joinChunk, joinFrames, type ShareGroup } from "./share-group.ts";
@@ -41,11 +42,11 @@ export interface WatchOptions {
     | { readonly kind: "initial"; readonly endBookmark: boolean }
     | { readonly kind: "after"; readonly revision: Revision };
   readonly bookmarks: boolean;
-  /** Is called when the initial state has been sent. */
-  readonly onStateSent?: (() => void) | undefined;
   /** Time at which the watch ends, in milliseconds since the epoch. */
   readonly deadlineMs: number;
   readonly encoder: FrameEncoder;
+  /** Called when the state is sent with which the watch began. */
+  readonly onInitialSent?: () => void;
 }
 
 export interface CacheWatcher {
@@ -68,6 +69,7 @@ export interface WatchSource {
   readonly scheduler: WatchScheduler;
   readonly historyGate: ReadGate;
   readonly metrics: CacherMetrics | undefined;
+  readonly counts: CacheCounts;
   /** Returns the current state, which later writes do not affect. */
   snapshot(): EntryTree;
   join(groupKey: string): ShareGroup;
@@ -188,7 +190,7 @@ export class WindowWatcher implements CacheWatcher {
           ? this.#initialChunk(this.#initial)
           : this.#inBatches(this.#preparing, this.#initialBatch(this.#initial));
       if (chunk !== undefined || this.#blocked) return chunk;
-      if (this.#initial === undefined) this.#options.onStateSent?.();
+      if (this.#initial === undefined) this.#options.onInitialSent?.();
     }
     if (this.#initialBookmark) {
       this.#initialBookmark = false;
@@ -302,7 +304,6 @@ export class WindowWatcher implements CacheWatcher {
     while (this.#preparing !== undefined && this.#position < window.end) {
       const chunk = this.#inBatches(this.#preparing, this.#liveBatch(window));
       if (chunk !== undefined || this.#blocked) return chunk;
-      if (this.#initial === undefined) this.#options.onStateSent?.();
     }
     while (this.#position < window.end) {
       const { encoder } = this.#options;
@@ -392,6 +393,7 @@ export class WindowWatcher implements CacheWatcher {
   /** Writes a chunk. Returns false when the watch has to wait for the sink. */
   #write(chunk: Uint8Array, events: number): boolean {
     const sink = this.#sink as ByteSink;
+    this.#source.counts.dispatched += events;
     this.#source.metrics?.sent?.(this.#source.prefix, events, chunk.byteLength);
     if (sink.write(chunk)) return true;
     this.#blocked = true;
@@ -449,7 +451,7 @@ export class WindowWatcher implements CacheWatcher {
   /** Reports the error to the client and ends the watch. */
   #fail(error: unknown): void {
     if (this.#ended) return;
-    if (error instanceof CompactedError) this.#source.metrics?.expired?.(this.#source.prefix);
+    if (error instanceof CompactedError) this.#source.counts.expiredWatches++;
     try {
       this.#sink?.write(this.#options.encoder.error(statusOf(error, this.#after)));
     } catch (failure) {

@@ -4,6 +4,7 @@ import { status } from "../../api/status.ts";
 import type { Revision } from "../../api/revision.ts";
 import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import { CacheCounts } from "./cache-counts.ts";
 import { type CacheWatcher, type WatchOptions, type WatchSource, WindowWatcher } from "./cache-watcher.ts";
 import { EventWindow } from "./event-window.ts";
 import { type CacherLimits, defaultCacherLimits } from "./limits.ts";
@@ -58,6 +59,8 @@ export interface ListOptions {
   readonly labels?: LabelSelector;
   /** Revision of the state to list; the newest by default. */
   readonly at?: Revision;
+  /** The list is counted. Absent for one that no client asked for. */
+  readonly isRequest?: true;
 }
 
 export interface ListPage {
@@ -72,6 +75,7 @@ export interface ListPage {
 /** The objects of one resource in memory, in order, with their recent past. Shares the store's entries. */
 export class Cacher {
   readonly prefix: Key;
+  readonly counts = new CacheCounts();
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #limits: CacherLimits;
@@ -79,6 +83,7 @@ export class Cacher {
   #window: EventWindow;
   #history: TreeHistory;
   #tree: EntryTree;
+  #bodyBytes = 0;
   /** Revision of this resource's last change, or of the initial state. */
   #changed: Revision;
   /** All entries in order; cleared by the next change. */
@@ -100,7 +105,7 @@ export class Cacher {
     this.#limits = { ...defaultCacherLimits, ...options.limits };
     this.#feed = options.feed ?? this.#ownFeed(options);
     this.#changed = store.revision;
-    this.#tree = entryTree(store.scan(prefix));
+    this.#tree = this.#build();
     this.#window = new EventWindow(this.#limits, store.revision);
     this.#history = new TreeHistory(this.#limits, this.#window);
     this.#source = this.#makeSource(options);
@@ -119,6 +124,16 @@ export class Cacher {
 
   get size(): number {
     return this.#tree.size;
+  }
+
+  /** Size of the bodies of all objects. */
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
+  /** Events kept in memory at most. */
+  get eventsMax(): number {
+    return this.#limits.windowEventsMax;
   }
 
   /** Number of running watches. */
@@ -144,6 +159,21 @@ export class Cacher {
     return tree === undefined ? this.#listHistory(options, at) : this.#listTree(tree, options, at);
   }
 
+  /** Waits until the cache is as new as a list has to be. @param isConsistent the list has to show the newest state */
+  async whenFresh(wait: () => Promise<void> | undefined, isConsistent: boolean): Promise<void> {
+    const { counts } = this;
+    const startedMs = this.#clock.steadyMs();
+    try {
+      const waiting = wait();
+      if (waiting !== undefined) await waiting;
+      if (isConsistent) counts.consistentReads++;
+    } catch (error) {
+      if (isConsistent) counts.failedConsistentReads++;
+      throw error;
+    }
+    this.#source.metrics?.waited?.(this.prefix, (this.#clock.steadyMs() - startedMs) / 1_000);
+  }
+
   /** Returns a watch that starts now. It uses no resources until `run`. */
   watch(options: WatchOptions): CacheWatcher {
     const watcher = new WindowWatcher(this.#source, options);
@@ -164,7 +194,10 @@ export class Cacher {
    */
   apply(event: StoreEvent): void {
     if (event.revision <= this.#changed || this.#closed) return;
+    this.counts.received++;
     this.#history.beforeChange(event);
+    if (event.type !== "DELETED") this.#bodyBytes += event.entry.body.byteLength;
+    this.#bodyBytes -= event.previous?.body.byteLength ?? 0;
     if (event.type === "DELETED") this.#tree.delete(event.entry.key);
     else this.#tree.set(event.entry.key, event.entry);
     this.#changed = event.revision;
@@ -183,7 +216,7 @@ export class Cacher {
   reset(): void {
     for (const watcher of this.#open) watcher.stop();
     this.#changed = this.#store.revision;
-    this.#tree = entryTree(this.#store.scan(this.prefix));
+    this.#tree = this.#build();
     this.#all = undefined;
     this.#window = new EventWindow(this.#limits, this.#store.revision);
     this.#history = new TreeHistory(this.#limits, this.#window);
@@ -198,6 +231,15 @@ export class Cacher {
     this.#disposables.length = 0;
   }
 
+  #build(): EntryTree {
+    const entries = this.#store.scan(this.prefix);
+    this.counts.builds++;
+    this.counts.builtFrom += entries.length;
+    this.#bodyBytes = 0;
+    for (const { body } of entries) this.#bodyBytes += body.byteLength;
+    return entryTree(entries);
+  }
+
   #listTree(tree: EntryTree, options: ListOptions, revision: Revision): ListPage {
     const { limit = 0, start = options.prefix } = options;
     const low = start > options.prefix ? start : options.prefix;
@@ -205,26 +247,39 @@ export class Cacher {
     const select = selection(options);
     if (limit <= 0 && select === undefined && tree === this.#tree && low === this.prefix) {
       this.#all ??= tree.valuesArray();
+      this.#count(options, this.#all.length, this.#all.length);
       return { entries: this.#all, revision, next: undefined, remaining: undefined };
     }
     const max = limit > 0 ? limit : Number.POSITIVE_INFINITY;
     const entries: Entry[] = [];
     let more = false;
+    let examined = 0;
     forEntries(tree, low, high, (entry) => {
+      examined++;
       if (select !== undefined && !select(entry)) return true;
       more = entries.length >= max;
       if (!more) entries.push(entry);
       return !more;
     });
+    this.#count(options, examined, entries.length);
     const page = pageOf(entries, revision, more);
     if (page.next === undefined) return page;
     if (tree === this.#tree) this.#history.keep(tree, this.#changed, this.#clock.nowMs());
     return select === undefined ? { ...page, remaining: countEntries(tree, page.next, high) } : page;
   }
 
+  #count({ isRequest }: ListOptions, examined: number, returned: number): void {
+    if (isRequest === undefined) return;
+    this.counts.lists++;
+    this.counts.examined += examined;
+    this.counts.returned += returned;
+  }
+
   /** Reads the store at `at`. The remaining count is unknown in this case. */
   async #listHistory(options: ListOptions, at: Revision): Promise<ListPage> {
     this.#source.metrics?.historyRead?.(this.prefix, "list");
+    const { counts } = this;
+    counts.historyLists++;
     const { prefix, limit = 0, start = prefix } = options;
     const select = selection(options);
     const max = limit > 0 ? limit : Number.POSITIVE_INFINITY;
@@ -234,10 +289,12 @@ export class Cacher {
     for (;;) {
       const range = { prefix, start: low, ...(pageSize === Number.POSITIVE_INFINITY ? {} : { limit: pageSize }) };
       const read = await this.#gate.run(() => this.#store.scanAt(at, range));
+      counts.historyRead += read.length;
       for (const entry of read) {
         if (select !== undefined && !select(entry)) continue;
         if (entries.length >= max) return pageOf(entries, at, true);
         entries.push(entry);
+        counts.historyReturned++;
       }
       if (read.length < pageSize) return pageOf(entries, at, false);
       low = `${(read[read.length - 1] as Entry).key}\0`;
@@ -278,6 +335,7 @@ export class Cacher {
       clock,
       random,
       metrics,
+      counts: this.counts,
       window: () => this.#window,
       scheduler: feed.scheduler,
       historyGate: this.#gate,

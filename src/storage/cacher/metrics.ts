@@ -6,6 +6,6 @@ export interface CacherMetrics {
   sent?(prefix: string, events: number, bytes: number): void;
   /** Records a list or a watch that needed the store's history. */
   historyRead?(prefix: string, kind: "list" | "watch"): void;
-  /** Records a watch that ended with 410 because its position in the history is gone. */
-  expired?(prefix: string): void;
+  /** Records the time that a list waited until the cache was as new as it has to be. */
+  waited?(prefix: string, seconds: number): void;
 }

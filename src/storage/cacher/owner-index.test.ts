@@ -78,7 +78,7 @@ test("a question asked while events are being told does not count them twice", a
   expect([owners.dependentsOf("one"), owners.dependentsOf("two"), owners.size]).toEqual([[], [pod("a")], 1]);
 });
 
-test("what is let go hears nothing, and is built anew when it is asked", async () => {
+test("a released index gets no changes, and is built again when it is needed", async () => {
   const store = new MemoryStore();
   const owners = new OwnerIndex(store);
   owners.dependentsOf("owner");
@@ -94,7 +94,7 @@ const step = fc.record({
   uids: fc.option(fc.array(fc.constantFrom(...uids), { maxLength: 4 }), { nil: undefined, freq: 4 }),
 });
 
-describe("whatever is written", () => {
+describe("after any writes", () => {
   test("the index says what a scan finds", async () => {
     await fc.assert(
       fc.asyncProperty(

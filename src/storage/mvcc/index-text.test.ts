@@ -63,7 +63,7 @@ describe("beside programs of the former format", () => {
     );
   });
 
-  test("what they wrote gets its owners from the body", () => {
+  test("their entries get their owners from the body", () => {
     const indexes = new IndexCache();
     fc.assert(
       fc.property(index, (written) => {

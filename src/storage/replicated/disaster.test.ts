@@ -42,9 +42,9 @@ describe("from one survivor", () => {
 
     const directory = join(path, `member-${self}`);
     const recovered = await recoverReplica(directory);
-    expect(recovered).toEqual({ self, forgotten: [1, 2, 3].filter((id) => id !== self) });
+    expect(recovered).toMatchObject({ self, forgotten: [1, 2, 3].filter((id) => id !== self) });
     // The second call finds no other member to forget.
-    expect(await recoverReplica(directory)).toEqual({ self, forgotten: [] });
+    expect(await recoverReplica(directory)).toMatchObject({ self, forgotten: [] });
 
     const alone = await openAlone(directory);
     expect(alone.store.revision).toBe(revision);

@@ -35,7 +35,7 @@ const operation: fc.Arbitrary<Command["operation"]> = fc.oneof(
 const command = fc.record({ key: text.map((name) => `/registry/${name}`), expect: expectation, operation });
 const id = fc.record({ origin: fc.uuid(), sequence: fc.nat(), floor: fc.nat(), basis: fc.nat() });
 
-test("what is read from a batch of commands is what was written", () => {
+test("a batch of commands is read back as it was written", () => {
   fc.assert(
     fc.property(id, fc.array(command, { maxLength: 5 }), (batch, commands) => {
       const entry = new LogEntry(encodeCommands(batch, commands));
@@ -57,7 +57,7 @@ const decisions: readonly Decision[] = [
 ];
 
 for (const decision of decisions) {
-  test(`what is read from a decision to ${decision.kind} is what was written`, () => {
+  test(`a decision to ${decision.kind} is read back as it was written`, () => {
     const entry = new LogEntry(encodeDecision(batchId, decision));
     expect(entry.isDecision).toBe(true);
     expect(entry.id).toEqual(batchId);
@@ -65,7 +65,7 @@ for (const decision of decisions) {
   });
 }
 
-test("what a newer version wrote is refused rather than passed over", () => {
+test("an entry of a newer version is refused, not skipped", () => {
   const ofFormat = encodeDecision(batchId, decisions[0] as Decision);
   ofFormat[0] = 2;
   expect(() => new LogEntry(ofFormat)).toThrow(new UnknownLogEntryError("an entry of the log has format 2"));

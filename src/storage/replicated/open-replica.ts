@@ -53,6 +53,8 @@ export interface ReplicaSelf {
   peerAddressOf(member: MemberNumber): string | undefined;
   /** Reports whether a member that the log does not name yet may exist. */
   mayHaveJoined(member: MemberNumber): boolean;
+  /** Reports whether a member existed and was removed. */
+  wasRemoved(member: MemberNumber): boolean;
 }
 
 export interface OpenedLog {
@@ -84,7 +86,9 @@ export type ReplicaEvent =
   | { readonly kind: "stalled"; readonly what: string; readonly ms: number }
   | { readonly kind: "refused"; readonly member: MemberNumber; readonly reason: string }
   | { readonly kind: "violated"; readonly member: MemberNumber | undefined; readonly error: Error }
-  | { readonly kind: "failed"; readonly error: Error };
+  | { readonly kind: "failed"; readonly error: Error }
+  /** The other members have removed this one for good. */
+  | { readonly kind: "removed" };
 
 export interface OpenReplica {
   readonly store: ReplicatedStore;
@@ -159,16 +163,20 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
   const feed = new AppliedFeed(clock);
   const proposer = new Proposer({ propose: (bytes) => node.propose(bytes), appliedIndex: () => state.index, clock });
   const leader = new LeaderWatch(id, clock, () => proposer.leaderChanged());
-  const fail = (error: Error) => {
-    onEvent({ kind: "failed", error });
-    store.fail(new StoreUnavailableError(`the store failed and takes no more writes: ${error.message}`));
+  const end = (event: ReplicaEvent, reason: string) => {
+    if (store.failure !== undefined) return;
+    store.fail(new StoreUnavailableError(reason));
+    onEvent(event);
     void node.stop();
   };
+  const fail = (error: Error) =>
+    end({ kind: "failed", error }, `the store failed and takes no more writes: ${error.message}`);
   const state = new ReplicaState({ directory, clusterId, opened, feed, proposer, open, onFailure: fail });
   const peerAddressOf = (member: MemberNumber) =>
     (state.members.get(member) ?? seeds.find((seed) => seed.id === member))?.peerAddress;
   const mayHaveJoined = (member: MemberNumber) => state.mayHaveJoined(member);
-  const transport = await connect?.({ clusterId, id, starts, peerAddressOf, mayHaveJoined });
+  const wasRemoved = (member: MemberNumber) => state.wasRemoved(member);
+  const transport = await connect?.({ clusterId, id, starts, peerAddressOf, mayHaveJoined, wasRemoved });
   const node: RaftNode<undefined> = await RaftNode.start({
     id: toMemberId(id),
     log,
@@ -187,7 +195,10 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
       membership: (membership) => leader.membership(membership),
       failed: fail,
       stalled: (what, ms) => onEvent({ kind: "stalled", what, ms }),
-      refused: (member, reason) => onEvent({ kind: "refused", member, reason }),
+      refused(member, reason) {
+        if (reason === "removed") end({ kind: "removed" }, "this member was removed from the cluster");
+        else onEvent({ kind: "refused", member, reason });
+      },
       violated: (member, error) => onEvent({ kind: "violated", member, error }),
     },
   });

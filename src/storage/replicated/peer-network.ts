@@ -26,6 +26,7 @@ export function connectPeers(self: ReplicaSelf, { address, tls }: PeerNetworkOpt
     addressOf: (member) => addressOf(self.peerAddressOf(member)),
     tls,
     mayHaveJoined: self.mayHaveJoined,
+    wasRemoved: self.wasRemoved,
   });
   return { transport, reloadCertificates: () => transport.reloadCertificates() };
 }

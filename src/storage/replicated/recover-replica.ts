@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
   forceMembership,
-  type Index,
   LogError,
   membershipOf,
   membersOf,
@@ -11,15 +10,17 @@ import {
   toIndex,
   toMemberId,
 } from "../../../raft/index.ts";
-import type { MemberNumber } from "../cluster.ts";
+import type { MemberNumber, MemberRecord } from "../cluster.ts";
 import { DataDirectory } from "../mvcc/data-directory.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 import { openDatabase } from "../mvcc/database.ts";
-import { readRecord } from "../mvcc/state-record.ts";
+import { readRecord, type StateRecord } from "../mvcc/state-record.ts";
 import { encodeDecision } from "./log-entry.ts";
 
 export interface RecoveredReplica {
   readonly self: MemberNumber;
+  /** Its record; undefined if its state has none yet. */
+  readonly record: MemberRecord | undefined;
   /** Members that were removed. */
   readonly forgotten: readonly MemberNumber[];
 }
@@ -44,15 +45,16 @@ export async function recoverReplica(directory: string): Promise<RecoveredReplic
     const { log } = await openLog(opened.logPath, { clusterId: member.clusterId, memberId: self });
     try {
       const forgotten: MemberNumber[] = [];
+      const state = await stateOf(opened);
       await forceMembership(log, {
         membership: membershipOf([self]),
-        stateIndex: await stateIndexOf(opened),
+        stateIndex: toIndex(state?.index ?? 0),
         following(before, index) {
           forgotten.push(...membersOf(before).filter((id) => id !== self));
           return forgotten.map((id, at) => forgetting(id, at, index));
         },
       });
-      return { self: member.id, forgotten };
+      return { self: member.id, forgotten, record: state?.members.find(({ id }) => id === member.id) };
     } finally {
       await log.close();
     }
@@ -65,11 +67,11 @@ export async function recoverReplica(directory: string): Promise<RecoveredReplic
   }
 }
 
-async function stateIndexOf(directory: DataDirectory): Promise<Index> {
-  if (directory.identity.state === "new") return toIndex(0);
+async function stateOf(directory: DataDirectory): Promise<StateRecord | undefined> {
+  if (directory.identity.state === "new") return undefined;
   const database = await openDatabase(directory.databasePath, { createIfMissing: false });
   try {
-    return toIndex((await readRecord(database))?.index ?? 0);
+    return await readRecord(database);
   } finally {
     await database.close();
   }

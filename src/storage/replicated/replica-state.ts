@@ -85,6 +85,10 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     return this.#state.mayHaveJoined(id);
   }
 
+  wasRemoved(id: MemberNumber): boolean {
+    return this.#state.wasRemoved(id);
+  }
+
   get members(): ReadonlyMap<MemberNumber, MemberRecord> {
     return this.#state.members;
   }

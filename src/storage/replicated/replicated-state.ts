@@ -69,6 +69,11 @@ export class ReplicatedState {
     return this.#members.has(id) || id >= this.#nextMember;
   }
 
+  /** Reports whether a member had this number and was removed. An old state reports it later than the others. */
+  wasRemoved(id: MemberNumber): boolean {
+    return id > 0 && !this.mayHaveJoined(id);
+  }
+
   get corrupt(): ReadonlyMap<Key, CorruptEntryError> {
     return this.#corrupt;
   }

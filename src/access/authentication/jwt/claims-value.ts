@@ -1,8 +1,9 @@
 import {
-  concatLists,
+  isJsonFields,
+  isJsonList,
   type Json,
   type JsonFields,
-  List,
+  JsonList,
   type Result,
   unescapeFieldName,
   type Value,
@@ -20,37 +21,8 @@ export function claimsValue(json: Json): Value {
 
 function partValue(json: Json): Value {
   if (typeof json === "bigint") return Number(json);
-  if (isJsonList(json)) return new ClaimsList(json);
+  if (isJsonList(json)) return new JsonList(json, partValue);
   return isJsonFields(json) ? new ClaimsMap(json, true) : json;
-}
-
-function isJsonList(json: Json): json is readonly Json[] {
-  return Array.isArray(json);
-}
-
-function isJsonFields(json: Json): json is JsonFields {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
-}
-
-class ClaimsList extends List {
-  readonly #items: readonly Json[];
-
-  constructor(items: readonly Json[]) {
-    super();
-    this.#items = items;
-  }
-
-  get size(): number {
-    return this.#items.length;
-  }
-
-  at(index: number): Result {
-    return partValue(this.#items[index] ?? null);
-  }
-
-  concat(other: List): List {
-    return concatLists(this, other);
-  }
 }
 
 class ClaimsMap extends ValueMap {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../process/clock.ts";
+import type { TokenUse } from "../authentication-observer.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "../token-authenticator.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
@@ -27,6 +28,8 @@ export interface ServiceAccountTokenOptions {
   readonly clock: Clock;
   /** Called for each use of a token of a Secret. */
   onSecretUsed?(namespace: string, name: string): void;
+  /** Called for each accepted token. */
+  onUse?(kind: TokenUse): void;
 }
 
 /** Label of a Secret whose token was unused for long and is no longer accepted. */
@@ -63,7 +66,9 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
     if (audiences.length === 0) throw refused("token audiences are not among those of this server");
     if (claims.audiences === undefined) return judgeSecretToken(token, claims, audiences);
     checkObjects(claims, now);
-    return { user: userOf(claims), audiences, notes: staleness(claims, now) };
+    const notes = staleness(claims, now);
+    options.onUse?.(notes === undefined ? "valid" : "stale");
+    return { user: userOf(claims), audiences, notes };
   }
 
   /** Judges a token of a Secret. It names its Secret without a uid, so the Secret must still hold this very token. */
@@ -71,7 +76,10 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
     const { namespace, serviceAccount, secret } = claims;
     const subject = serviceAccountUserName(namespace, serviceAccount.name);
     const answer = { user: userOf(claims), audiences, notes: [[legacyTokenNote, subject]] as const };
-    if (!options.lookup || secret === undefined) return answer;
+    if (!options.lookup || secret === undefined) {
+      options.onUse?.("legacy");
+      return answer;
+    }
     const holder = objects.find("secrets", namespace, secret.name);
     if (holder === undefined || holder.deletedMs !== undefined) throw refused("the Secret of the token is gone");
     if (holder.token !== Buffer.from(token).toString("base64")) throw refused("the Secret holds another token by now");
@@ -80,6 +88,7 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
     if (account.uid !== serviceAccount.uid) throw refused("the account of the token is another one by now");
     if ((holder.labels[invalidSinceLabel] ?? "") !== "") throw refused("the token of the Secret is marked as invalid");
     options.onSecretUsed?.(namespace, secret.name);
+    options.onUse?.("legacy");
     return answer;
   }
 

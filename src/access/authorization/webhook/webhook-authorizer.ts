@@ -4,6 +4,7 @@ import type { UserInfo } from "../../../request/user-info.ts";
 import { parseJson } from "../../../api/codec/json.ts";
 import { type Answer, AnswerTooLongError, type JsonEndpoint } from "../../../client/json-endpoint.ts";
 import type { Attributes } from "../attributes.ts";
+import type { WebhookAuthorizerObserver, WebhookResult } from "../authorization-observer.ts";
 import { type Authorizer, type Decision, noOpinion } from "../authorizer.ts";
 import { DecisionCache } from "./decision-cache.ts";
 import { conditionsMatch, type MatchCondition } from "./match-conditions.ts";
@@ -27,6 +28,7 @@ export interface WebhookOptions {
   readonly timeoutMs: number;
   readonly failurePolicy: "NoOpinion" | "Deny";
   readonly conditions: readonly MatchCondition[];
+  readonly observer?: WebhookAuthorizerObserver | undefined;
 }
 
 /**
@@ -51,7 +53,10 @@ export function webhookAuthorizer(options: WebhookOptions): Authorizer {
           );
           return decision;
         },
-        (error: unknown) => failed(options, error),
+        (error: unknown) => {
+          if (options.failurePolicy === "NoOpinion") options.observer?.failedOpen(resultOf(error));
+          return failed(options, error);
+        },
       );
     },
     rulesFor: () => ({
@@ -72,12 +77,25 @@ function questionOf(
   try {
     if (options.conditions.length > 0) {
       const spec = reviewSpec(user, attributes, { ...options, version: "v1" });
-      if (!conditionsMatch(options.conditions, spec)) return undefined;
+      if (!matches(options, spec)) return undefined;
     }
   } catch (error) {
     return { error };
   }
   return reviewText(reviewSpec(user, attributes, options), options);
+}
+
+/** Evaluates the conditions and records how that went. @throws Error for a condition that cannot be evaluated */
+function matches({ conditions, observer }: WebhookOptions, spec: JsonObject): boolean {
+  const startedMs = performance.now();
+  let outcome: Parameters<WebhookAuthorizerObserver["conditionsEvaluated"]>[1] = "failed";
+  try {
+    const isMatch = conditionsMatch(conditions, spec);
+    outcome = isMatch ? "matched" : "excluded";
+    return isMatch;
+  } finally {
+    observer?.conditionsEvaluated((performance.now() - startedMs) / 1_000, outcome);
+  }
 }
 
 function failed({ name, failurePolicy }: WebhookOptions, error: unknown): Decision {
@@ -87,7 +105,24 @@ function failed({ name, failurePolicy }: WebhookOptions, error: unknown): Decisi
   throw error;
 }
 
+function resultOf(error: unknown): WebhookResult {
+  return error instanceof Error && error.name === "TimeoutError" ? "timeout" : "error";
+}
+
 async function ask(options: WebhookOptions, question: string): Promise<Decision> {
+  const startedMs = performance.now();
+  let result: WebhookResult = "success";
+  try {
+    return await tryToAsk(options, question);
+  } catch (error) {
+    result = resultOf(error);
+    throw error;
+  } finally {
+    options.observer?.asked(result, (performance.now() - startedMs) / 1_000);
+  }
+}
+
+async function tryToAsk(options: WebhookOptions, question: string): Promise<Decision> {
   const signal = AbortSignal.timeout(options.timeoutMs);
   let waitMs = firstRetryMs;
   for (let tries = 1; ; tries++) {

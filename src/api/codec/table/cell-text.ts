@@ -1,18 +1,14 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
-import { objectsOf } from "../../json-reading.ts";
-
 /** Returns the pairs as `a=1,b=2`, sorted, or `<none>`. */
-export function pairsText(value: JsonValue | undefined): string {
-  if (!isJsonObject(value)) return "<none>";
-  const pairs = Object.keys(value)
+export function pairsText(map: Readonly<Record<string, string>> = {}): string {
+  const pairs = Object.keys(map)
     .sort()
-    .map((key) => `${key}=${String(value[key])}`);
+    .map((key) => `${key}=${map[key]}`);
   return pairs.join(",") || "<none>";
 }
 
 /** Returns `True`, `False` or `<unset>`. */
-export function flagText(value: JsonValue | undefined): string {
-  if (typeof value !== "boolean") return "<unset>";
+export function flagText(value: boolean | undefined): string {
+  if (value === undefined) return "<unset>";
   return value ? "True" : "False";
 }
 
@@ -27,9 +23,11 @@ export function firstFew(
   return count > shownMax ? `${shown} + ${count - shownMax} more...` : shown;
 }
 
+interface Conditioned {
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+}
+
 /** Reports whether a status has a condition of this type that is True. */
-export function hasCondition(status: JsonObject, type: string): boolean {
-  return objectsOf(status["conditions"]).some(
-    (condition) => condition["type"] === type && condition["status"] === "True",
-  );
+export function hasCondition({ conditions = [] }: Conditioned, type: string): boolean {
+  return conditions.some((condition) => condition.type === type && condition.status === "True");
 }

@@ -11,11 +11,11 @@ export function cellsOf(object: KubeObject, { table }: ResourceInfo, nowMs: numb
     Name: metadata.name ?? "",
     Age: ageOf(metadata.creationTimestamp, nowMs),
     "Created At": metadata.creationTimestamp ?? "<unknown>",
-    ...table?.cells(object as JsonObject, nowMs),
+    ...table?.cells(object, nowMs),
   };
 }
 
 /** Returns the conditions of the row itself. */
 export function rowConditionsOf(object: KubeObject, { table }: ResourceInfo): JsonObject[] {
-  return table?.rowConditions?.(object as JsonObject) ?? [];
+  return table?.rowConditions?.(object) ?? [];
 }

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
-import { eventCells } from "../../../kinds/core/event-cells.ts";
+import { eventConversion } from "../../../kinds/events/conversion.ts";
 import { ageOf, humanDuration } from "./human-duration.ts";
-import { nodeCells } from "../../../kinds/core/node-cells.ts";
-import { podCells, podRowConditions } from "../../../kinds/core/pod-cells.ts";
-
-const nowMs = Date.parse("2026-01-01T01:00:00Z");
+import { cells, nowMs, rowConditions } from "./testing.ts";
 
 test.each([
   [-2_000, "<invalid>"],
@@ -36,7 +33,7 @@ test("ageOf() does not guess an age without a timestamp", () => {
 const running = { ready: true, state: { running: {} } };
 const containers = (count: number) => Array.from({ length: count }, (_, at) => ({ name: `c${at}` }));
 
-describe("podCells()", () => {
+describe("the row of a pod", () => {
   const cases: [string, JsonObject, JsonObject][] = [
     ["a pod without status", { spec: { containers: containers(1) } }, { Status: "", Ready: "0/1", Restarts: "0" }],
     [
@@ -180,12 +177,15 @@ describe("podCells()", () => {
     ],
   ];
   test.each(cases)("shows %s", (_name, pod, expected) => {
-    expect(podCells(pod, nowMs)).toMatchObject(expected);
+    expect(cells("", "Pod", pod)).toMatchObject(expected);
   });
 
   test("marks the rows of pods that have ended", () => {
-    expect(podRowConditions({ status: { phase: "Failed" } })[0]).toMatchObject({ type: "Completed", reason: "Failed" });
-    expect(podRowConditions({ status: { phase: "Running" } })).toEqual([]);
+    expect(rowConditions("", "Pod", { status: { phase: "Failed" } })[0]).toMatchObject({
+      type: "Completed",
+      reason: "Failed",
+    });
+    expect(rowConditions("", "Pod", { status: { phase: "Running" } })).toEqual([]);
   });
 });
 
@@ -196,16 +196,16 @@ test.each([
     "NotReady,SchedulingDisabled",
   ],
   [{}, "Unknown"],
-] as const)("nodeCells() shows %j as %s", (node, text) => {
-  expect(nodeCells(node as unknown as JsonObject)["Status"]).toBe(text);
+] as const)("a node with %j is %s", (node, text) => {
+  expect(cells("", "Node", node as unknown as JsonObject)["Status"]).toBe(text);
 });
 
-test("nodeCells() shows roles sorted, and addresses", () => {
+test("a node's row shows its roles in order, and its addresses", () => {
   const node = {
     metadata: { labels: { "node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/control-plane": "" } },
     status: { addresses: [{ type: "InternalIP", address: "10.0.0.1" }], nodeInfo: { kubeletVersion: "v1.36.0" } },
   };
-  expect(nodeCells(node)).toMatchObject({
+  expect(cells("", "Node", node)).toMatchObject({
     Roles: "control-plane,worker",
     "Internal-IP": "10.0.0.1",
     "External-IP": "<none>",
@@ -214,16 +214,9 @@ test("nodeCells() shows roles sorted, and addresses", () => {
   });
 });
 
-test("eventCells() reads the fields of both groups", () => {
-  const core = {
-    involvedObject: { kind: "Pod", name: "x" },
-    source: { component: "kubelet", host: "n1" },
-    lastTimestamp: "2026-01-01T00:55:00Z",
-    firstTimestamp: "2026-01-01T00:50:00Z",
-    count: 4,
-    message: " pulled\n",
-  };
-  const events = {
+test("a row of events.k8s.io is that of the stored event", () => {
+  const regarding = {
+    metadata: {},
     regarding: { kind: "Pod", name: "x" },
     reportingController: "kubelet",
     reportingInstance: "n1",
@@ -231,14 +224,26 @@ test("eventCells() reads the fields of both groups", () => {
     series: { count: 4, lastObservedTime: "2026-01-01T00:55:00.000000Z" },
     note: "pulled",
   };
-  const expected = {
-    "Last Seen": "5m",
-    "First Seen": "10m",
-    Object: "pod/x",
-    Source: "kubelet, n1",
-    Count: 4,
-    Message: "pulled",
-  };
-  expect(eventCells(core, nowMs)).toMatchObject(expected);
-  expect(eventCells(events, nowMs)).toMatchObject(expected);
+  expect(cells("", "Event", eventConversion.toStorage(regarding))).toMatchObject(eventRow);
 });
+
+test("an event's row shows its source and its last occurrence", () => {
+  const event = {
+    involvedObject: { kind: "Pod", name: "x" },
+    source: { component: "kubelet", host: "n1" },
+    lastTimestamp: "2026-01-01T00:55:00Z",
+    firstTimestamp: "2026-01-01T00:50:00Z",
+    count: 4,
+    message: " pulled\n",
+  };
+  expect(cells("", "Event", event)).toMatchObject(eventRow);
+});
+
+const eventRow = {
+  "Last Seen": "5m",
+  "First Seen": "10m",
+  Object: "pod/x",
+  Source: "kubelet, n1",
+  Count: 4,
+  Message: "pulled",
+};

@@ -54,7 +54,7 @@ export function tableRow(object: KubeObject, info: ResourceInfo, transform: Tabl
 }
 
 function rowOf(object: KubeObject, info: ResourceInfo, nowMs: number): JsonValue[] {
-  const row = info.table?.row?.(object as unknown as JsonObject, nowMs);
+  const row = info.table?.row?.(object, nowMs);
   if (row !== undefined) return [...row];
   const cells = cellsOf(object, info, nowMs);
   return info.columns.map((column) => cells[column.name] ?? null);

@@ -89,6 +89,7 @@ export interface GeneratedResources {
   readonly "validatingwebhookconfigurations.admissionregistration.k8s.io": { readonly object: admissionregistrationV1.ValidatingWebhookConfiguration; readonly subresources: never };
   readonly "customresourcedefinitions.apiextensions.k8s.io": { readonly object: apiextensionsV1.CustomResourceDefinition; readonly subresources: "status" };
   readonly "priorityclasses.scheduling.k8s.io": { readonly object: schedulingV1.PriorityClass; readonly subresources: never };
+  readonly "podgroups.scheduling.k8s.io": { readonly object: schedulingV1alpha2.PodGroup; readonly subresources: "status" };
   readonly "workloads.scheduling.k8s.io": { readonly object: schedulingV1alpha2.Workload; readonly subresources: never };
   readonly "leases.coordination.k8s.io": { readonly object: coordinationV1.Lease; readonly subresources: never };
   readonly "leasecandidates.coordination.k8s.io": { readonly object: coordinationV1beta1.LeaseCandidate; readonly subresources: never };

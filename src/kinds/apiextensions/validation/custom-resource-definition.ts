@@ -11,6 +11,7 @@ import type {
   CustomResourceDefinitionNames,
   CustomResourceSubresources,
 } from "../../../api/types/apiextensions-v1.ts";
+import { isEstablished } from "../definition-conditions.ts";
 import { validateApiApproval } from "./api-approval.ts";
 import { validateCaBundle } from "./ca-bundle.ts";
 import { validateCustomResourceConversion } from "./custom-resource-conversion.ts";
@@ -36,7 +37,8 @@ export function* validateDefinition(definition: KubeObject, old?: KubeObject): G
   yield;
   const { group, names } = fresh.spec;
   const stored = old === undefined ? undefined : definitionSpecOf(old);
-  const check = new SpecCheck(fresh, stored, isEstablished(old));
+  const ratchets = stored === undefined ? allRequired : yield* ratchetsOf(schemasOf(stored));
+  const check = new SpecCheck(fresh, stored, { ratchets, wasEstablished: isEstablished(old) });
   yield;
   return [
     ...(old === undefined ? validateName(metadata.name ?? "", `${names.plural}.${group}`) : []),
@@ -55,13 +57,6 @@ const noNames: CustomResourceDefinitionNames = { plural: "", kind: "" };
 export function validateDefinitionStatus(definition: KubeObject): FieldError[] {
   const { status } = definition as unknown as CustomResourceDefinition;
   return validateCustomResourceNames(status?.acceptedNames ?? noNames, "status.acceptedNames");
-}
-
-/** Reports whether objects of a definition can exist. */
-export function isEstablished(definition: KubeObject | undefined): boolean {
-  const { status } = (definition ?? {}) as Partial<CustomResourceDefinition>;
-  const condition = (status?.conditions ?? []).find(({ type }) => type === "Established");
-  return condition?.status === "True";
 }
 
 function validateName(name: string, required: string): FieldError[] {
@@ -123,12 +118,16 @@ class SpecCheck {
   readonly #unchanged: ReadonlySet<string>;
   readonly #requiresStructural: boolean;
 
-  constructor(fresh: DefinitionSpec, old: DefinitionSpec | undefined, wasEstablished: boolean) {
+  constructor(
+    fresh: DefinitionSpec,
+    old: DefinitionSpec | undefined,
+    { ratchets, wasEstablished }: { readonly ratchets: SchemaRatchets; readonly wasEstablished: boolean },
+  ) {
     this.#fresh = fresh;
     this.#old = old;
     this.#wasEstablished = wasEstablished;
     const oldSchemas = old === undefined ? [] : schemasOf(old);
-    this.#ratchets = old === undefined ? allRequired : ratchetsOf(oldSchemas);
+    this.#ratchets = ratchets;
     this.#stored = expressionsOf(oldSchemas);
     this.#unchanged = old === undefined ? new Set() : unchangedVersions(fresh, old);
     const needsStructure = schemasOf(fresh).some((schema) => someSchema(schema, isExtended));

@@ -12,12 +12,17 @@ import { invalidValue } from "../../../api/structural/findings.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "../../../api/structural/open-api-schema.ts";
 import { prune, resourceFields } from "../../../api/structural/prune.ts";
 import { valueValidator } from "../../../api/structural/value-validator.ts";
-import { makeRuleValidator, type RuleSchema, runRules, storedEnvironment, toFieldError } from "../../../cel/index.ts";
+import {
+  makeRuleValidator,
+  objectCostMax,
+  type RuleSchema,
+  runRules,
+  storedEnvironment,
+  toFieldError,
+} from "../../../cel/index.ts";
 
-/** The most that the rules may cost that check all defaults of a schema. */
-const rulesCostMax = 10_000_000;
 /** Nodes that are checked before others get their turn. */
-const nodesPerStep = 200;
+const nodesPerStep = 20;
 const environments = { environmentOf: () => storedEnvironment() };
 
 /** Steps from a resource to a value inside of it; an item has no name. */
@@ -47,7 +52,8 @@ class DefaultsCheck {
   readonly errors: FieldError[] = [];
   readonly #root: OpenApiSchema;
   readonly #requiresPruned: boolean;
-  #budget = rulesCostMax;
+  /** Left for the rules that check all defaults of a schema. */
+  #budget = objectCostMax;
   #nodes = 0;
 
   constructor(root: OpenApiSchema, requiresPruned: boolean) {

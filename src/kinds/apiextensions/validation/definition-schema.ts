@@ -99,7 +99,7 @@ function* validateStructure(
   path: string,
   requiresPrunedDefaults: boolean,
 ): Generator<void, FieldError[]> {
-  const errors = validateStructural(schema, path);
+  const errors = yield* validateStructural(schema, path);
   yield;
   return errors.length > 0 ? errors : yield* validateDefaults(schema, path, requiresPrunedDefaults);
 }

@@ -26,14 +26,17 @@ export const allRequired: SchemaRatchets = {
 /** Types of values. */
 export const schemaTypes = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** Returns what the update of a definition with these schemas has to follow. @param schemas of its versions */
-export function ratchetsOf(schemas: readonly (OpenApiSchema | undefined)[]): SchemaRatchets {
+/**
+ * Returns what the update of a definition with these schemas has to follow. Yields between patterns.
+ * @param schemas of its versions
+ */
+export function* ratchetsOf(schemas: readonly (OpenApiSchema | undefined)[]): Generator<void, SchemaRatchets> {
   const given = schemas.flatMap((schema) => schema ?? []);
   const none = (breaks: (node: OpenApiSchema) => boolean) => !given.some((schema) => someSchema(schema, breaks));
   return {
     requiresSchemas: given.length === schemas.length,
     requiresKnownTypes: none(({ type }) => type !== undefined && !schemaTypes.includes(type)),
-    requiresStructural: given.every(isStructural),
+    requiresStructural: yield* areStructural(given),
     requiresPrunedDefaults: !given.some(hasUnprunedDefaults),
     requiresAtomicSets: none(
       ({ items, "x-kubernetes-list-type": listType }) =>
@@ -43,7 +46,9 @@ export function ratchetsOf(schemas: readonly (OpenApiSchema | undefined)[]): Sch
   };
 }
 
-/** Reports whether a schema is structural. */
-export function isStructural(schema: OpenApiSchema): boolean {
-  return structuralObstacle(schema) === undefined && validateStructural(schema, "").length === 0;
+function* areStructural(schemas: readonly OpenApiSchema[]): Generator<void, boolean> {
+  for (const schema of schemas) {
+    if (structuralObstacle(schema) !== undefined || (yield* validateStructural(schema, "")).length > 0) return false;
+  }
+  return true;
 }

@@ -44,17 +44,30 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== "";
 }
 
-/** Checks that a schema is structural: everything that it says about values, it says of values whose type is known. */
-export function validateStructural(root: OpenApiSchema, path: string): FieldError[] {
+/**
+ * Checks that a schema is structural: everything that it says about values, it says of values whose type is known. Yields
+ * between patterns, each of which may take milliseconds to compile.
+ */
+export function* validateStructural(root: OpenApiSchema, path: string): Generator<void, FieldError[]> {
   const errors: FieldError[] = [];
-  new StructuralCheck(errors).node(root, "root", path);
+  const check = new StructuralCheck(errors);
+  check.node(root, "root", path);
+  yield;
   checkParts(root, root, path, path, errors);
+  for (const [field, pattern] of check.patterns) {
+    yield;
+    const problem = patternProblem(pattern);
+    if (problem === undefined) continue;
+    errors.push(fieldError.invalid(field, pattern, `must be a valid regular expression, but isn't: ${problem}`));
+  }
   if (errors.length === 0) return errors;
   const texts = new Map(errors.map((error) => [error, fieldErrorText(error)]));
   return errors.sort((a, b) => ((texts.get(a) ?? "") < (texts.get(b) ?? "") ? -1 : 1)).slice(0, fieldErrorsMax);
 }
 
 class StructuralCheck {
+  /** Path of each pattern, and the pattern. */
+  readonly patterns: (readonly [field: string, pattern: string])[] = [];
   readonly #errors: FieldError[];
 
   constructor(errors: FieldError[]) {
@@ -149,10 +162,7 @@ class StructuralCheck {
     );
     oneOf.forEach((part, at) => this.#part(part, `${path}.oneOf[${at}]`));
     if (not !== undefined) this.#part(not, `${path}.not`);
-    if (pattern === undefined) return;
-    const problem = patternProblem(pattern);
-    if (problem === undefined) return;
-    this.#refuse(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${problem}`);
+    if (pattern !== undefined) this.patterns.push([`${path}.pattern`, pattern]);
   }
 
   /** Checks a part of `anyOf` and the like, which may say nothing about types. */

@@ -47,7 +47,7 @@ const label =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const portRange = "must be between 1 and 65535, inclusive";
 
-test("a container with a little of everything is accepted", async () => {
+test("a container with all sorts of fields is accepted", async () => {
   expect(await refusal(path, pod)).toEqual([]);
 });
 

@@ -1,17 +1,16 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { objectOf } from "../../../api/json-reading.ts";
 import { validateFinalizerDomain } from "../../../api/validation/object-meta.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import type { Namespace } from "../../../api/types/core-v1.ts";
 
-export function validateNamespace(namespace: KubeObject): FieldError[] {
-  return validateEach(finalizersOf(namespace), (finalizer) => validateFinalizer(finalizer, "spec.finalizers"));
+export function validateNamespace(namespace: Namespace): FieldError[] {
+  return validateEach(namespace.spec?.finalizers ?? [], (finalizer) => validateFinalizer(finalizer, "spec.finalizers"));
 }
 
 /** Validates a write to `namespaces/finalize`. */
-export function validateNamespaceFinalizers(namespace: KubeObject): FieldError[] {
-  return validateEach(finalizersOf(namespace), (finalizer, at) =>
+export function validateNamespaceFinalizers(namespace: Namespace): FieldError[] {
+  return validateEach(namespace.spec?.finalizers ?? [], (finalizer, at) =>
     validateFinalizer(finalizer, `spec.finalizers[${at}]`),
   );
 }
@@ -22,8 +21,8 @@ function validateFinalizer(finalizer: string, field: string): FieldError[] {
 }
 
 /** The phase follows the deletionTimestamp: Terminating with one, Active without. */
-export function validateNamespaceStatusUpdate(namespace: KubeObject): FieldError[] {
-  const phase = String(objectOf(namespace["status"])["phase"] ?? "");
+export function validateNamespaceStatusUpdate(namespace: Namespace): FieldError[] {
+  const phase = namespace.status?.phase ?? "";
   if (namespace.metadata.deletionTimestamp === undefined) {
     return phase === "Active" || phase === ""
       ? []
@@ -32,9 +31,4 @@ export function validateNamespaceStatusUpdate(namespace: KubeObject): FieldError
   return phase === "Terminating"
     ? []
     : [fieldError.invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
-}
-
-function finalizersOf(namespace: KubeObject): string[] {
-  const finalizers = objectOf(namespace["spec"])["finalizers"];
-  return Array.isArray(finalizers) ? finalizers.map(String) : [];
 }

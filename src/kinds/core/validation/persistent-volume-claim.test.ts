@@ -20,7 +20,7 @@ test.each<[string, KubeObject, KubeObject, string[]]>([
     bound("10Gi"),
     ["spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden"],
   ],
-])("a bound claim that asks for %s is answered as it should be", (_, before, after, causes) => {
+])("a bound claim that asks for %s gets the expected answer", (_, before, after, causes) => {
   expect(validateClaimUpdate(after, before).map(({ field, message }) => `${field}: ${message}`)).toEqual(causes);
 });
 

@@ -1,9 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { validateIp } from "../../../api/validation/ip.ts";
-import { isPresent, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { dnsSubdomainProblems, dnsSubdomainUnderscoreProblems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import type { HostAlias, PodSpec } from "../../../api/types/core-v1.ts";
 
 /** Limits of the resolvers of the C library. */
 const nameserversMax = 3;
@@ -11,30 +10,29 @@ const searchesMax = 32;
 const searchCharactersMax = 2048;
 
 /** Settings of the pod's resolver. */
-export function validateDnsConfig(spec: JsonObject, field: string): FieldError[] {
-  const config = objectOf(spec["dnsConfig"]);
-  const nameservers = textsOf(config["nameservers"]);
-  if (spec["dnsPolicy"] === "None" && !isPresent(spec["dnsConfig"])) {
+export function validateDnsConfig({ dnsPolicy, dnsConfig }: PodSpec, field: string): FieldError[] {
+  const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {};
+  if (dnsPolicy === "None" && dnsConfig === undefined) {
     return [fieldError.required(field, "must provide `dnsConfig` when `dnsPolicy` is None")];
   }
-  if (spec["dnsPolicy"] === "None" && nameservers.length === 0) {
+  if (dnsPolicy === "None" && nameservers.length === 0) {
     const text = "must provide at least one DNS nameserver when `dnsPolicy` is None";
     return [fieldError.required(`${field}.nameservers`, text)];
   }
   return [
     ...validateNameservers(nameservers, `${field}.nameservers`),
-    ...validateSearches(textsOf(config["searches"]), `${field}.searches`),
-    ...validateEach(objectsOf(config["options"]), (option, at) =>
-      textOf(option["name"]) === "" ? [fieldError.required(`${field}.options[${at}]`, "must not be empty")] : [],
+    ...validateSearches(searches, `${field}.searches`),
+    ...validateEach(options, ({ name = "" }, at) =>
+      name === "" ? [fieldError.required(`${field}.options[${at}]`, "must not be empty")] : [],
     ),
   ];
 }
 
 /** Names that a pod knows without asking. */
-export function validateHostAliases(value: JsonValue | undefined, field: string): FieldError[] {
-  return validateEach(objectsOf(value), (alias, at) => [
-    ...validateIp(alias["ip"], `${field}[${at}].ip`),
-    ...validateEach(textsOf(alias["hostnames"]), (name, index) =>
+export function validateHostAliases(aliases: readonly HostAlias[] | undefined, field: string): FieldError[] {
+  return validateEach(aliases ?? [], ({ ip, hostnames = [] }, at) => [
+    ...validateIp(ip, `${field}[${at}].ip`),
+    ...validateEach(hostnames, (name, index) =>
       dnsSubdomainProblems(name).map((problem) =>
         fieldError.invalid(`${field}[${at}].hostnames[${index}]`, name, problem),
       ),

@@ -1,24 +1,21 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { mirrorAnnotation, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
+import type { Pod } from "../../../api/types/core-v1.ts";
 
 /** Ephemeral containers can be added to a running pod; those that are there stay as they are. */
-export function validateEphemeralContainersUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
+export function validateEphemeralContainersUpdate(pod: Pod, old: Pod): FieldError[] {
   const annotations = old.metadata.annotations ?? {};
   if (Object.hasOwn(annotations, mirrorAnnotation)) {
     return [fieldError.forbidden("", "static pods do not support ephemeral containers")];
   }
   const field = "spec.ephemeralContainers";
-  const fresh = new Map(
-    objectsOf(objectOf(pod["spec"])["ephemeralContainers"]).map((container) => [textOf(container["name"]), container]),
-  );
+  const fresh = new Map((pod.spec?.ephemeralContainers ?? []).map((container) => [container.name, container]));
   return [
     ...validatePodAnnotationsUpdate(pod.metadata.annotations ?? {}, annotations, "metadata.annotations"),
-    ...objectsOf(objectOf(old["spec"])["ephemeralContainers"]).flatMap((container) => {
-      const name = JSON.stringify(container["name"]);
-      const now = fresh.get(textOf(container["name"]));
+    ...(old.spec?.ephemeralContainers ?? []).flatMap((container) => {
+      const name = JSON.stringify(container.name);
+      const now = fresh.get(container.name);
       if (now === undefined) {
         return [fieldError.forbidden(field, `existing ephemeral containers ${name} may not be removed\n`)];
       }

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { PodResourceClaim, PodSpec, ResourceList } from "../../../api/types/core-v1.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../../api/quantity.ts";
-import { podTotalOf } from "../defaults/pod.ts";
+import { podTotalOf } from "../pod-defaults.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";

@@ -260,7 +260,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   ["resourceClaims[0].name", "", "resourceClaims[0].name: Required value"],
   ["ephemeralContainers", [{ name: "e", image: "i" }], "ephemeralContainers: Forbidden: cannot be set on create"],
   ["shareProcessNamespace", true],
-])("a pod with %s = %j is answered as it should be", async (field, value, ...causes) => {
+])("a pod with %s = %j gets the expected answer", async (field, value, ...causes) => {
   expect(await refusal(path, changed(rich, `spec.${field}`, value))).toEqual(causes.map((cause) => `spec.${cause}`));
 });
 

@@ -1,6 +1,12 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonValue } from "../../../api/json.ts";
-import type { PodReadinessGate, PodSchedulingGate, PodSchedulingGroup, PodSpec } from "../../../api/types/core-v1.ts";
+import type {
+  PodReadinessGate,
+  PodSchedulingGate,
+  PodSchedulingGroup,
+  PodSpec,
+  ResourceList,
+} from "../../../api/types/core-v1.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { validateAffinity } from "./affinity.ts";
 import { type ContainerContext, containersOf, validateContainers, validateInitContainers } from "./container.ts";
@@ -92,8 +98,8 @@ export function validatePreemptionPolicy(policy: JsonValue | undefined, field: s
 }
 
 /** Validates what a sandbox takes for itself; it is written like limits of a container. */
-export function validateOverhead(overhead: JsonValue | undefined, field: string): FieldError[] {
-  return !isPresent(overhead) ? [] : validateResourceRequirements({ limits: overhead }, field);
+export function validateOverhead(overhead: ResourceList | undefined, field: string): FieldError[] {
+  return overhead === undefined ? [] : validateResourceRequirements({ limits: overhead }, field);
 }
 
 function validateAllContainers(spec: PodSpec, context: ContainerContext, path: string): FieldError[] {

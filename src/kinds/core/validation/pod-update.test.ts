@@ -62,7 +62,7 @@ test.each<Case>([
     {},
     "metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not remove or update mirror pod annotation",
   ],
-])("a pod of which %s becomes %j is answered as it should be", async (field, value, ...causes) => {
+])("a pod of which %s becomes %j gets the expected answer", async (field, value, ...causes) => {
   const found = await updateRefusal(path, pod, changed(pod, field, value));
   expect(found).toHaveLength(causes.length);
   for (const [at, cause] of causes.entries()) expect(found[at]).toStartWith(cause);
@@ -132,7 +132,7 @@ describe("the status of a pod", () => {
       { resourceClaimStatuses: [{ name: "a" }] },
       'status.resourceClaimStatuses[0].name: Invalid value: "a": must match the name of an entry in `spec.resourceClaims`',
     ],
-  ])("%j is answered as it should be", async (status, ...causes) => {
+  ])("%j gets the expected answer", async (status, ...causes) => {
     const found = await updateRefusal(path, simple, { ...simple, status }, "status");
     expect(found).toHaveLength(causes.length);
     for (const [at, cause] of causes.entries()) expect(found[at]).toStartWith(cause);

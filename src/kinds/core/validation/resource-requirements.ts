@@ -1,7 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
-import { objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { validateText } from "../../../api/validation/field-rules.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
@@ -19,6 +17,7 @@ import {
   validateContainerResourceName,
 } from "../../../api/validation/resource-name.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import type { ResourceClaim, ResourceList, ResourceRequirements } from "../../../api/types/core-v1.ts";
 
 export interface RequirementRules {
   readonly validateName: (name: string, field: string) => FieldError[];
@@ -30,14 +29,13 @@ const ofContainers: RequirementRules = { validateName: validateContainerResource
 
 /** Requests and limits: known names, no negative amounts, no request above its limit. */
 export function validateResourceRequirements(
-  resources: JsonObject,
+  resources: ResourceRequirements,
   field: string,
   { validateName, claims }: RequirementRules = ofContainers,
 ): FieldError[] {
   if (Object.keys(resources).length === 0) return [];
-  const limits = objectOf(resources["limits"]);
-  const requests = objectOf(resources["requests"]);
-  const ofAmounts = (amounts: JsonObject, path: string, name: string) => [
+  const { limits = {}, requests = {}, claims: used = [] } = resources;
+  const ofAmounts = (amounts: ResourceList, path: string, name: string) => [
     ...validateName(name, `${path}[${name}]`),
     ...validateResourceAmount(name, amounts[name], `${path}[${name}]`),
   ];
@@ -52,12 +50,12 @@ export function validateResourceRequirements(
       ...validatePages(name, requests[name], `${field}.requests[${name}]`),
     ]),
     ...validateHugePagesWithOthers([...Object.keys(limits), ...Object.keys(requests)], field),
-    ...validateClaims(resources["claims"], claims, `${field}.claims`),
+    ...validateClaims(used, claims, `${field}.claims`),
   ];
 }
 
 /** An amount of one resource: not negative, and whole where the resource cannot be divided. */
-export function validateResourceAmount(name: string, amount: JsonValue | undefined, field: string): FieldError[] {
+export function validateResourceAmount(name: string, amount: string | undefined, field: string): FieldError[] {
   const errors = validateQuantityNotNegative(amount, field);
   const quantity = parsedQuantity(amount);
   if (quantity !== undefined && isWholeResource(name) && !isWhole(quantity)) {
@@ -68,8 +66,8 @@ export function validateResourceAmount(name: string, amount: JsonValue | undefin
 
 function validateAgainstLimit(
   name: string,
-  request: JsonValue | undefined,
-  limits: JsonObject,
+  request: string | undefined,
+  limits: ResourceList,
   field: string,
 ): FieldError[] {
   const limit = Object.hasOwn(limits, name) ? parsedQuantity(limits[name]) : undefined;
@@ -82,17 +80,15 @@ function validateAgainstLimit(
   const order = asked === undefined ? 0 : compareQuantities(asked, limit);
   if (order === 0 || (overcommitted && order < 0)) return [];
   const relation = overcommitted ? "less than or equal to" : "equal to";
-  return [
-    fieldError.invalid(`${field}.requests`, request, `must be ${relation} ${name} limit of ${String(limits[name])}`),
-  ];
+  return [fieldError.invalid(`${field}.requests`, request, `must be ${relation} ${name} limit of ${limits[name]}`)];
 }
 
 /** Pages are handed out whole. */
-function validatePages(name: string, amount: JsonValue | undefined, field: string): FieldError[] {
+function validatePages(name: string, amount: string | undefined, field: string): FieldError[] {
   if (!isHugePages(name)) return [];
   const [pages, page] = [parsedQuantity(amount), hugePageSize(name)];
   if (pages === undefined || (page !== undefined && page.nanos > 0n && pages.nanos % page.nanos === 0n)) return [];
-  return [fieldError.invalid(field, amount, `${String(amount)} is not positive integer multiple of ${name}`)];
+  return [fieldError.invalid(field, amount, `${amount} is not positive integer multiple of ${name}`)];
 }
 
 function validateHugePagesWithOthers(names: readonly string[], field: string): FieldError[] {
@@ -101,12 +97,11 @@ function validateHugePagesWithOthers(names: readonly string[], field: string): F
 }
 
 /** Claims that a container takes part in: those of its pod, each of their requests once. */
-function validateClaims(value: JsonValue | undefined, claims: ReadonlySet<string>, field: string): FieldError[] {
+function validateClaims(used: readonly ResourceClaim[], claims: ReadonlySet<string>, field: string): FieldError[] {
   const whole = new Set<string>();
   const parts = new Set<string>();
   const known = new Set<string>();
-  return validateEach(objectsOf(value), (claim, at) => {
-    const [name, request] = [textOf(claim["name"]), textOf(claim["request"])];
+  return validateEach(used, ({ name, request = "" }, at) => {
     const item = `${field}[${at}]`;
     if (name === "") return [fieldError.required(item)];
     const errors: FieldError[] = [];

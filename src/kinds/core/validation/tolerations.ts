@@ -1,17 +1,14 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
 import type { Toleration } from "../../../api/types/core-v1.ts";
-import { objectsOf } from "../../../api/json-reading.ts";
 import { validateChoice } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const operators = ["Equal", "Exists"];
 
-export function validateTolerations(value: JsonValue | undefined, field: string): FieldError[] {
-  const tolerations = objectsOf(value) as Toleration[];
-  return validateEach(tolerations, (toleration, at) => validateToleration(toleration, `${field}[${at}]`));
+export function validateTolerations(tolerations: readonly Toleration[] | undefined, field: string): FieldError[] {
+  return validateEach(tolerations ?? [], (toleration, at) => validateToleration(toleration, `${field}[${at}]`));
 }
 
 function validateToleration(toleration: Toleration, field: string): FieldError[] {

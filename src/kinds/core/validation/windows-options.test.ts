@@ -45,7 +45,7 @@ test("a host process shares the network of its host with all containers of its p
   ]);
 });
 
-test("what only Linux has is refused", async () => {
+test("settings that exist only on Linux are refused", async () => {
   const securityContext = { runAsUser: 1, seccompProfile: { type: "RuntimeDefault" } };
   const containers = [{ name: "c", image: "i", securityContext: { privileged: true } }];
   expect(await refusalOf({}, { hostPID: true, securityContext, containers })).toEqual([

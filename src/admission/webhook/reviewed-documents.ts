@@ -1,0 +1,36 @@
+import { stringifyJson } from "../../api/codec/json.ts";
+import type { JsonValue } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+
+/** The documents of a request in the version that webhooks matched. Nobody changes them: a patch makes new ones. */
+export class ReviewedDocuments {
+  readonly object: KubeObject | undefined;
+  readonly oldObject: KubeObject | undefined;
+  #objectText: string | undefined;
+  #oldObjectText: string | undefined;
+
+  constructor(object: KubeObject | undefined, oldObject: KubeObject | undefined) {
+    this.object = object;
+    this.oldObject = oldObject;
+  }
+
+  /** JSON, written once for all webhooks. */
+  get objectText(): string {
+    return (this.#objectText ??= textOf(this.object));
+  }
+
+  get oldObjectText(): string {
+    return (this.#oldObjectText ??= textOf(this.oldObject));
+  }
+
+  /** Returns the documents with another object. */
+  withObject(object: KubeObject): ReviewedDocuments {
+    const next = new ReviewedDocuments(object, this.oldObject);
+    next.#oldObjectText = this.#oldObjectText;
+    return next;
+  }
+}
+
+function textOf(document: KubeObject | undefined): string {
+  return stringifyJson((document ?? null) as unknown as JsonValue);
+}

@@ -1,0 +1,127 @@
+import { status } from "../../api/status.ts";
+import { bodyInfoOf } from "../../api/scheme/body-info.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { Endpoint } from "../../registry/endpoint.ts";
+import type { Handler } from "../../request/exchange.ts";
+import type { ResourceRequest, Verb } from "../../request/request-info.ts";
+import { connect } from "./connect.ts";
+import { create } from "./create.ts";
+import { remove } from "./delete.ts";
+import { deleteCollection } from "./delete-collection.ts";
+import type { ResourceRequestCall, VerbHandler } from "./endpoint.ts";
+import { noteDeprecation } from "./deprecated-version.ts";
+import { get } from "./get.ts";
+import { list } from "./list.ts";
+import { patch } from "./patch.ts";
+import { readComputed } from "./read-computed.ts";
+import { runAction } from "./run-action.ts";
+import { update } from "./update.ts";
+import { watch } from "./watch.ts";
+
+/** One handler per verb; a verb without a line here does not compile. */
+const handlers = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: remove,
+  deletecollection: deleteCollection,
+  proxy: () => {
+    throw status.methodNotAllowed();
+  },
+} satisfies Record<Verb, VerbHandler>;
+
+/** Points in which the servers of built-in and of custom kinds differ. */
+export interface ServerRules {
+  /** Throws the answer to a subresource that the resource does not have. */
+  refuseSubresource(call: ResourceRequestCall): never;
+  /** Rejects a request whose answer cannot be produced in any accepted form. */
+  refuseAccept?(call: ResourceRequestCall, endpoint: Endpoint): void;
+}
+
+/**
+ * Answers a request for a resource that is known.
+ * @throws StatusError
+ */
+export function serveResource(call: ResourceRequestCall, rules: ServerRules): ReturnType<Handler> {
+  const { exchange, request, info, parts } = call;
+  refuseOtherScope(request, info);
+  const endpoint = parts.endpoint(info, request.subresource);
+  if (endpoint === undefined) return rules.refuseSubresource(call);
+  if (request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
+  if (!hasVerb(call)) throw status.methodNotAllowed();
+  rules.refuseAccept?.(call, endpoint);
+  noteDeprecation(call);
+  if (isValuelessDryRun(request)) exchange.warnings.push(valuelessDryRunText);
+  return answer(call, endpoint);
+}
+
+/** @throws StatusError 404 or 405 for a path that does not fit the scope of the resource */
+function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceRequest, info: ResourceInfo): void {
+  const collectionVerb = verb === "list" || verb === "watch";
+  if (info.namespaced && namespace === "" && (nameInPath || !collectionVerb)) {
+    if (nameInPath || !info.verbs.includes("list")) throw status.resourceNotServed();
+    throw status.methodNotAllowed();
+  }
+  if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
+}
+
+const valuelessDryRunText =
+  "the parameter dryRun has no value: this request takes effect; use dryRun=All to try it out";
+
+/** Reports `?dryRun` without a value, which is a real request. */
+function isValuelessDryRun({ verb, query }: ResourceRequest): boolean {
+  const values = query.get("dryRun");
+  const isRead = verb === "get" || verb === "list" || verb === "watch";
+  return values !== undefined && !isRead && values.every((value) => value === "");
+}
+
+const collectionVerbs = ["list", "watch", "create", "deletecollection"];
+const objectVerbs = ["get", "update", "patch", "delete"];
+
+/** Reports whether the resource answers to any verb at a path of this form. */
+function hasPath({ request: { verb, subresource, nameInPath, isWatchPath }, info }: ResourceRequestCall): boolean {
+  if (verb === "proxy") return false;
+  if (isWatchPath) return info.verbs.includes("watch");
+  if (subresource !== "") return true;
+  return (nameInPath ? objectVerbs : collectionVerbs).some((each) => info.verbs.includes(each));
+}
+
+function hasVerb({ request, info }: ResourceRequestCall): boolean {
+  if (request.subresource === "") return info.verbs.includes(request.verb) && fitsPath(request);
+  return info.subresources.get(request.subresource)?.verbs.includes(request.verb) ?? false;
+}
+
+function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handler> {
+  const { request, info } = call;
+  const handle = handlers[request.verb];
+  switch (endpoint.kind) {
+    case "stored":
+      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.registry.strategy });
+    case "subresource":
+      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.strategy });
+    case "view":
+      return handle({
+        ...call,
+        registry: endpoint.registry,
+        strategy: endpoint.registry.strategy,
+        view: endpoint.view,
+      });
+    case "action": {
+      const subresource = info.subresources.get(request.subresource);
+      return runAction(call, endpoint.action, subresource === undefined ? info : bodyInfoOf(info, subresource));
+    }
+    case "computed":
+      return readComputed(call, endpoint.objects);
+    case "connection":
+      return connect(call, endpoint.connect);
+  }
+}
+
+/** Creation is a request to the collection, update and patch to one object; the other verbs follow from the path. */
+function fitsPath({ verb, nameInPath }: ResourceRequest): boolean {
+  if (verb === "create") return !nameInPath;
+  return nameInPath || (verb !== "update" && verb !== "patch");
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Registry } from "prom-client";
+import { CollectedFamily } from "./bound-metric.ts";
+
+/** The largest value that the kernel accepts as a limit; it prints `unlimited` for it. */
+const unlimited = 2 ** 64;
+
+type Read = () => number | undefined;
+
+/** Registers the usual metrics of a process. Values that the system does not tell are left out. */
+export function processMetrics(registry: Registry): void {
+  const startSeconds = Date.now() / 1_000 - process.uptime();
+  const families: readonly [name: string, help: string, type: "counter" | "gauge", read: Read][] = [
+    ["cpu_seconds_total", "CPU time of the process in seconds.", "counter", cpuSeconds],
+    ["start_time_seconds", "Start of the process in seconds since 1970.", "gauge", () => startSeconds],
+    ["resident_memory_bytes", "Memory of the process that is in RAM.", "gauge", () => process.memoryUsage.rss()],
+    ["virtual_memory_bytes", "Size of the address space in use.", "gauge", virtualBytes],
+    ["virtual_memory_max_bytes", "Limit of the address space.", "gauge", () => limit("Max address space")],
+    ["open_fds", "Open file descriptors.", "gauge", openFiles],
+    ["max_fds", "Limit of open file descriptors.", "gauge", () => limit("Max open files")],
+    ["network_receive_bytes_total", "Bytes received over the network.", "counter", () => octets("InOctets")],
+    ["network_transmit_bytes_total", "Bytes sent over the network.", "counter", () => octets("OutOctets")],
+  ];
+  for (const [name, help, type, read] of families) {
+    const samples = () => {
+      const value = read();
+      return value === undefined ? [] : [[{}, value] as const];
+    };
+    new CollectedFamily(`process_${name}`, help, type, samples).register(registry);
+  }
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+function virtualBytes(): number | undefined {
+  const kilobytes = /^VmSize:\s+(\d+) kB$/m.exec(kernelText("status"))?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
+}
+
+function limit(name: string): number | undefined {
+  const line = kernelText("limits")
+    .split("\n")
+    .find((one) => one.startsWith(name));
+  const value = line?.slice(name.length).trim().split(/\s+/)[0];
+  if (value === undefined) return undefined;
+  return value === "unlimited" ? unlimited : Number(value);
+}
+
+function openFiles(): number | undefined {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a counter of the two lines of names and values that the kernel writes. */
+function octets(name: string): number | undefined {
+  const [names, values] = kernelText("net/netstat")
+    .split("\n")
+    .filter((line) => line.startsWith("IpExt:"))
+    .map((line) => line.split(" "));
+  const at = names?.indexOf(name) ?? -1;
+  return at === -1 ? undefined : Number(values?.[at]);
+}
+
+/** Returns the text of a file about this process; "" where the system has none. */
+function kernelText(name: string): string {
+  try {
+    return readFileSync(`/proc/self/${name}`, "utf8");
+  } catch {
+    return "";
+  }
+}

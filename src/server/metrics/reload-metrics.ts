@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import type { Registry } from "prom-client";
+import { BoundCounter } from "./bound-metric.ts";
+
+const msPerSecond = 1_000;
+
+/** Registers what is counted of changes of a configuration file; returns a function that counts one. */
+export function reloadMetrics(
+  registry: Registry,
+  of: "authentication" | "authorization",
+  serverId: string,
+): (isUsed: boolean) => void {
+  const prefix = `apiserver_${of}_config_controller_automatic_reload`;
+  const total = new BoundCounter(`${prefix}s_total`, `Changes of the ${of} configuration, by whether they are in use.`);
+  const last = new BoundCounter(
+    `${prefix}_last_timestamp_seconds`,
+    `Time of the last change of the ${of} configuration, by whether it was put into use.`,
+    "gauge",
+  );
+  for (const family of [total, last]) family.register(registry);
+  const hash = `sha256:${createHash("sha256").update(serverId).digest("hex")}`;
+  const children = (status: string) => {
+    const labels = { status, apiserver_id_hash: hash };
+    return { total: total.labels(labels), last: last.labels(labels) };
+  };
+  const [used, refused] = [children("success"), children("failure")];
+  return (isUsed) => {
+    const child = isUsed ? used : refused;
+    child.total.value++;
+    child.last.value = Date.now() / msPerSecond;
+  };
+}

@@ -1,0 +1,27 @@
+import type { NamedServer } from "../access/certificates/kubeconfig.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Cluster } from "../storage/cluster.ts";
+
+const intervalMs = 1_000;
+
+export interface NameMembersParts {
+  readonly cluster: Pick<Cluster, "members">;
+  readonly clock: Clock;
+  /** Names the members in the kubeconfig. */
+  readonly identity: { nameMembers(members: readonly NamedServer[]): Promise<void> };
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Keeps the members named in the kubeconfig, so that a client whose server is gone finds the others there. A server that is
+ * alone is named already.
+ */
+export function nameMembers({ cluster, clock, identity, onError }: NameMembersParts): Disposable {
+  const update = () => {
+    const members = cluster.members().filter(({ clientUrl }) => clientUrl !== "");
+    const named = members.length > 1 ? members.map(({ name, clientUrl }) => ({ name, server: clientUrl })) : [];
+    identity.nameMembers(named).catch(onError);
+  };
+  update();
+  return clock.every(intervalMs, update);
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A family of metrics as kube-apiserver has it. */
+export interface KnownFamily {
+  readonly stability: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  /** Empty for the default buckets, and for families without any. */
+  readonly bounds: readonly number[];
+}
+
+const file = join(import.meta.dir, "../fixtures/metrics/families.txt");
+
+/** Reads the families of kube-apiserver: stability, type, name, labels or `-`, and the bounds of buckets. */
+export function knownFamilies(): Map<string, KnownFamily> {
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  return new Map(
+    lines.map((line) => {
+      const [stability = "", type = "", name = "", labels = "-", bounds = ""] = line.split(" ");
+      return [
+        name,
+        {
+          stability,
+          type,
+          labels: labels === "-" ? [] : labels.split(","),
+          bounds: bounds === "" ? [] : bounds.split(",").map(Number),
+        },
+      ];
+    }),
+  );
+}
+
+const admission = "counted with the work on admission";
+const flowControl = "requests are not sorted into priority levels; they have two limits";
+
+/** The reasons for which families that upstream promises are not served. */
+export const unservedFamilies: ReadonlyMap<string, string> = new Map([
+  ["apiserver_cel_compilation_duration_seconds", admission],
+  ["apiserver_cel_evaluation_duration_seconds", admission],
+  ["apiserver_flowcontrol_current_executing_requests", flowControl],
+  ["apiserver_flowcontrol_current_executing_seats", flowControl],
+  ["apiserver_flowcontrol_current_inqueue_requests", flowControl],
+  ["apiserver_flowcontrol_dispatched_requests_total", flowControl],
+  ["apiserver_flowcontrol_nominal_limit_seats", flowControl],
+  ["apiserver_flowcontrol_rejected_requests_total", flowControl],
+  ["apiserver_flowcontrol_request_wait_duration_seconds", flowControl],
+]);
+
+/** Families of our own, and of any process, which upstream's list does not have. */
+export const ownFamilies = /^(quorate_|process_)/;
