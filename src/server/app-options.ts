@@ -12,6 +12,7 @@ import { indexRoute } from "../http/discovery/index-route.ts";
 import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
+import type { ChainOptions } from "../http/filters/chain.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
 import { builtInServer } from "../http/handlers/built-in-server.ts";
 import { customServer } from "../http/handlers/custom-server.ts";
@@ -42,6 +43,8 @@ export interface AppParts extends StartContext {
   readonly audited: OpenAudit | undefined;
   readonly auditFilter: AuditFilterMetrics;
   readonly checks: readonly HealthCheck[];
+  /** Priority and fairness; undefined where it is turned off. */
+  readonly fairness: ChainOptions["flowControl"];
   /** The health that other members report of themselves. */
   readonly heard: Gossip["peers"];
 }
@@ -93,6 +96,7 @@ export function appOptions(parts: AppParts): AppOptions {
       lifecycle,
       requestTimeoutMs: config.requestTimeoutMs,
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
+      flowControl: parts.fairness,
       metrics,
       encodeStatus: statusEncoder(cbor),
       onRequest: (outcome, record) => log.requestLog(outcome, record),

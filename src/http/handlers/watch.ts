@@ -36,6 +36,8 @@ export const watch: VerbHandler = async (call) => {
       deadlineMs: parts.clock.nowMs() + durationMs,
       encoder,
       onInitialSent: () => {
+        call.exchange.onStateSent?.();
+        if (options.sendInitialEvents !== true) return;
         const seconds = (performance.now() - call.exchange.startedMs) / 1_000;
         parts.metrics?.watchListed(info, scopeOf(request), seconds);
       },
