@@ -1,5 +1,6 @@
-import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { equalJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { ClusterRole, RoleBinding } from "../api/types/rbac-v1.ts";
 import { type StatusError, status } from "../api/status.ts";
 import { everyRule } from "../access/authorization/always-allow.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
@@ -8,7 +9,6 @@ import { type PolicyRule, policyRules, quotedList } from "../access/authorizatio
 import type { RbacPolicy } from "../access/authorization/rbac/rbac-policy.ts";
 import { systemMastersGroup } from "../access/authorization/system-masters.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
-import { objectOf } from "../api/json-reading.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
@@ -42,7 +42,7 @@ async function checkRole(parts: RbacEscalationParts, attributes: AdmissionAttrib
   // As for every creation, there is no name to authorize.
   const name = operation === "CREATE" ? "" : attributes.name;
   if (await isAllowed(parts, attributes, { verb: "escalate", resource: info.resource, name })) return;
-  refuseMissing(parts, attributes, policyRules(role["rules"] as JsonValue));
+  refuseMissing(parts, attributes, policyRules((role as ClusterRole).rules));
   const aggregates = isAggregated(role) || (oldObject !== undefined && isAggregated(oldObject));
   if (!aggregates || missing(parts, attributes, everyRule).length === 0) return;
   throw forbidden(attributes, "must have cluster-admin privileges to use the aggregationRule");
@@ -53,8 +53,7 @@ async function checkBinding(
   attributes: AdmissionAttributes,
   binding: KubeObject,
 ): Promise<void> {
-  const { roleRef } = binding;
-  const { kind = "", name = "" } = objectOf(roleRef) as { kind?: string; name?: string };
+  const { kind, name } = (binding as RoleBinding).roleRef;
   const resource = kind === "ClusterRole" ? "clusterroles" : "roles";
   if (await isAllowed(parts, attributes, { verb: "bind", resource, name })) return;
   const rules = parts.policy.roleRules(kind, name, attributes.namespace);
@@ -104,8 +103,8 @@ function missing(
   }
 }
 
-function isAggregated({ aggregationRule }: KubeObject): boolean {
-  return isJsonObject(aggregationRule);
+function isAggregated(role: KubeObject): boolean {
+  return (role as ClusterRole).aggregationRule !== undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { Clock } from "../process/clock.ts";
 import { formatMicroTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { Lease } from "../api/types/coordination-v1.ts";
 import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
@@ -57,14 +58,14 @@ async function renewLease({ leases, clock }: IdentityLeaseParts, name: string, h
   if (leases.current(namespace, name) === undefined) {
     const labels = { [identityLabel.name]: identityLabel.value, "kubernetes.io/hostname": hostname().toLowerCase() };
     const metadata = { name, namespace, labels };
-    const lease: KubeObject = { kind: "Lease", apiVersion: "coordination.k8s.io/v1", metadata, spec };
+    const lease: Lease = { kind: "Lease", apiVersion: "coordination.k8s.io/v1", metadata, spec };
     await leases.create(lease, namespace, apiServerContext);
     return;
   }
   const labelled = (old: KubeObject): KubeObject => ({
     ...old,
     metadata: { ...old.metadata, labels: { ...old.metadata.labels, [identityLabel.name]: identityLabel.value } },
-    spec: { ...(old["spec"] as object | undefined), ...spec },
+    spec: { ...(old as Lease).spec, ...spec },
   });
   await leases.update(namespace, name, labelled, apiServerContext, { reapplies: true });
 }

@@ -2,8 +2,9 @@ import { networkInterfaces } from "node:os";
 import { atMost } from "../process/at-most.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
-import type { JsonObject, JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { Endpoints, Service } from "../api/types/core-v1.ts";
+import type { EndpointSlice } from "../api/types/discovery-v1.ts";
 import { StatusError } from "../api/status.ts";
 import { firstAddress } from "../kinds/service-allocation/ip-range.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
@@ -122,7 +123,7 @@ export class KubernetesService {
     const { name: objectName = "" } = first.metadata;
     const current = registry.current(namespace, objectName);
     // A slice cannot change its family, so a server that changed its family needs a new slice.
-    const isReplaced = current !== undefined && current["addressType"] !== first["addressType"];
+    const isReplaced = current !== undefined && familyOf(current) !== familyOf(first);
     if (isReplaced) await removeObject(registry, current, serverContext);
     if (current === undefined || isReplaced) {
       await orExisting(registry.create(first, namespace, serverContext));
@@ -149,39 +150,37 @@ export class KubernetesService {
     }
   }
 
-  #service(): KubeObject {
+  #service(): Service {
     const [range] = this.#parts.network.clusterIps;
     if (range === undefined) throw new Error("there is no range for cluster IPs");
     const targetPort = this.#port() ?? 443;
-    return objectOf(
-      "Service",
-      "v1",
-      name,
-      { component: "apiserver", provider: "kubernetes" },
-      {
-        spec: {
-          type: "ClusterIP",
-          clusterIP: firstAddress(range),
-          clusterIPs: [firstAddress(range)],
-          ipFamilies: [range.family],
-          ipFamilyPolicy: "SingleStack",
-          sessionAffinity: "None",
-          ports: [{ name: "https", protocol: "TCP", port: 443, targetPort }],
-        },
+    return {
+      kind: "Service",
+      apiVersion: "v1",
+      metadata: { name, namespace, labels: { component: "apiserver", provider: "kubernetes" } },
+      spec: {
+        type: "ClusterIP",
+        clusterIP: firstAddress(range),
+        clusterIPs: [firstAddress(range)],
+        ipFamilies: [range.family],
+        ipFamilyPolicy: "SingleStack",
+        sessionAffinity: "None",
+        ports: [{ name: "https", protocol: "TCP", port: 443, targetPort }],
       },
-    );
+    };
   }
 
-  #endpoints(): KubeObject {
+  #endpoints(): Endpoints {
     const byPort = Map.groupBy(this.#groups(), ({ port }) => port);
     const subsets = [...byPort].map(([port, groups]) => ({
       addresses: groups.flatMap(({ addresses }) => addresses.map((ip) => ({ ip }))),
       ports: [{ name: "https", port, protocol: "TCP" }],
     }));
-    return objectOf("Endpoints", "v1", name, { "endpointslice.kubernetes.io/skip-mirror": "true" }, { subsets });
+    const labels = { "endpointslice.kubernetes.io/skip-mirror": "true" };
+    return { kind: "Endpoints", apiVersion: "v1", metadata: { name, namespace, labels }, subsets };
   }
 
-  #slices(): KubeObject[] {
+  #slices(): EndpointSlice[] {
     const groups = this.#groups();
     const ownFamily = this.#parts.network.clusterIps[0]?.family ?? "IPv4";
     const first = groups[0] ?? { family: ownFamily, port: this.#port(), addresses: [] };
@@ -189,11 +188,14 @@ export class KubernetesService {
       const isFirst = at === 0;
       const labels = { "kubernetes.io/service-name": name, ...(isFirst ? {} : { [managedByLabel]: manager }) };
       const sliceName = isFirst ? name : `${name}-${family.toLowerCase()}-${port}`;
-      return objectOf("EndpointSlice", "discovery.k8s.io/v1", sliceName, labels, {
+      return {
+        kind: "EndpointSlice",
+        apiVersion: "discovery.k8s.io/v1",
+        metadata: { name: sliceName, namespace, labels },
         addressType: family,
         endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
         ports: port === undefined ? [] : [{ name: "https", port, protocol: "TCP" }],
-      });
+      };
     });
   }
 
@@ -237,22 +239,17 @@ function isLocal(address: string): boolean {
   return ip === undefined || ip.text === "::" || ip.text === "::1" || ip.text === "0.0.0.0" || ip.bytes[0] === 127;
 }
 
-function objectOf(
-  kind: string,
-  apiVersion: string,
-  objectName: string,
-  labels: Record<string, string>,
-  fields: Record<string, JsonValue>,
-): KubeObject {
-  return { kind, apiVersion, metadata: { name: objectName, namespace, labels }, ...fields };
+/** Returns the address type of an EndpointSlice. Objects of other kinds have none. */
+function familyOf(object: KubeObject): string | undefined {
+  return (object as Partial<EndpointSlice>).addressType;
 }
 
+/** Returns `old` with the labels and fields of `wanted`. Other fields of a spec keep their values. */
 function withFields(old: KubeObject, wanted: KubeObject): KubeObject {
-  const { metadata, spec, ...fields } = wanted;
-  const next: KubeObject = { ...old, ...fields };
-  next.metadata = { ...old.metadata, labels: { ...old.metadata.labels, ...metadata.labels } };
-  if (spec !== undefined) next["spec"] = { ...(old["spec"] as JsonObject), ...(spec as JsonObject) };
-  return next;
+  const labels = { ...old.metadata.labels, ...wanted.metadata.labels };
+  const next: KubeObject = { ...old, ...wanted, metadata: { ...old.metadata, labels } };
+  const { spec } = wanted as Service;
+  return spec === undefined ? next : { ...next, spec: { ...(old as Service).spec, ...spec } };
 }
 
 /** Ignores the error if another replica was faster. */

@@ -1,6 +1,6 @@
 import { formatMicroTime } from "../api/time.ts";
-import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { Lease } from "../api/types/coordination-v1.ts";
 
 /** The record of an election in its Lease. Times are RFC 3339 with microseconds, by the writer's clock. */
 export interface LeaseRecord {
@@ -26,8 +26,8 @@ export interface Candidate {
   readonly leaseDurationMs: number;
 }
 
-export function recordOf({ spec }: KubeObject): LeaseRecord {
-  const fields = (spec ?? {}) as Partial<LeaseRecord>;
+export function recordOf(lease: KubeObject): LeaseRecord {
+  const fields = (lease as Lease).spec ?? {};
   return {
     holderIdentity: fields.holderIdentity ?? "",
     leaseDurationSeconds: fields.leaseDurationSeconds ?? 0,
@@ -39,7 +39,7 @@ export function recordOf({ spec }: KubeObject): LeaseRecord {
 
 /** Returns the Lease with another record and its other fields unchanged. */
 export function withRecord(lease: KubeObject, record: LeaseRecord): KubeObject {
-  const { holderIdentity: _holder, ...spec } = (lease["spec"] ?? {}) as JsonObject;
+  const { holderIdentity: _holder, ...spec } = (lease as Lease).spec ?? {};
   const { holderIdentity, ...rest } = record;
   return { ...lease, spec: { ...spec, ...(holderIdentity === "" ? {} : { holderIdentity }), ...rest } };
 }

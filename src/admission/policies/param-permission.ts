@@ -1,8 +1,13 @@
 import { type GroupResource, parseApiVersion } from "../../api/gvk.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { equalJson } from "../../api/json.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { status } from "../../api/status.ts";
-import type { ParamKind, ParamRef } from "../../api/types/admissionregistration-v1.ts";
+import type {
+  ParamKind,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicyBindingSpec,
+} from "../../api/types/admissionregistration-v1.ts";
 import { systemMastersGroup } from "../../access/authorization/system-masters.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import type { PolicyParts } from "./policy-parts.ts";
@@ -14,12 +19,6 @@ const policiesOf: Readonly<Record<string, string>> = {
   validatingadmissionpolicybindings: "validatingadmissionpolicies",
   mutatingadmissionpolicybindings: "mutatingadmissionpolicies",
 };
-
-interface PolicySpec {
-  readonly paramKind?: ParamKind;
-  readonly paramRef?: ParamRef;
-  readonly policyName?: string;
-}
 
 /** A resource of parameters as far as it is known; `*` stands for all. */
 interface ParamTarget extends GroupResource {
@@ -45,8 +44,8 @@ export function paramPermission(parts: PolicyParts): AdmissionPlugin {
 }
 
 async function checkPolicy(parts: PolicyParts, attributes: AdmissionAttributes): Promise<void> {
-  const { paramKind } = specOf(attributes.object);
-  if (paramKind === undefined || isSame(paramKind, specOf(attributes.oldObject).paramKind)) return;
+  const paramKind = paramKindOf(attributes.object);
+  if (paramKind === undefined || isSame(paramKind, paramKindOf(attributes.oldObject))) return;
   const { unknown: _unknown, ...target } = targetOf(paramKind, parts);
   if (await mayRead(parts, attributes, { ...target, verb: "get", name: "*", namespace: "*" })) return;
   const { kind, apiVersion } = paramKind;
@@ -59,16 +58,15 @@ async function checkPolicy(parts: PolicyParts, attributes: AdmissionAttributes):
 }
 
 async function checkBinding(parts: PolicyParts, attributes: AdmissionAttributes): Promise<void> {
-  const spec = specOf(attributes.object);
-  const old = specOf(attributes.oldObject);
-  const { paramRef, policyName = "" } = spec;
+  const old = bindingSpecOf(attributes.oldObject);
+  const { paramRef, policyName = "" } = bindingSpecOf(attributes.object);
   if (paramRef === undefined || (isSame(paramRef, old.paramRef) && policyName === old.policyName)) return;
   const resource = policiesOf[attributes.info.resource] ?? "";
   const policy = parts.lookup.get({ group, resource }, "", policyName);
   const { unknown, ...target } =
     policy === undefined
       ? { ...everything, unknown: `unable to get policy ${policyName}` }
-      : targetOf(specOf(policy).paramKind, parts);
+      : targetOf(paramKindOf(policy), parts);
   const { name = "", namespace = "" } = paramRef;
   const verb = name === "" ? "list" : "get";
   if (await mayRead(parts, attributes, { ...target, verb, name, namespace })) return;
@@ -80,12 +78,17 @@ async function checkBinding(parts: PolicyParts, attributes: AdmissionAttributes)
   throw refusal(attributes, "spec.paramRef", why);
 }
 
-function specOf(object: AdmissionAttributes["object"]): PolicySpec {
-  return (object?.["spec"] ?? {}) as PolicySpec;
+/** Returns the parameters' kind of a policy. Both kinds of policies have it in the same place. */
+function paramKindOf(policy: AdmissionAttributes["object"]): ParamKind | undefined {
+  return (policy as ValidatingAdmissionPolicy | undefined)?.spec?.paramKind;
+}
+
+function bindingSpecOf(binding: AdmissionAttributes["object"]): Partial<ValidatingAdmissionPolicyBindingSpec> {
+  return (binding as ValidatingAdmissionPolicyBinding | undefined)?.spec ?? {};
 }
 
 function isSame(a: object, b: object | undefined): boolean {
-  return b !== undefined && equalJson(a as JsonObject, b as JsonValue);
+  return b !== undefined && equalJson({ ...a }, { ...b });
 }
 
 const everything: ParamTarget = { group: "*", version: "*", resource: "*" };

@@ -1,4 +1,5 @@
 import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
+import type { CertificateSigningRequest } from "../../api/types/certificates-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import { formatTime } from "../../api/time.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
@@ -9,7 +10,7 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
-import { conditionOf, type SigningRequest, signingRequestOf, withCondition } from "./signing-request.ts";
+import { conditionOf, signingRequestOf, withCondition } from "./signing-request.ts";
 import { builtInSigners, kubeletClientSigner, signerProblem } from "./signers.ts";
 
 export interface CertificateApproverParts extends QueueSource {
@@ -54,9 +55,9 @@ async function approve(parts: CertificateApproverParts, name: string): Promise<v
   const object = parts.requests.current("", name);
   if (object === undefined || isDecided(object)) return;
   const found = signingRequestOf(object);
-  const { signerName = "", usages = [], request = "", username = "" } = found.spec ?? {};
+  const { signerName, usages = [], request, username = "" } = found.spec;
   const signer = builtInSigners.get(signerName);
-  const parsed = parseCertificateRequest(Buffer.from(request, "base64").toString("latin1"));
+  const parsed = parseCertificateRequest(Buffer.from(request ?? "", "base64").toString("latin1"));
   if (signerName !== kubeletClientSigner || signer === undefined || parsed === undefined) return;
   if (signerProblem(signer, parsed, usages) !== undefined) return;
   for (const { subresource, onlyOwn, message } of grounds) {
@@ -85,9 +86,10 @@ async function mayCreate(authorizer: Authorizer, user: UserInfo, subresource: st
   return kind === "allow";
 }
 
-function requesterOf({ spec = {} }: SigningRequest): UserInfo {
+function requesterOf({ spec }: CertificateSigningRequest): UserInfo {
   const { username = "", uid = "", groups = [], extra = {} } = spec;
-  return { name: username, uid, groups, extra: new Map(Object.entries(extra)) };
+  const lists = Object.entries(extra).map(([key, values]) => [key, values ?? []] as const);
+  return { name: username, uid, groups, extra: new Map(lists) };
 }
 
 async function record(

@@ -1,10 +1,11 @@
 import { X509Certificate } from "node:crypto";
+import type { CertificateSigningRequest } from "../../api/types/certificates-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
 import { removeObject } from "../../registry/remove-object.ts";
-import { conditionOf, type SigningRequest, signingRequestOf } from "./signing-request.ts";
+import { conditionOf, signingRequestOf } from "./signing-request.ts";
 
 const intervalMs = 60 * 60_000;
 const hourMs = 60 * 60_000;
@@ -36,8 +37,8 @@ export async function cleanCertificateRequests({ requests, store, clock }: Certi
   }
 }
 
-function isOver(request: SigningRequest, nowMs: number): boolean {
-  const since = (time: string | undefined) => (time === undefined ? 0 : nowMs - Date.parse(time));
+function isOver(request: CertificateSigningRequest, nowMs: number): boolean {
+  const since = (time: string | null | undefined) => (typeof time === "string" ? nowMs - Date.parse(time) : 0);
   const [approved, denied, failed] = ["Approved", "Denied", "Failed"].map((type) => conditionOf(request, type));
   const certificate = request.status?.certificate ?? "";
   if (approved !== undefined && certificate !== "" && hasExpired(certificate, nowMs)) return true;

@@ -51,10 +51,10 @@ export function startCertificateSigner(parts: CertificateSignerParts): Disposabl
 async function sign(parts: CertificateSignerParts, name: string): Promise<void> {
   const object = parts.requests.current("", name);
   if (object === undefined || !isWaiting(object)) return;
-  const { signerName = "", usages = [], request = "", expirationSeconds } = signingRequestOf(object).spec ?? {};
+  const { signerName, usages = [], request, expirationSeconds } = signingRequestOf(object).spec;
   const signer = builtInSigners.get(signerName);
   if (signer === undefined) return;
-  const parsed = parseCertificateRequest(Buffer.from(request, "base64").toString("latin1"));
+  const parsed = parseCertificateRequest(Buffer.from(request ?? "", "base64").toString("latin1"));
   const problem = parsed === undefined ? "the request cannot be read" : signerProblem(signer, parsed, usages);
   const nowSeconds = Math.floor(parts.clock.nowMs() / 1_000);
   if (parsed === undefined || problem !== undefined) {

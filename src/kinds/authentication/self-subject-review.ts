@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../api/json.ts";
+import type { UserInfo as ReviewedUser } from "../../api/types/authentication-v1.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Action } from "../../registry/action.ts";
@@ -13,7 +13,7 @@ export const selfSubjectReview = builtInKind("selfsubjectreviews.authentication.
   },
 });
 
-/** Tells callers who they are, after impersonation. The answer has nothing of the question. */
+/** Returns the caller as the server sees it, after impersonation. The answer repeats nothing of the question. */
 function reviewOf(clock: Clock): Action {
   return {
     async run({ user }, { kind, apiVersion }) {
@@ -23,8 +23,8 @@ function reviewOf(clock: Clock): Action {
   };
 }
 
-/** A user as reviews show it, without empty fields. */
-export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
+/** Returns a user as reviews show it, without empty fields. */
+export function userInfoOf({ name, uid, groups, extra }: UserInfo): ReviewedUser {
   return {
     ...(name === "" ? {} : { username: name }),
     ...(uid === "" ? {} : { uid }),

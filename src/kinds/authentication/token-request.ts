@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../process/clock.ts";
 import { formatTime } from "../../api/time.ts";
 import { fieldError } from "../../api/field-error.ts";
-import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { BoundObjectReference, TokenRequest, TokenRequestSpec } from "../../api/types/authentication-v1.ts";
+import type { Pod } from "../../api/types/core-v1.ts";
 import { status } from "../../api/status.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import type { BoundObject } from "../../access/authentication/service-account/claims.ts";
@@ -11,7 +12,7 @@ import type { TokenIssuer } from "../../access/authentication/service-account/to
 import type { Action } from "../../registry/action.ts";
 import type { Registry } from "../../registry/registry.ts";
 
-/** Kubelet asks for this when it mounts a token. Such a token lives longer in fact, so that old clients go on working. */
+/** Lifetime that kubelets ask for when they mount a token. The token is valid for longer, so old clients keep working. */
 const mountedExpirationSeconds = 3_607;
 const extendedExpirationSeconds = 365 * 24 * 3_600;
 const expirationSecondsMin = 600;
@@ -32,17 +33,6 @@ export interface TokenRequestParts {
   readonly clock: Clock;
 }
 
-interface TokenRequestSpec {
-  readonly audiences?: readonly string[];
-  readonly expirationSeconds?: number;
-  readonly boundObjectRef?: {
-    readonly kind?: string;
-    readonly apiVersion?: string;
-    readonly name?: string;
-    readonly uid?: string;
-  } | null;
-}
-
 interface Binding {
   readonly pod?: BoundObject;
   readonly node?: BoundObject;
@@ -57,7 +47,7 @@ export function tokenRequest(parts: TokenRequestParts): Action {
       refuseOtherName(body, namespace, name);
       const account = parts.serviceAccounts.current(namespace, name);
       if (account === undefined) throw status.notFound(parts.serviceAccounts.ref(name));
-      const spec = (isJsonObject(body["spec"]) ? body["spec"] : {}) as TokenRequestSpec;
+      const spec: Partial<TokenRequestSpec> = (body as TokenRequest).spec ?? {};
       const { uid = "" } = account.metadata;
       refuseOtherUid(body, name, uid);
       const seconds = expirationOf(spec, parts.maxExpirationSeconds, warn);
@@ -84,9 +74,9 @@ export function tokenRequest(parts: TokenRequestParts): Action {
       return {
         ...body,
         metadata: { ...body.metadata, name, namespace, uid, creationTimestamp: formatTime(issuedSeconds * 1_000) },
-        spec: { ...(body["spec"] as JsonObject | undefined), audiences: [...audiences], expirationSeconds: seconds },
+        spec: { ...spec, audiences: [...audiences], expirationSeconds: seconds },
         status: { token, expirationTimestamp: formatTime((issuedSeconds + seconds) * 1_000) },
-      } as unknown as KubeObject;
+      };
     },
   };
 }
@@ -110,8 +100,8 @@ function refuseOtherUid({ metadata: { uid: asked = "" } }: KubeObject, name: str
 }
 
 /** @throws StatusError 422 */
-function expirationOf(spec: TokenRequestSpec, maxSeconds: number, warn: (text: string) => void): number {
-  const asked = spec.expirationSeconds ?? expirationSecondsDefault;
+function expirationOf(spec: Partial<TokenRequestSpec>, maxSeconds: number, warn: (text: string) => void): number {
+  const asked = Number(spec.expirationSeconds ?? expirationSecondsDefault);
   const refuse = (detail: string) => {
     const error = fieldError.invalid("spec.expirationSeconds", asked, detail);
     return status.invalid({ ...tokenRequestKind, name: "" }, [error]);
@@ -124,7 +114,7 @@ function expirationOf(spec: TokenRequestSpec, maxSeconds: number, warn: (text: s
 }
 
 function isMounted(
-  spec: TokenRequestSpec,
+  spec: Partial<TokenRequestSpec>,
   seconds: number,
   audiences: readonly string[],
   apiAudiences: readonly string[],
@@ -136,7 +126,7 @@ function isMounted(
 /** @throws StatusError 400, 404, 409 */
 function bindingOf(
   parts: TokenRequestParts,
-  ref: TokenRequestSpec["boundObjectRef"],
+  ref: BoundObjectReference | null | undefined,
   namespace: string,
   account: string,
 ): Binding {
@@ -149,10 +139,7 @@ function bindingOf(
   if (kind === "Secret") return { secret: boundTo(named(parts.secrets, namespace, ref), ref) };
   if (kind === "Node") return { node: boundTo(named(parts.nodes, "", ref), ref) };
   const pod = named(parts.pods, namespace, ref);
-  const { serviceAccountName = "", nodeName = "" } = (pod["spec"] ?? {}) as {
-    serviceAccountName?: string;
-    nodeName?: string;
-  };
+  const { serviceAccountName = "", nodeName = "" } = (pod as Pod).spec ?? {};
   if (serviceAccountName !== account) {
     throw status.badRequest(
       `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,
@@ -165,7 +152,7 @@ function bindingOf(
   };
 }
 
-/** Any version of the core group will do, and so will one that cannot be read. */
+/** Accepts any version of the core group, and one that cannot be read. */
 function looseGroupVersion(apiVersion: string): { group: string; version: string } {
   const parts = apiVersion.split("/");
   if (parts.length === 1) return { group: "", version: apiVersion };
@@ -173,10 +160,8 @@ function looseGroupVersion(apiVersion: string): { group: string; version: string
   return { group, version };
 }
 
-type Reference = NonNullable<TokenRequestSpec["boundObjectRef"]>;
-
 /** @throws StatusError 400, 404 */
-function named(registry: Registry, namespace: string, { name = "" }: Reference): KubeObject {
+function named(registry: Registry, namespace: string, { name = "" }: BoundObjectReference): KubeObject {
   if (name === "") throw status.badRequest("Name parameter required.");
   const [problem] = pathSegmentProblems(name);
   if (problem !== undefined) throw status.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
@@ -186,7 +171,7 @@ function named(registry: Registry, namespace: string, { name = "" }: Reference):
 }
 
 /** @throws StatusError 409 */
-function boundTo({ metadata }: KubeObject, { kind = "", name = "", uid = "" }: Reference): BoundObject {
+function boundTo({ metadata }: KubeObject, { kind = "", name = "", uid = "" }: BoundObjectReference): BoundObject {
   const { uid: held = "" } = metadata;
   if (uid !== "" && uid !== held) {
     throw status.conflict(

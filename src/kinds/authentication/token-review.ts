@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import type { TokenReview, TokenReviewStatus } from "../../api/types/authentication-v1.ts";
 import { status } from "../../api/status.ts";
 import { AuthenticationFailure, withAuthenticatedGroup } from "../../access/authentication/authenticator.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../../access/authentication/token-authenticator.ts";
@@ -9,24 +8,21 @@ import { userInfoOf } from "./self-subject-review.ts";
 
 /**
  * Finds the user of a token. An invalid token gets an answer, not an error.
- * @param apiAudiences what a token has to be meant for when the review names nothing
+ * @param apiAudiences audiences that count if the review names none
  */
 function reviewOf(tokens: TokenAuthenticator, apiAudiences: readonly string[]): Action {
   return {
     async run({ namespace }, review) {
       if (namespace !== "") throw status.badRequest("namespace is not allowed on this type: ");
-      const { token = "", audiences } = (isJsonObject(review["spec"]) ? review["spec"] : {}) as {
-        token?: string;
-        audiences?: string[];
-      };
+      const { token = "", audiences } = (review as TokenReview).spec ?? {};
       if (token === "") throw status.badRequest("token is required for TokenReview in authentication");
       const asked = audiences === undefined || audiences.length === 0 ? apiAudiences : audiences;
-      return { ...review, status: await judged(tokens, token, asked) } as KubeObject;
+      return { ...review, status: await judged(tokens, token, asked) };
     },
   };
 }
 
-/** Tells no more than that: a client must not learn from the text what was wrong with a token it has guessed. */
+/** Gives no reason: a client must not learn from the text what was wrong with a token that it guessed. */
 const invalidToken = "invalid bearer token";
 
 export const tokenReview = builtInKind("tokenreviews.authentication.k8s.io", {
@@ -48,7 +44,7 @@ export const tokenReview = builtInKind("tokenreviews.authentication.k8s.io", {
   },
 });
 
-async function judged(tokens: TokenAuthenticator, token: string, asked: readonly string[]): Promise<JsonObject> {
+async function judged(tokens: TokenAuthenticator, token: string, asked: readonly string[]): Promise<TokenReviewStatus> {
   let answer: TokenAnswer | undefined;
   try {
     answer = await tokens.authenticateToken(token, asked);

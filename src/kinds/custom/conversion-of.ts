@@ -1,6 +1,4 @@
 import type { CustomDefinition } from "./definition.ts";
-import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
-import { objectOf, textsOf } from "../../api/json-reading.ts";
 import { type ConvertVersions, convertNothing } from "./custom-converter.ts";
 import { webhookConversion, type WebhookConversionParts } from "./webhook-conversion.ts";
 
@@ -9,12 +7,12 @@ export function conversionOf(
   { conversion, group, names }: CustomDefinition,
   parts: Pick<WebhookConversionParts, "clients" | "observe">,
 ): ConvertVersions {
-  if (conversion["strategy"] !== "Webhook") return convertNothing;
-  const { clientConfig, conversionReviewVersions } = objectOf(conversion["webhook"]);
+  if (conversion?.strategy !== "Webhook") return convertNothing;
+  const { clientConfig = {}, conversionReviewVersions } = conversion.webhook ?? {};
   return webhookConversion({
     ...parts,
     definition: `${names.plural}.${group}`,
-    clientConfig: objectOf(clientConfig) as WebhookClientConfig,
-    reviewVersions: textsOf(conversionReviewVersions),
+    clientConfig: clientConfig,
+    reviewVersions: conversionReviewVersions ?? [],
   });
 }

@@ -1,7 +1,7 @@
 import type { TableRules } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
+import type { CustomResourceColumnDefinition } from "../../api/types/apiextensions-v1.ts";
 import type { TableColumn } from "../../api/scheme/resource.ts";
-import { numberOf, objectOf, textOf } from "../../api/json-reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import { type CellReader, cellReaders } from "./printer-columns.ts";
 
 const nameColumn: TableColumn = {
@@ -11,16 +11,16 @@ const nameColumn: TableColumn = {
   description: "Name must be unique within a namespace.",
   priority: 0,
 };
-const ageColumn: JsonObject = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+const ageColumn = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 
 /** Returns the columns of tables: the name, and those that the version declares. */
-export function customColumns(declared: readonly JsonObject[]): TableColumn[] {
+export function customColumns(declared: readonly CustomResourceColumnDefinition[]): TableColumn[] {
   const columns = shown(declared);
   return [nameColumn, ...columns.slice(0, cellReaders(columns).length).map(columnOf)];
 }
 
 /** Returns the cells in the same order. */
-export function customTable(declared: readonly JsonObject[]): TableRules {
+export function customTable(declared: readonly CustomResourceColumnDefinition[]): TableRules {
   let readers: readonly CellReader[] | undefined;
   return {
     cells: () => ({}),
@@ -31,17 +31,17 @@ export function customTable(declared: readonly JsonObject[]): TableRules {
   };
 }
 
-function shown(declared: readonly JsonObject[]): readonly JsonObject[] {
+function shown(declared: readonly CustomResourceColumnDefinition[]): readonly CustomResourceColumnDefinition[] {
   return declared.length === 0 ? [ageColumn] : declared;
 }
 
-function columnOf(column: JsonObject): TableColumn {
-  const path = textOf(column["jsonPath"]);
+function columnOf(column: CustomResourceColumnDefinition): TableColumn {
+  const { name, type, format = "", description = "", jsonPath, priority = 0 } = column;
   return {
-    name: textOf(column["name"]),
-    type: textOf(column["type"]) as TableColumn["type"],
-    format: textOf(column["format"]),
-    description: textOf(column["description"]) || `Custom resource definition column (in JSONPath format): ${path}`,
-    priority: numberOf(column["priority"]),
+    name,
+    type: type as TableColumn["type"],
+    format,
+    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    priority,
   };
 }

@@ -1,8 +1,14 @@
 import { decodeBody } from "../../api/codec/stored-object.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import type { Entry } from "../../api/entry.ts";
-import type { JsonObject } from "../../api/json.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
+import type { JsonObject, JsonValue } from "../../api/json.ts";
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceConversion,
+  CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresourceScale,
+} from "../../api/types/apiextensions-v1.ts";
 import { isConditionTrue } from "../apiextensions/definition-conditions.ts";
 
 /** Names that a definition has been given, which may be others than it asks for. */
@@ -15,13 +21,10 @@ export interface AcceptedNames {
   readonly categories: readonly string[];
 }
 
-/** The scale of a version: where objects have their numbers. */
-export interface ScalePaths {
-  readonly specReplicasPath: string;
-  readonly statusReplicasPath: string;
-  /** "" for none. */
-  readonly labelSelectorPath: string;
-}
+/** The scale of a version: the paths of its fields in an object. `labelSelectorPath` is "" for none. */
+export type ScalePaths = Readonly<Required<CustomResourceSubresourceScale>>;
+
+type StoredDefinition = Pick<CustomResourceDefinition, "spec" | "status">;
 
 /** One version of a definition, without its schema, which may be large. */
 export interface DefinedVersion {
@@ -33,7 +36,7 @@ export interface DefinedVersion {
   readonly deprecationWarning: string;
   readonly hasStatus: boolean;
   readonly scale: ScalePaths | undefined;
-  readonly columns: readonly JsonObject[];
+  readonly columns: readonly CustomResourceColumnDefinition[];
   /** JSON paths of the selectable fields, such as `.spec.color`. */
   readonly selectableFields: readonly string[];
 }
@@ -44,66 +47,60 @@ export interface CustomDefinition {
   readonly isNamespaced: boolean;
   readonly names: AcceptedNames;
   readonly versions: readonly DefinedVersion[];
-  readonly conversion: JsonObject;
+  readonly conversion: CustomResourceConversion | undefined;
   readonly isEstablished: boolean;
   readonly isTerminating: boolean;
-  /** Differs whenever something else than the conditions does: then requests are answered by other rules. */
+  /** Changes with the spec and the accepted names, but not with conditions. */
   readonly fingerprint: string;
-  /** Reads the `openAPIV3Schema` of a version, and forgets it again. */
+  /** Reads the `openAPIV3Schema` of a version from the stored entry each time. */
   readonly readSchema: (version: string) => JsonObject;
 }
 
-/** Reads a stored definition. The entry is read again for each schema, so that definitions nobody uses stay small. */
+/** Reads a stored definition. Schemas are decoded when they are asked for, so an unused definition stays small. */
 export function readDefinition(entry: Entry): CustomDefinition {
-  const body = decodeBody(entry);
-  const spec = objectOf(body["spec"]);
-  const status = objectOf(body["status"]);
-  const names = objectOf(status["acceptedNames"]);
+  const { spec, status } = decodeDefinition(entry);
+  const names = status?.acceptedNames;
   return {
-    group: textOf(spec["group"]),
-    isNamespaced: spec["scope"] === "Namespaced",
+    group: spec.group,
+    isNamespaced: spec.scope === "Namespaced",
     names: {
-      plural: textOf(names["plural"]),
-      singular: textOf(names["singular"]),
-      kind: textOf(names["kind"]),
-      listKind: textOf(names["listKind"]),
-      shortNames: textsOf(names["shortNames"]),
-      categories: textsOf(names["categories"]),
+      plural: names?.plural ?? "",
+      singular: names?.singular ?? "",
+      kind: names?.kind ?? "",
+      listKind: names?.listKind ?? "",
+      shortNames: names?.shortNames ?? [],
+      categories: names?.categories ?? [],
     },
-    versions: objectsOf(spec["versions"]).map(readVersion),
-    conversion: objectOf(spec["conversion"]),
+    versions: (spec.versions ?? []).map(readVersion),
+    conversion: spec.conversion,
     isEstablished: isConditionTrue(status, "Established"),
     isTerminating: isConditionTrue(status, "Terminating"),
-    fingerprint: Bun.SHA256.hash(stringifyJson([spec, names]), "base64"),
+    fingerprint: Bun.SHA256.hash(stringifyJson([spec, names ?? {}] as JsonValue), "base64"),
     readSchema: (version) => schemaIn(entry, version),
   };
 }
 
-function readVersion(version: JsonObject): DefinedVersion {
-  const subresources = objectOf(version["subresources"]);
-  return {
-    name: textOf(version["name"]),
-    isServed: version["served"] === true,
-    isStored: version["storage"] === true,
-    isDeprecated: version["deprecated"] === true,
-    deprecationWarning: textOf(version["deprecationWarning"]),
-    hasStatus: subresources["status"] !== undefined,
-    scale: subresources["scale"] === undefined ? undefined : readScale(objectOf(subresources["scale"])),
-    columns: objectsOf(version["additionalPrinterColumns"]),
-    selectableFields: objectsOf(version["selectableFields"]).map((field) => textOf(field["jsonPath"])),
-  };
+function decodeDefinition(entry: Entry): StoredDefinition {
+  return decodeBody(entry) as unknown as StoredDefinition;
 }
 
-function readScale(scale: JsonObject): ScalePaths {
+function readVersion(version: CustomResourceDefinitionVersion): DefinedVersion {
+  const { subresources } = version;
+  const scale = subresources?.scale;
   return {
-    specReplicasPath: textOf(scale["specReplicasPath"]),
-    statusReplicasPath: textOf(scale["statusReplicasPath"]),
-    labelSelectorPath: textOf(scale["labelSelectorPath"]),
+    name: version.name,
+    isServed: version.served,
+    isStored: version.storage,
+    isDeprecated: version.deprecated === true,
+    deprecationWarning: version.deprecationWarning ?? "",
+    hasStatus: subresources?.status !== undefined,
+    scale: scale === undefined ? undefined : { ...scale, labelSelectorPath: scale.labelSelectorPath ?? "" },
+    columns: version.additionalPrinterColumns ?? [],
+    selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath),
   };
 }
 
 function schemaIn(entry: Entry, name: string): JsonObject {
-  const versions = objectsOf(objectOf(decodeBody(entry)["spec"])["versions"]);
-  const version = versions.find((one) => one["name"] === name);
-  return objectOf(objectOf(version?.["schema"])["openAPIV3Schema"]);
+  const version = decodeDefinition(entry).spec.versions?.find((one) => one.name === name);
+  return (version?.schema?.openAPIV3Schema ?? {}) as JsonObject;
 }

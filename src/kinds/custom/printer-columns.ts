@@ -1,19 +1,18 @@
 import { ageOf, humanDuration } from "../../api/codec/table/human-duration.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { parseTimeMs } from "../../api/schema/time-text.ts";
-import { textOf } from "../../api/json-reading.ts";
+import type { CustomResourceColumnDefinition } from "../../api/types/apiextensions-v1.ts";
 import { followJsonPath, type JsonPath, jsonPathText, parseJsonPath } from "./json-path.ts";
 
 /** Reads the cell of an object in one column. */
 export type CellReader = (object: JsonObject, nowMs: number) => JsonValue;
 
-/** Returns the readers of the columns, in order; those behind a column with an unusable path are left out. */
-export function cellReaders(columns: readonly JsonObject[]): CellReader[] {
+/** Returns the readers of the columns, in order. A column with an unusable path ends the list. */
+export function cellReaders(columns: readonly CustomResourceColumnDefinition[]): CellReader[] {
   const readers: CellReader[] = [];
-  for (const column of columns) {
-    const path = parseJsonPath(textOf(column["jsonPath"]));
+  for (const { jsonPath, type } of columns) {
+    const path = parseJsonPath(jsonPath);
     if (path === undefined) break;
-    const type = textOf(column["type"]);
     readers.push((object, nowMs) => cellOf(object, path, type, nowMs));
   }
   return readers;

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { IPAddress } from "../../api/types/networking-v1.ts";
 import { StatusError } from "../../api/status.ts";
 import type { RandomInt } from "../../registry/random-name.ts";
 import type { Registry } from "../../registry/registry.ts";
@@ -57,8 +58,8 @@ export class ClusterIpAllocator {
   }
 
   /**
-   * Takes the address that is asked for, in its canonical form.
-   * @returns why it cannot be had
+   * Takes the requested address, in its canonical form.
+   * @returns why it cannot be taken
    */
   async take(ip: IpAddress, asked: string, service: ServiceRef, dryRun: boolean): Promise<string | undefined> {
     const ranges = this.#parts.ranges().filter(({ family }) => family === ip.family);
@@ -70,7 +71,7 @@ export class ClusterIpAllocator {
     return isFree ? undefined : "provided IP is already allocated";
   }
 
-  /** Gives the address back, unless it belongs to somebody else by now. */
+  /** Releases the address unless it belongs to another Service now. */
   async release(text: string, service: ServiceRef): Promise<void> {
     const ip = parseIp(text)?.text;
     const address = ip === undefined ? undefined : this.#parts.addresses().current("", ip);
@@ -78,7 +79,7 @@ export class ClusterIpAllocator {
     await this.remove(address);
   }
 
-  /** Removes an IPAddress object as it was read; one that has changed since stays. */
+  /** Removes an IPAddress object unless it has changed since it was read. */
   async remove({ metadata }: KubeObject): Promise<void> {
     try {
       await this.#parts.addresses().delete("", metadata.name ?? "", exactly(metadata), serverContext);
@@ -92,7 +93,7 @@ export class ClusterIpAllocator {
     return addresses.cacher.get(addresses.keyOf("", ip)) !== undefined;
   }
 
-  /** False when another was faster. */
+  /** Returns false if another writer was faster. */
   async #claim(ip: string, family: IpFamily, service: ServiceRef): Promise<boolean> {
     try {
       await this.#parts.addresses().create(addressObject(ip, family, service), "", serverContext);
@@ -104,10 +105,9 @@ export class ClusterIpAllocator {
   }
 }
 
-/** The Service that an IPAddress object names; undefined for another kind of parent. */
+/** Returns the Service that an IPAddress object names, or undefined for another kind of parent. */
 export function serviceOf(address: KubeObject): ServiceRef | undefined {
-  const spec = address["spec"] as { parentRef?: Partial<Record<string, string>> } | undefined;
-  const { group = "", resource, namespace = "", name = "" } = spec?.parentRef ?? {};
+  const { group = "", resource, namespace = "", name = "" } = (address as IPAddress).spec?.parentRef ?? {};
   return group === "" && resource === "services" ? { namespace, name } : undefined;
 }
 

@@ -1,6 +1,5 @@
 import { formatTime } from "../../api/time.ts";
 import type { Clock } from "../../process/clock.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeBody } from "../../api/codec/stored-object.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
@@ -152,10 +151,10 @@ function recordBody(port: number, { namespace, name }: ServiceRef, nowMs: number
 }
 
 function recordOf(entry: Entry): NodePortRecord {
-  const { service } = decodeBody(entry) as { service: JsonObject };
+  const { service } = decodeBody(entry) as { service: { namespace: string; name: string } };
   return {
     port: Number(entry.key.slice(nodePortPrefix.length)),
-    service: { namespace: String(service["namespace"]), name: String(service["name"]) },
+    service,
     entry,
   };
 }

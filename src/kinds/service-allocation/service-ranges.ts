@@ -1,20 +1,21 @@
 import type { Entry } from "../../api/entry.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { ServiceCIDR } from "../../api/types/networking-v1.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { type IpRange, ipRange } from "./ip-range.ts";
 
-/** ServiceCIDRs beyond these are not read: a cluster has a handful. */
+/** Number of ServiceCIDRs that are read. A cluster has a handful. */
 const serviceCidrsMax = 1_000;
 
 /**
- * The ranges that cluster IPs come from: those the server was started with, which decide about the families, and those
- * of further ServiceCIDR objects. A range that is being deleted gives no more addresses.
+ * The ranges of cluster IPs: those the server was started with, which determine the families, and those of further
+ * ServiceCIDR objects. No address is taken from a range that is being deleted.
  */
 export class ServiceRanges {
   readonly #configured: readonly IpRange[];
   readonly #serviceCidrs: () => Registry;
-  /** The objects that `#known` was made of. The cache hands out the same list until something changes. */
+  /** Entries that `#known` was made of. The cache returns the same list until something changes. */
   #entries: readonly Entry[] | undefined;
   #known: readonly IpRange[] = [];
 
@@ -48,5 +49,5 @@ export class ServiceRanges {
 }
 
 function cidrsOf(object: KubeObject): readonly string[] {
-  return (object["spec"] as { cidrs?: readonly string[] } | undefined)?.cidrs ?? [];
+  return (object as ServiceCIDR).spec?.cidrs ?? [];
 }
