@@ -32,17 +32,17 @@ export interface Applied<Result> {
   readonly result: Result;
 }
 
-/** Fine enough that elections drawn by two members seldom fall together. */
+/** Fine enough that two members seldom draw the same election timeout. */
 const ticksPerHeartbeat = 4;
 const forwardedMax = 65_536;
 /**
- * Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls.
+ * Smaller than the core's default: a message of a megabyte costs more in newly allocated memory than it saves in calls.
  */
 const defaultAppendBytesMax = 160 << 10;
 
 /**
- * One running member: feeds the core with time, messages and requests, and does what it asks for. All waiting of the
- * library is here and below. `durability-contract.ts` says what waits for the disk.
+ * One running member: passes time, messages and requests to the core, and carries out what it asks for. The library
+ * waits only here and in the parts that this class uses. `durability-contract.ts` says what waits for the disk.
  */
 export class RaftNode<Result> {
   readonly #options: RaftNodeOptions<Result>;
@@ -52,7 +52,7 @@ export class RaftNode<Result> {
   readonly #transport: Transport;
   readonly #stateMachine: StateMachine<Result>;
   readonly #reach: ReachCrashPoint;
-  /** Everything that touches the state machine, in order. */
+  /** Runs everything that touches the state machine, one after the other. */
   readonly #stateQueue = new SerialQueue();
   readonly #proposals = new ProposalBatch<Applied<Result>>();
   #holding: ReturnType<typeof setTimeout> | undefined;
@@ -72,7 +72,7 @@ export class RaftNode<Result> {
   readonly #contract: DurabilityContract;
   #installed: (() => void)[] = [];
   #membership: Membership | undefined;
-  /** Whom the transport talks to. */
+  /** Members that the transport talks to. */
   #heard: readonly MemberId[] | undefined;
   #outgoingSnapshots = new Map<MemberId, Index>();
   readonly #compaction: Compaction;
@@ -114,8 +114,8 @@ export class RaftNode<Result> {
   }
 
   /**
-   * Starts a member from what its log and state machine hold. The node owns log and transport from here on.
-   * @throws when log and state machine do not fit together
+   * Starts a member with the contents of its log and state machine. The node then owns the log and the transport.
+   * @throws when the log and the state machine do not fit together
    */
   static async start<Result>(options: RaftNodeOptions<Result>): Promise<RaftNode<Result>> {
     const stateIndex = options.stateMachine.durableIndex();
@@ -153,7 +153,7 @@ export class RaftNode<Result> {
   }
 
   /**
-   * Resolves when the entry was applied here.
+   * Proposes an entry. Resolves when it has been applied here.
    * @throws RaftError
    */
   propose(data: Uint8Array): Promise<Applied<Result>> {
@@ -169,8 +169,8 @@ export class RaftNode<Result> {
   }
 
   /**
-   * A place in the log that had been committed when the call was made, and is applied here when this resolves: a read
-   * of the state machine is then linearizable (thesis §6.4).
+   * Returns an index that was committed when the call was made. Resolves when it has been applied here, so a read of
+   * the state machine is then linearizable (thesis §6.4).
    * @throws RaftError
    */
   readIndex(): Promise<Index> {
@@ -184,14 +184,14 @@ export class RaftNode<Result> {
     });
   }
 
-  /** The same at once, where nobody has to be asked or waited for; `undefined` elsewhere. */
+  /** Returns the read index of the only voter at once, or undefined if another member has to be asked. */
   readAlone(): Index | undefined {
     const index = this.#stopped === undefined ? this.#core.readAlone() : undefined;
     return index !== undefined && index <= this.#stateIndex ? this.#stateIndex : undefined;
   }
 
   /**
-   * On the leader only. Resolves when the change has been applied here.
+   * Changes the membership; on the leader only. Resolves when the change has been applied here.
    * @throws RaftError
    */
   changeMembership(change: ConfChange): Promise<Index> {
@@ -204,14 +204,17 @@ export class RaftNode<Result> {
     });
   }
 
-  /** On the leader only. Done when `status().leader` is the other member; given up after an election timeout. */
+  /**
+   * Transfers leadership; on the leader only. It is complete when `status().leader` is the other member, and is abandoned
+   * after an election timeout.
+   */
   transferLeadership(to: MemberId): void {
     const refusal = this.#core.transferLeadership(to);
     if (refusal !== undefined) throw this.#error(refusal);
     this.#turns.later();
   }
 
-  /** Stands for election at once. */
+  /** Starts an election at once. */
   campaign(): void {
     this.#input(() => this.#core.campaign());
   }
@@ -220,12 +223,12 @@ export class RaftNode<Result> {
     return this.#core.status();
   }
 
-  /** Role, term and leader: the cheap part of `status`. */
+  /** Role, term and leader, which cost less than `status`. */
   get softState(): SoftState {
     return this.#core.softState;
   }
 
-  /** Numbers of requests and entries that wait. */
+  /** Returns the numbers of waiting requests and entries. */
   queues(): Queues {
     const { queuedBytes } = this.#transport;
     const others = queuedBytes === undefined ? [] : (this.#heard ?? []).filter((member) => member !== this.#core.id);
@@ -239,7 +242,7 @@ export class RaftNode<Result> {
     };
   }
 
-  /** Lets the write and the entries that are under way end. Of proposals without outcome nothing more is known. */
+  /** Stops after the current write and the entries being applied. Pending proposals end with an unknown outcome. */
   async stop(): Promise<void> {
     this.#shutDown("stopped");
     await this.#transport.close();
@@ -269,7 +272,7 @@ export class RaftNode<Result> {
     if (this.#notices.areWaiting) this.#turns.later();
   }
 
-  /** A disk that is busy will take what comes meanwhile in one piece; so may the others. */
+  /** Holds proposals back while the disk is busy, so that they are written together. */
   #proposeWaiting(): void {
     if (this.#proposals.size === 0) return;
     const waitMs = this.#watch.writes.isIdle ? 0 : this.#proposals.waitMs(performance.now());
@@ -314,7 +317,7 @@ export class RaftNode<Result> {
     for (const message of messages) if (message.type === "snapshot") void this.#sendSnapshot(message);
   }
 
-  /** Entries that a restored snapshot holds already are behind the state machine: they count as applied. */
+  /** Applies entries. Those that a restored snapshot contains count as applied. */
   #apply(entries: readonly Entry[]): void {
     this.#watch.batches.begin(performance.now());
     const { observer } = this.#options;
@@ -342,7 +345,7 @@ export class RaftNode<Result> {
     return observedApply(this.#stateMachine, entries, observer);
   }
 
-  /** A later leader's entry is here: what an earlier one took behind it is gone for good. */
+  /** Rejects proposals of earlier terms: once an entry of a later term is applied, theirs can no longer be committed. */
   #dropBefore(term: Term): void {
     if (term === this.#stateTerm) return;
     this.#stateTerm = term;
@@ -373,7 +376,7 @@ export class RaftNode<Result> {
       if (term < this.#stateTerm) return waiter.reject(this.#error("dropped"));
       return this.#entries.add(index, term, waiter)?.reject(this.#error("unknown"));
     }
-    // A forwarded one, which was applied here before its answer came.
+    // A forwarded proposal was applied here before its answer came.
     const recent = this.#recent.get(index);
     if (recent?.term === term) waiter.resolve(recent.result);
     else waiter.reject(this.#error(recent === undefined ? "unknown" : "dropped"));
@@ -399,7 +402,7 @@ export class RaftNode<Result> {
     this.#answerReads();
   }
 
-  /** A message that was not sent is dropped. The core sends again what the other side missed. */
+  /** A message that could not be sent is dropped. The core repeats what the other member lacks. */
   #dropped(message: Message, reason: DropReason): void {
     this.#options.events?.dropped?.(message, reason);
     if (message.type === "propose" && message.from === this.#core.id) {
@@ -407,12 +410,12 @@ export class RaftNode<Result> {
     } else if (message.type === "readIndex" && message.from === this.#core.id) {
       this.#rejectAll(this.#reads.takeRefused(message.id), "noLeader");
     } else if (message.type === "append") {
-      // In the middle of the core's own `ready`: told in the next turn.
+      // The core is still handing out its `ready`, so it is told in the next turn.
       queueMicrotask(() => this.#input(() => this.#core.reportUnreachable(message.to)));
     }
   }
 
-  /** Requests that it received as the leader get no answer any more. */
+  /** Rejects the requests that were sent to a departed member as the leader, which will not answer them. */
   #gone(member: MemberId): void {
     if (this.#core.softState.leader === member) this.#rejectAll(this.#reads.takeAllAsked(), "noLeader");
     this.#rejectAll(this.#forwarded.takeOf(member), "unknown");
@@ -425,7 +428,7 @@ export class RaftNode<Result> {
       this.#noticeStalls();
       const nowMs = performance.now();
       const ticks = this.#watch.ticked(nowMs, this.#timing.heartbeatMs, ticksPerHeartbeat);
-      // Without ticks nobody stands for election who could not lead: whose disk does not take the vote.
+      // A member whose disk is stuck could not lead. It gets no ticks, so it starts no election.
       for (let tick = 0; tick < ticks && this.#watch.isFit(nowMs); tick++) this.#core.tick();
       this.#expire();
       this.#followMembership();
@@ -433,12 +436,12 @@ export class RaftNode<Result> {
     this.#turns.later();
   }
 
-  /** A process that stood still must not go on as the leader that it was. */
+  /** Makes a process that stood still give up leadership, because another leader may exist. */
   #noticeStalls(): void {
     for (const { what, ms } of this.#watch.stalls(performance.now())) this.#stalled(what, ms);
   }
 
-  /** The only voter goes on: nobody could take over, and it would have to elect itself again. */
+  /** Steps down, except as the only voter: no other member could take over. */
   #stalled(what: Stall, ms: number): void {
     const leads = this.#core.softState.role === "leader";
     const isAlone = this.#core.readAlone() !== undefined;
@@ -469,7 +472,7 @@ export class RaftNode<Result> {
     this.#options.events?.membership?.(membership);
   }
 
-  /** Streams the state as it is now: it has everything from the place that the core asked for. */
+  /** Streams the current state, which is at least as new as the snapshot that the core asked for. */
   async #sendSnapshot(message: InstallSnapshot): Promise<void> {
     const { to } = message;
     if (this.#outgoingSnapshots.has(to)) return;
@@ -489,7 +492,7 @@ export class RaftNode<Result> {
         image.release();
       }
     } catch {
-      // The receiver asks again; a state machine that failed has stopped the node by itself.
+      // The receiver asks again. A state machine that failed has already stopped the node.
     }
     this.#outgoingSnapshots.delete(to);
     this.#options.observer?.snapshotSent?.(to, performance.now() - begunMs, arrived);
@@ -497,8 +500,9 @@ export class RaftNode<Result> {
   }
 
   /**
-   * First the log learns what is coming, then the state machine takes it, then the core, which has the log begin anew.
-   * A crash in between leaves the old state, or the new one with a log that `finishRestore` puts right.
+   * Installs a snapshot: first the log records that it is coming, then the state machine restores it, then the core
+   * starts a new log after it. A crash in between leaves the old state, or the new one with a log that `finishRestore`
+   * repairs.
    */
   #receiveSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const { snapshot } = message;
@@ -515,7 +519,7 @@ export class RaftNode<Result> {
       }
       if (this.#core.status().applied >= snapshot.index) return;
       this.#input(() => this.#core.step(message));
-      // Installed, or of no use any more: the core holds the place already, or has another leader.
+      // The core has installed it, or no longer needs it: it has that index already, or another leader.
       if (this.#core.status().baseIndex !== snapshot.index) return;
       await new Promise<void>((resolve) => this.#installed.push(resolve));
       this.#reach("snapshotAfterInstall");
@@ -528,7 +532,7 @@ export class RaftNode<Result> {
     this.#answerReads();
   }
 
-  /** Runs a task on the state machine, after those before it. Its failure is that of the node. */
+  /** Runs a task on the state machine after earlier ones. If it fails, the node stops. */
   #onState<T>(task: () => Promise<T>): Promise<T> {
     const run = this.#stateQueue.run(task);
     run.catch((error: Error) => this.#fail(error));

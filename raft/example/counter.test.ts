@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
@@ -12,6 +12,7 @@ afterAll(async () => {
   for (const process of processes.values()) process.kill("SIGKILL");
   await Promise.all([...processes.values()].map(({ exited }) => exited));
   rmSync(directory, { recursive: true, force: true });
+  reservation.close();
 });
 
 /** Ports below those that the system gives to connections, so that none is taken between the check and the start. */
@@ -19,25 +20,38 @@ const ports = { first: 20_000, step: 20, steps: 600 };
 /** Offsets of the ports that the three members serve clients and each other on. */
 const offsets = [1, 2, 3, 11, 12, 13];
 
-/** Returns a port above which all ports of the members are free. Other runs begin their search elsewhere. */
-async function freePort(): Promise<number> {
+/**
+ * Finds a port above which all ports of the members are free. The test listens on that port itself until its end, so that
+ * a second run of this test, which looks for ports in the same way, chooses others.
+ */
+async function reservePorts(): Promise<{ port: number; reservation: Server }> {
   for (let attempt = 0; attempt < ports.steps; attempt++) {
-    const base = ports.first + ((process.pid + attempt) % ports.steps) * ports.step;
-    const free = await Promise.all(offsets.map((offset) => isFree(base + offset)));
-    if (!free.includes(false)) return base;
+    const port = ports.first + ((process.pid + attempt) % ports.steps) * ports.step;
+    const reservation = await listenOn(port);
+    if (reservation === undefined) continue;
+    const free = await Promise.all(offsets.map((offset) => isFree(port + offset)));
+    if (!free.includes(false)) return { port, reservation };
+    reservation.close();
   }
-  throw new Error("this test needs six free ports");
+  throw new Error("this test needs seven free ports");
 }
 
-function isFree(number: number): Promise<boolean> {
+/** Returns undefined for a port in use. */
+function listenOn(number: number): Promise<Server | undefined> {
   const server = createServer();
   return new Promise((resolve) => {
-    server.once("error", () => resolve(false));
-    server.listen(number, "127.0.0.1", () => server.close(() => resolve(true)));
+    server.once("error", () => resolve(undefined));
+    server.listen(number, "127.0.0.1", () => resolve(server));
   });
 }
 
-const port = await freePort();
+async function isFree(number: number): Promise<boolean> {
+  const server = await listenOn(number);
+  server?.close();
+  return server !== undefined;
+}
+
+const { port, reservation } = await reservePorts();
 
 function start(id: number): void {
   const command = [process.execPath, join(import.meta.dir, "counter.ts"), String(id), directory, String(port)];

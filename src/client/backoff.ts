@@ -1,4 +1,4 @@
-/** Waits between attempts: doubled from one failure to the next up to a limit, and spread so that many do not come at once. */
+/** Waits between attempts. They double with each failure up to a limit, and vary so that many clients do not return at once. */
 export class Backoff {
   readonly #minMs: number;
   readonly #maxMs: number;

@@ -6,33 +6,33 @@ import type { DeleteOptions as DeleteDocument, ListMeta } from "../api/types/met
 
 declare const objectType: unique symbol;
 
-/** A resource in one version, and the type of its objects: `const pods: ResourceType<Pod> = { group: "", … }`. */
+/** A resource in one version, with the type of its objects: `const pods: ResourceType<Pod> = { group: "", … }`. */
 export interface ResourceType<T extends KubeObject = KubeObject> extends GroupVersion, GroupResource {
   readonly [objectType]?: T;
 }
 
 export interface ObjectName {
-  /** Absent for an object of the cluster. */
+  /** Absent for a cluster-scoped object. */
   readonly namespace?: string | undefined;
   readonly name: string;
-  /** `status`, `scale` …: the document below the object instead of the object. */
+  /** A subresource such as `status` or `scale`, instead of the object itself. */
   readonly subresource?: string | undefined;
 }
 
 export interface RequestOptions {
-  /** Ends the request; it rejects with the reason. */
+  /** Aborts the request, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** The longest wait for the whole answer; of a watch, for its beginning. */
+  /** Timeout of the whole answer, or of the start of a watch. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface GetOptions extends RequestOptions {
-  /** `0` takes whatever the server has at hand; absent: the newest state. */
+  /** `0` for any state that the server has; absent for the newest. */
   readonly resourceVersion?: string | undefined;
 }
 
 export interface Selector {
-  /** Absent: all namespaces, or the cluster. */
+  /** Absent for all namespaces and for cluster-scoped resources. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
@@ -41,18 +41,18 @@ export interface Selector {
 export interface ListOptions extends Selector, RequestOptions {
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined;
-  /** The most objects in one answer; the rest follows with its `continue`. */
+  /** Number of objects in one answer. Its `continue` token gets the rest. */
   readonly limit?: number | undefined;
   readonly continue?: string | undefined;
 }
 
 export interface WatchOptions extends Selector, RequestOptions {
-  /** Events after this one. Absent or `0`: the state first. */
+  /** Version after which events are sent. With `0` or without one, the current state is sent first. */
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: "NotOlderThan" | undefined;
   readonly allowWatchBookmarks?: boolean | undefined;
   readonly sendInitialEvents?: boolean | undefined;
-  /** The server ends the watch after so long. */
+  /** Time after which the server ends the watch. */
   readonly timeoutSeconds?: number | undefined;
 }
 
@@ -70,13 +70,13 @@ export interface JsonPatchOperation extends JsonObject {
 export type Patch =
   | { readonly kind: "json"; readonly operations: readonly JsonPatchOperation[] }
   | { readonly kind: "merge" | "strategic"; readonly document: JsonObject }
-  /** Server-side apply; needs a `fieldManager`. `force` takes fields of other managers over. */
+  /** Server-side apply, which needs a `fieldManager`. `force` takes over fields of other managers. */
   | { readonly kind: "apply"; readonly document: JsonObject; readonly force?: boolean };
 
 export type DeleteOptions = RequestOptions &
   Omit<DeleteDocument, "kind" | "apiVersion" | "dryRun"> & { readonly dryRun?: boolean };
 
-/** A page of a collection; its items have kind and apiVersion, as single objects do. */
+/** A page of a collection. Items have kind and apiVersion, as single objects do. */
 export interface ObjectList<T extends KubeObject> {
   readonly metadata: ListMeta & { readonly resourceVersion: string };
   readonly items: readonly T[];
@@ -84,34 +84,34 @@ export interface ObjectList<T extends KubeObject> {
 
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
-  /** Everything up to here has been sent. `endsInitialEvents`: so has the state that the watch began with. */
+  /** All events up to this version have been sent. With `endsInitialEvents`, so has the initial state. */
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly endsInitialEvents: boolean };
 
 /**
- * The requests of an API server. An answer that is an error rejects with a StatusError; no answer, or one that breaks
- * off, with a NoAnswerError: what was asked for may have been done then, and is not asked for again.
+ * The requests that an API server answers. An error in an answer rejects with a StatusError. A missing or incomplete
+ * answer rejects with a NoAnswerError; the request may have been carried out then, and is not repeated.
  */
 export interface Client extends Disposable {
   get<T extends KubeObject>(type: ResourceType<T>, of: ObjectName, options?: GetOptions): Promise<T>;
   list<T extends KubeObject>(type: ResourceType<T>, options?: ListOptions): Promise<ObjectList<T>>;
   /**
-   * Events until the server ends the watch or the loop is left. The server is held up while nobody takes the next one.
-   * An ERROR event is thrown as a StatusError.
+   * Yields events until the server ends the watch or the loop is left. The server waits while the loop is busy. An ERROR
+   * event is thrown as a StatusError.
    */
   watch<T extends KubeObject>(type: ResourceType<T>, options?: WatchOptions): AsyncGenerator<WatchEvent<T>, void>;
-  /** The object names its namespace itself. */
+  /** Creates an object in the namespace that it names. */
   create<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T>;
   update<T extends KubeObject>(type: ResourceType<T>, object: T, options?: UpdateOptions): Promise<T>;
   patch<T extends KubeObject>(type: ResourceType<T>, of: ObjectName, patch: Patch, options?: WriteOptions): Promise<T>;
-  /** The object in its last state, where it waits for finalizers; otherwise a Status. */
+  /** Deletes an object. Returns the object if finalizers hold it, otherwise a Status. */
   delete<T extends KubeObject>(type: ResourceType<T>, of: ObjectName, options?: DeleteOptions): Promise<T | Status>;
-  /** The objects that were to be deleted. */
+  /** Deletes the selected objects and returns them. */
   deleteCollection<T extends KubeObject>(
     type: ResourceType<T>,
     selector: Selector,
     options?: DeleteOptions,
   ): Promise<ObjectList<T>>;
-  /** POSTs an order or a question to a subresource: `binding`, `eviction`, `token`. The answer is what that one gives. */
+  /** Posts a document to a subresource such as `binding`, `eviction` or `token`, and returns its answer. */
   act(type: ResourceType, of: ObjectName, body: JsonObject, options?: WriteOptions): Promise<JsonValue>;
 }
 

@@ -13,7 +13,7 @@ const texts: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name: see --tls-san",
 };
 
-/** Says in a few words why no answer came. */
+/** Returns a few words that say why no answer came. */
 export function connectionFailureText(error: unknown): string {
   const { code, name, message } = error as { code?: string; name?: string; message?: string };
   return texts[code ?? ""] ?? texts[name ?? ""] ?? code ?? message ?? String(error);

@@ -1,7 +1,7 @@
 import type { Clock } from "../process/clock.ts";
 import { NoAnswerError } from "./transport.ts";
 
-/** Aborts its signal when time is up, or when the caller's is aborted. */
+/** A signal that aborts at a deadline, or with the caller's own signal. */
 export class Deadline implements Disposable {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
@@ -20,7 +20,7 @@ export class Deadline implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Time is up after so long from now; undefined: never. */
+  /** Moves the deadline to this time from now; undefined for none. */
   extend(afterMs: number | undefined): void {
     this.#timer?.[Symbol.dispose]();
     if (afterMs === undefined || !Number.isFinite(afterMs)) return;
@@ -41,7 +41,7 @@ export class Deadline implements Disposable {
     }
   }
 
-  /** Returns the error that ended the request: an aborted one fails in many ways. */
+  /** Returns the reason of the abort if there was one, because an aborted request fails with various errors. */
   reasonFor(error: unknown): unknown {
     return this.signal.aborted ? this.signal.reason : error;
   }

@@ -17,7 +17,7 @@ const unknownAuthorityCodes: ReadonlySet<string> = new Set([
 ]);
 const verification = "tls: failed to verify certificate: x509:";
 
-/** Returns Go's text for a connection that failed: tools look for these words. */
+/** Returns Go's text for a failed connection, which tools look for. */
 export function dialErrorText(error: Error, target: DialTarget): string {
   const { code = "" } = error as { code?: string };
   const authority = authorityOf(target);

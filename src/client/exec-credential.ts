@@ -10,16 +10,16 @@ const infoVariable = "KUBERNETES_EXEC_INFO";
 const interactiveModes = ["Never", "IfAvailable", "Always"];
 const runMsMax = 60_000;
 const outputBytesMax = 1024 * 1024;
-/** A credential is renewed a little before its end, so that none ends on the way. */
+/** Time before its expiry at which a credential is renewed, so that it does not expire during a request. */
 const expiryMarginMs = 10_000;
 
-/** A proof of who we are: a token, a certificate, or both. */
+/** Credentials of a client: a token, a certificate, or both. */
 export interface Credential {
   readonly token: string | undefined;
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** The `exec` part of a kubeconfig's user, checked. */
+/** The validated `exec` part of a kubeconfig's user. */
 export interface ExecPlugin {
   readonly apiVersion: string;
   readonly command: string;
@@ -27,13 +27,13 @@ export interface ExecPlugin {
   readonly environment: Readonly<Record<string, string>>;
   readonly installHint: string;
   readonly interactiveMode: string;
-  /** Given to the command when it asks for it: where the credential will be used. */
+  /** Cluster that the credential is for, passed to a command that asks for it. */
   readonly cluster: JsonObject | undefined;
 }
 
 /**
- * @param folder of the kubeconfig, which a relative command starts from
- * @param cluster what the command is told when `provideClusterInfo` is set
+ * @param folder folder of the kubeconfig, to which a relative command refers
+ * @param cluster passed to the command if `provideClusterInfo` is set
  * @throws Error that says what is missing or wrong
  */
 export function parseExecPlugin(exec: JsonObject, folder: string, cluster: JsonObject): ExecPlugin {
@@ -61,7 +61,7 @@ export function parseExecPlugin(exec: JsonObject, folder: string, cluster: JsonO
   };
 }
 
-/** The credential of a command that prints one: kept until it ends, or until somebody does not accept it. */
+/** A credential that a command prints. It is kept until it expires or a server rejects it. */
 export class ExecCredentials {
   readonly #plugin: ExecPlugin;
   readonly #clock: Clock;
@@ -75,7 +75,7 @@ export class ExecCredentials {
     this.#hasTerminal = hasTerminal;
   }
 
-  /** The credential that is good now; the command runs at most once at a time. @throws Error when it prints none */
+  /** Returns a valid credential. The command runs at most once at a time. @throws Error if it prints none */
   async get(): Promise<Credential> {
     const current = this.#current;
     if (current !== undefined && this.#clock.nowMs() < current.endMs) return current.credential;
@@ -85,7 +85,7 @@ export class ExecCredentials {
     return this.#running;
   }
 
-  /** The credential was not accepted: the next one comes from the command. */
+  /** Discards a credential that a server rejected, so that the command runs again. */
   forget(credential: Credential): void {
     if (this.#current?.credential === credential) this.#current = undefined;
   }
@@ -128,7 +128,7 @@ async function run(plugin: ExecPlugin, hasTerminal: boolean): Promise<string> {
   return printed;
 }
 
-/** @throws Error that never quotes what was printed: it may be a secret */
+/** @throws Error that never quotes the output, which may be a secret */
 function parseCredential(
   printed: string,
   { command, apiVersion }: ExecPlugin,

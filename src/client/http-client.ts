@@ -9,7 +9,7 @@ export interface HttpClientOptions {
   readonly userAgent?: string | undefined;
 }
 
-/** A client of an API server elsewhere, over HTTP/2. It keeps a connection, and the process alive, until it is disposed of. */
+/** Returns a client of a remote API server over HTTP/2. Its connection keeps the process alive until it is disposed of. */
 export function httpClient(server: KubeconfigServer, options: HttpClientOptions = {}): Client {
   const { clock = systemClock, userAgent = "quorate" } = options;
   return new RequestClient({ transport: new HttpTransport(server, clock), clock, userAgent });

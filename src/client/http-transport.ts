@@ -5,30 +5,30 @@ import type { TlsOptions } from "./json-endpoint.ts";
 import type { KubeconfigServer, Proof } from "./kubeconfig.ts";
 import { NoAnswerError, type Transport, type TransportAnswer, type TransportRequest } from "./transport.ts";
 
-/** A server that takes longer for the handshakes is not reachable. */
+/** Timeout of the handshakes. */
 const connectMsMax = 10_000;
-/** How often an open connection is asked for a sign of life; one that gave none since the last time is closed. */
+/** Interval of pings on an open connection. One that has not answered by the next ping is closed. */
 const pingIntervalMs = 20_000;
-/** The unread bytes of one stream. Beyond them the server of a watch has to wait. */
+/** Unread bytes of one stream, at which the server of a watch has to wait. */
 const streamWindowBytes = 1024 * 1024;
-/** Connections that one request is tried on, when servers that are about to go turn it away. */
+/** Connections that a request is tried on while servers that are shutting down refuse it. */
 const attemptsMax = 3;
-/** A stream that was opened while the connection was being closed never got to the server's program. */
+/** Error codes of streams that never reached the server's program, because the connection was being closed. */
 const turnedAwayCodes = ["ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_INVALID_SESSION"];
-/** Requests and watches on one connection, as many as servers commonly allow; more go over a further one. */
+/** Streams on one connection, as many as servers commonly allow. Further requests use another connection. */
 const streamsMax = 100;
-/** From here on further requests wait for their turn on the connections that there are. */
+/** Number of connections. Further requests wait for a free stream. */
 const connectionsMax = 16;
 
 /**
- * Carries requests over one HTTP/2 connection, or a few where one is full. They are kept while they are good. A connection that the server is about to
- * close, and one that was opened with another certificate, ends when its last stream does.
+ * Sends requests over one HTTP/2 connection, or several when it is full, and keeps them open. A connection that the
+ * server is about to close, or that was opened with another certificate, ends with its last stream.
  */
 export class HttpTransport implements Transport {
   readonly #server: KubeconfigServer;
   readonly #clock: Clock;
   readonly #origin: string;
-  /** The path of the server's URL; mostly "". */
+  /** Path of the server's URL; usually "". */
   readonly #prefix: string;
   readonly #connections = new Set<Connection>();
 
@@ -115,18 +115,18 @@ class Connection implements Disposable {
     });
   }
 
-  /** Whether it was ever open: where none could be opened, another attempt would only take longer. */
+  /** Whether it was ever open. Otherwise another attempt would only take longer. */
   get wasUsed(): boolean {
     return this.#isConnected;
   }
 
-  /** Whether a new request may go over it. */
+  /** Whether it takes new requests. */
   serves({ ca, cert, key }: TlsOptions): boolean {
     const isOpen = !this.#leaving && !this.#session.closed && !this.#session.destroyed;
     return isOpen && ca === this.#tls.ca && cert === this.#tls.cert && key === this.#tls.key;
   }
 
-  /** Takes no more requests; those that are under way end. */
+  /** Takes no new requests, and closes after the current ones. */
   leave(): void {
     if (this.#leaving) return;
     this.#leaving = true;
@@ -184,7 +184,7 @@ class Connection implements Disposable {
     if (isCut) throw this.#noAnswer(new Error("the connection was closed"));
   }
 
-  /** Nothing tells that a machine is gone but its silence. */
+  /** Only silence shows that a machine is gone. */
   #watchOver(clock: Clock): void {
     let isAwaited = false;
     const ask = () => {

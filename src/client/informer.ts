@@ -5,40 +5,40 @@ import { Backoff } from "./backoff.ts";
 import type { Client, ResourceType, Selector, WatchEvent } from "./client.ts";
 import { isExpired, listPages } from "./list-pages.ts";
 
-/** A watch is ended by the server after so long at least, at most twice that; it goes on where it was. */
+/** Shortest time after which the server ends a watch; the longest is twice that. The next watch resumes where it ended. */
 const watchSecondsMin = 300;
 const retryMsMin = 500;
 const retryMsMax = 30_000;
-/** After a watch that lasted so long, the next failure counts as the first. */
+/** Duration of a watch after which the next failure counts as the first. */
 const lastingMs = 10_000;
-/** A collection with more objects is not held: the informer reports it and tries again, as after any failure. */
+/** Number of objects that an informer keeps. A larger collection is reported as a failure and tried again. */
 export const objectsMaxDefault = 1_000_000;
 
-/** Callbacks for changes, in the server's order for each object. A new list tells several changes of one object as one. */
+/** Callbacks for changes, in the server's order for each object. A new list combines the changes of an object into one. */
 export interface InformerHandlers<T extends KubeObject> {
   added?(object: T): void;
   updated?(object: T, old: T): void;
-  /** The object is in the last state that was seen. */
+  /** Gets the last state that was seen. */
   deleted?(object: T): void;
 }
 
 export interface InformerOptions<T extends KubeObject> extends InformerHandlers<T> {
   readonly client: Pick<Client, "list" | "watch">;
   readonly type: ResourceType<T>;
-  /** The objects that are kept; all of the type by default. */
+  /** Selector of the kept objects; all of the type by default. */
   readonly selector?: Selector | undefined;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
   readonly objectsMax?: number | undefined;
-  /** Hears of failures, which are followed by another attempt, and of what a handler throws. */
+  /** Receives failures, each followed by another attempt, and errors that handlers throw. */
   onError(error: unknown): void;
 }
 
 /**
- * The objects of a collection, kept as they are on the server. It lists, watches from there and goes on from the last
- * resourceVersion when a watch ends, bookmarks included; when the history from there is gone, it lists anew and tells
- * the difference. The objects are shared: nobody may change them.
+ * An up-to-date copy of a collection. It lists, watches from there, and resumes from the last resourceVersion, bookmarks
+ * included, when a watch ends. When that history is gone, it lists again and reports the differences. The objects are
+ * shared and must not be changed.
  */
 export class Informer<T extends KubeObject> implements Disposable {
   readonly #options: InformerOptions<T>;
@@ -47,24 +47,24 @@ export class Informer<T extends KubeObject> implements Disposable {
   readonly #backoff: Backoff;
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
-  /** The next list comes in one answer. */
+  /** Whether the next list asks for one answer instead of pages. */
   #listsWhole = false;
-  /** Undefined: has to list. */
+  /** Undefined if it has to list. */
   #resourceVersion: string | undefined;
 
-  /** Begins at once. */
+  /** Starts at once. */
   constructor(options: InformerOptions<T>) {
     this.#options = options;
     this.#backoff = new Backoff(retryMsMin, retryMsMax, options.random);
     void this.#run();
   }
 
-  /** Reports whether the collection was listed once. */
+  /** Reports whether the collection has been listed. */
   get isSynced(): boolean {
     return this.#isSynced;
   }
 
-  /** Resolves when the collection was listed, and everybody told of it; never after the end. */
+  /** Resolves when the collection has been listed and the handlers have run. Never resolves after the end. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -93,7 +93,7 @@ export class Informer<T extends KubeObject> implements Disposable {
         await this.#watch();
       } catch (error) {
         if (signal.aborted) return;
-        // A list that expires again must not be repeated without a pause.
+        // A list that expires again is repeated only after a pause.
         if (isExpired(error)) this.#beginAnew();
         else this.#options.onError(error);
         await this.#pause(Math.max(this.#backoff.next(), retryAfterMs(error)));
@@ -102,7 +102,7 @@ export class Informer<T extends KubeObject> implements Disposable {
   }
 
   #beginAnew(): void {
-    // Pages of a collection that changes faster than they are read expire each time; one answer does not.
+    // Pages expire each time if the collection changes faster than they are read. A single answer does not.
     if (this.#resourceVersion === undefined) this.#listsWhole = true;
     this.#resourceVersion = undefined;
   }
@@ -145,7 +145,7 @@ export class Informer<T extends KubeObject> implements Disposable {
     } finally {
       if (events > 0 || clock.steadyMs() - begunMs >= lastingMs) this.#backoff.reset();
     }
-    // A server that ends every watch at once must not be asked without a pause.
+    // There is a pause even if the server ends every watch at once.
     if (events === 0 && clock.steadyMs() - begunMs < lastingMs) await this.#pause(this.#backoff.next());
   }
 

@@ -1,7 +1,7 @@
-/** Longer answers are cut off and count as failed: nobody's answer may fill our memory. */
+/** Size limit of answers. A longer one counts as failed. */
 export const answerBytesMax = 1024 * 1024;
 
-/** Asking again would not help. */
+/** An answer that is too long. Another attempt would not help. */
 export class AnswerTooLongError extends Error {
   constructor() {
     super(`the answer is longer than ${answerBytesMax} bytes`);
@@ -14,9 +14,9 @@ export interface Answer {
   readonly body: Uint8Array;
 }
 
-/** A server that answers JSON with JSON. */
+/** A server that takes and returns JSON. */
 export interface JsonEndpoint {
-  /** Rejects when no answer comes, when it is too long, and when `signal` is aborted. */
+  /** Posts a document. Rejects if no answer comes, if it is too long, and if `signal` aborts. */
   post(body: string, signal: AbortSignal): Promise<Answer>;
 }
 
@@ -35,7 +35,7 @@ export interface PostOptions {
   readonly authorization: string | undefined;
 }
 
-/** A redirect is an answer like any other and is not followed: our credentials go where the operator said. */
+/** Redirects are not followed: our credentials only go where the operator said. */
 export async function postJson(url: string, { body, signal, tls, authorization }: PostOptions): Promise<Answer> {
   const headers = { "content-type": "application/json", accept: "application/json" };
   const response = await fetch(url, {

@@ -7,8 +7,8 @@ import { readKubeconfig } from "./kubeconfig.ts";
 const serviceAccountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /**
- * The server of a kubeconfig's current context: where a webhook is and how we prove who we are. `server` may have a path.
- * An exec plugin is asked again, once, when its credential is not accepted.
+ * Returns the server of a kubeconfig's current context, with our credentials. `server` may have a path. If its
+ * credential is rejected, an exec plugin runs once more.
  * @throws Error that says what is missing or wrong, without any credential
  */
 export function kubeconfigEndpoint(file: string, clock?: Clock): JsonEndpoint {
@@ -23,7 +23,7 @@ export function kubeconfigEndpoint(file: string, clock?: Clock): JsonEndpoint {
   };
 }
 
-/** The API server that a pod is told of, with the account of the pod. */
+/** Returns the API server of the environment in a pod, with the pod's service account. */
 export function inClusterEndpoint(
   environment: Readonly<Record<string, string | undefined>>,
   path: string,

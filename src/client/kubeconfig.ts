@@ -7,7 +7,7 @@ import { type Credential, ExecCredentials, parseExecPlugin } from "./exec-creden
 import type { TlsOptions } from "./json-endpoint.ts";
 import { objectOf, textOf } from "../api/json-reading.ts";
 
-/** How to connect to a server, and what to tell it of who we are. */
+/** A server and our credentials for it. */
 export interface Proof {
   readonly tls: TlsOptions;
   /** Value of the header. */
@@ -16,21 +16,21 @@ export interface Proof {
 
 export interface KubeconfigServer {
   readonly url: string;
-  /** Asked for each request: tokens and certificates are renewed. */
+  /** Called for each request, because tokens and certificates are renewed. */
   proof(): Promise<Proof>;
-  /** Discards a proof that the server refused. Returns whether another one can be made. */
+  /** Discards credentials that the server rejected. Returns whether others can be had. */
   renew(proof: Proof): boolean;
 }
 
 export interface KubeconfigOptions {
   readonly clock?: Clock | undefined;
-  /** The current one by default. */
+  /** Context; the current one by default. */
   readonly context?: string | undefined;
 }
 
 /**
- * The server of a context, and how we prove to it who we are. Files that the kubeconfig names are relative to its own
- * folder. A token file is read for each request.
+ * Returns the server of a context with our credentials. Files that the kubeconfig names are relative to its folder. A
+ * token file is read for each request.
  * @throws Error that says what is missing or wrong, without any credential
  */
 export function readKubeconfig(file: string, options: KubeconfigOptions = {}): KubeconfigServer {
@@ -63,8 +63,8 @@ export function readKubeconfig(file: string, options: KubeconfigOptions = {}): K
 }
 
 /**
- * The URLs of the servers that the same user reaches with the same authority, that of the current context first: the
- * members of a cluster, each with a context of its own.
+ * Returns the URLs of all servers with the same user and authority, the current context's first. They are the members
+ * of a cluster, each with a context of its own.
  */
 export function readServerUrls(file: string): readonly string[] {
   const config = parseYaml(readFileSync(file), { strict: false }).value;
@@ -86,7 +86,7 @@ function hasAuthorityOf(one: JsonObject, other: JsonObject): boolean {
   return fields.some((name) => textOf(one[name]) !== "") && fields.every((name) => one[name] === other[name]);
 }
 
-/** How one user proves who it is. */
+/** The credentials of one user. */
 export interface UserProof {
   readonly cert?: string;
   readonly key?: string;
@@ -94,10 +94,10 @@ export interface UserProof {
   readonly authorization?: string;
 }
 
-/** The users of a kubeconfig by name; their files are read when a proof is asked for. */
+/** The users of a kubeconfig by name. Their files are read when credentials are needed. */
 export interface UserProofs {
   readonly users: ReadonlyMap<string, () => Promise<UserProof>>;
-  /** The user of the current context, "" without one. */
+  /** User of the current context; "" without one. */
   readonly currentUser: string;
 }
 
@@ -151,7 +151,7 @@ function execServer(url: string, tls: TlsOptions, credentials: ExecCredentials):
 
 const execExtension = "client.authentication.k8s.io/exec";
 
-/** The cluster as exec plugins are told of it. */
+/** Returns the cluster as exec plugins see it. */
 function clusterInfo(cluster: JsonObject, ca: string | undefined): JsonObject {
   const extensions = Array.isArray(cluster["extensions"]) ? cluster["extensions"].filter(isJsonObject) : [];
   const config = extensions.find(({ name }) => name === execExtension)?.["extension"];
@@ -174,7 +174,7 @@ function entryOf(config: JsonObject, list: string, name: string): JsonObject | u
   return Array.isArray(items) ? items.filter(isJsonObject).find((item) => item["name"] === name) : undefined;
 }
 
-/** PEM from `<name>-data` or from the file that `<name>` names. */
+/** Returns PEM from `<name>-data`, or from the file that `<name>` names. */
 function material(source: JsonObject, name: string, folder: string): string | undefined {
   const data = textOf(source[`${name}-data`]);
   if (data !== "") return Buffer.from(data, "base64").toString("utf8");

@@ -3,17 +3,17 @@ import { type Status, StatusError } from "../api/status.ts";
 import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
 import { NoAnswerError, type TransportAnswer } from "./transport.ts";
 
-/** A longer answer is given up: list in pages. */
+/** Size limit of answers. Longer collections are listed in pages. */
 export const answerBytesMax = 256 * 1024 * 1024;
-/** The part of another body, such as a proxy's page, that becomes the message. */
+/** Length of the message made from another body, such as a proxy's page. */
 const messageCharactersMax = 1_024;
 
-/** The part of a refusal that is looked at for its text. */
+/** Bytes of an error that are read for its text. */
 const refusalBytesMax = 1024 * 1024;
 
 const decoder = new TextDecoder();
 
-/** The JSON of a success. @throws StatusError for any other answer, NoAnswerError when it cannot be used */
+/** Returns the JSON of a success. @throws StatusError for any other answer, NoAnswerError when it cannot be used */
 export async function readAnswer(answer: TransportAnswer): Promise<JsonValue> {
   const bytes = await readBounded(answer.body, answerBytesMax);
   if (answer.code >= 300) throw refusalOf(answer, bytes);
@@ -25,12 +25,12 @@ export async function readAnswer(answer: TransportAnswer): Promise<JsonValue> {
   }
 }
 
-/** The error that an answer other than a success stands for. */
+/** Returns the error of an unsuccessful answer. */
 export async function readRefusal(answer: TransportAnswer): Promise<StatusError> {
   return refusalOf(answer, await readBounded(answer.body, answerBytesMax));
 }
 
-/** A Status of the wire as an error. */
+/** Returns a decoded Status as an error. */
 export function statusErrorOf(value: JsonValue, code: number): StatusError | undefined {
   if (!isJsonObject(value) || value["kind"] !== "Status") return undefined;
   const status = value as unknown as Status;

@@ -27,9 +27,9 @@ import { NoAnswerError, type Transport } from "./transport.ts";
 import { linesOf } from "./watch-lines.ts";
 import { objectOf } from "../api/json-reading.ts";
 
-/** Servers give requests a minute; theirs is the better answer. */
+/** Longer than the minute that servers allow, because their answer says more. */
 const timeoutMsDefault = 70_000;
-/** How much longer than agreed a watch may go on before its server counts as gone. */
+/** Time beyond its timeout after which the server of a watch counts as gone. */
 const watchGraceMs = 10_000;
 
 const patchMediaTypes = {
@@ -43,7 +43,7 @@ const patchMediaTypes = {
 export interface RequestClientParts {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** The server takes the part before the slash for the manager of fields. */
+  /** The server takes the part before the slash as the field manager. */
   readonly userAgent: string;
 }
 
@@ -55,7 +55,7 @@ interface Call {
   readonly mediaType?: string;
 }
 
-/** A Client that writes every call as a request in JSON, whatever carries it. */
+/** A Client that sends every call as a JSON request over a transport. */
 export class RequestClient implements Client {
   readonly #parts: RequestClientParts;
 
@@ -189,7 +189,7 @@ function deleteDocument(options: DeleteOptions): JsonObject {
   return { kind: "DeleteOptions", apiVersion: "v1", ...preconditions, ...tried } as JsonObject;
 }
 
-/** Items of a list carry no type on the wire: it follows from that of the list. */
+/** Items of a list have no type on the wire. It follows from the type of the list. */
 function listOf<T extends KubeObject>(value: JsonValue): ObjectList<T> {
   if (!isJsonObject(value)) throw new NoAnswerError("the answer is no list");
   const { kind, apiVersion, metadata, items } = value;

@@ -16,7 +16,7 @@ export function readyEndpoints(slices: readonly EndpointSlice[], portName: strin
   });
 }
 
-/** Looks up a Service and where its endpoints are. */
+/** Looks up Services and their endpoints. */
 export interface ServiceLookup {
   service(namespace: string, name: string): Service | undefined;
   endpointSlices(namespace: string, service: string): readonly EndpointSlice[];
@@ -25,7 +25,7 @@ export interface ServiceLookup {
 /** Finds the address of a port of a service. @throws Error with upstream's text */
 export type ServiceResolver = (namespace: string, name: string, port: number) => Endpoint;
 
-/** Sends connections to the virtual address of a service, as pods do. */
+/** Connects to the virtual address of a service, as pods do. */
 export function clusterAddressResolver(lookup: Pick<ServiceLookup, "service">): ServiceResolver {
   return (namespace, name, port) => {
     const { spec = {} } = serviceOf(lookup, namespace, name);
@@ -38,7 +38,7 @@ export function clusterAddressResolver(lookup: Pick<ServiceLookup, "service">): 
   };
 }
 
-/** Sends each connection to a ready endpoint of a service by lot. */
+/** Connects to a random ready endpoint of a service each time. */
 export function endpointResolver(lookup: ServiceLookup, randomInt: (below: number) => number): ServiceResolver {
   return (namespace, name, port) => {
     const { spec = {} } = serviceOf(lookup, namespace, name);

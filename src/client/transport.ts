@@ -1,21 +1,21 @@
-/** One request as it goes out. */
+/** One request as it is sent. */
 export interface TransportRequest {
   readonly method: string;
   /** Path and query, percent-encoded. */
   readonly target: string;
-  /** With lower-case names. */
+  /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
-  /** Ends the request, also while its answer is read. */
+  /** Aborts the request, also while its answer is read. */
   readonly signal: AbortSignal;
 }
 
-/** The head of an answer, and its body as it comes. The body has to be read, to its end or until it is left. */
+/** An answer with its body as it arrives. The body must be read to its end or cancelled. */
 export interface TransportAnswer {
   readonly code: number;
-  /** The Retry-After header; undefined when it is absent or a date. */
+  /** Seconds of the Retry-After header; undefined if it is absent or a date. */
   readonly retryAfterSeconds: number | undefined;
-  /** Ends when the answer is complete. Throws NoAnswerError when it breaks off. */
+  /** Ends with the answer. Throws NoAnswerError if the answer is cut short. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -25,10 +25,10 @@ export interface Transport extends Disposable {
   send(request: TransportRequest): Promise<TransportAnswer>;
 }
 
-/** No answer came, or it broke off. */
+/** A request without a complete answer. */
 export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
-  /** Whether the request may have been done. */
+  /** Whether the request may have been carried out. */
   readonly outcome: "notDone" | "unknown";
 
   constructor(message: string, options: ErrorOptions & { readonly outcome?: "notDone" } = {}) {

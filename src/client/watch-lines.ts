@@ -1,11 +1,11 @@
 import { NoAnswerError } from "./transport.ts";
 
-/** An object is at most 2 MiB when it is stored. A longer line cannot be an event. */
+/** Length limit of a line. Stored objects have at most 2 MiB, so a longer line cannot be an event. */
 export const frameBytesMax = 16 * 1024 * 1024;
 
 const newline = 0x0a;
 
-/** The lines of a body as they become whole. @throws NoAnswerError for one that is too long or breaks off */
+/** Yields the complete lines of a body. @throws NoAnswerError for one that is too long or cut short */
 export async function* linesOf(
   body: AsyncIterable<Uint8Array>,
   bytesMax = frameBytesMax,

@@ -3,17 +3,17 @@ import { status } from "../api/status.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { buildChain, type ChainOptions } from "./filters/chain.ts";
 
-/** Some paths and who serves them. A path that ends in `/*` stands for everything below it. */
+/** Paths and their handler. A path that ends in `/*` stands for everything below it. */
 export interface AppPlugin {
   readonly name: string;
-  /** Asked for every request, because types come and go. */
+  /** Called for every request, because types come and go. */
   readonly paths: readonly string[];
   readonly handle: Handler;
 }
 
 export interface AppOptions {
   readonly chain: ChainOptions;
-  /** `/livez`, `/readyz`, `/healthz` and what is below them. */
+  /** `/livez`, `/readyz`, `/healthz` and the paths below them. */
   readonly health: Handler;
   readonly metrics: Handler;
   readonly version: Handler;
@@ -21,7 +21,7 @@ export interface AppOptions {
   readonly resources: Handler;
   /** Discovery, OpenAPI and the like. */
   readonly plugins?: readonly AppPlugin[] | undefined;
-  /** Answers the paths that nobody serves, by default 404 as text. */
+  /** Answers all other paths; by default 404 as text. */
   readonly notFound?: Handler | undefined;
 }
 
@@ -58,12 +58,12 @@ const resourcePlugin = "resources";
 const notFoundPlugin = "not-found";
 
 /**
- * An exchange on its way through Elysia, which never reads a body and never renders an error. Its router looks at `method`
- * and `url` of what it is given and hands it on: a Request of the platform would carry nothing more, and cost a microsecond.
+ * An exchange on its way through Elysia, which never reads a body and never renders an error. Elysia's router only needs
+ * `method` and `url`. A real Request would add nothing and cost a microsecond.
  */
 class Parcel {
   readonly method = "GET";
-  /** The authority is fixed: Elysia finds the path by counting from the start of the URL. */
+  /** The authority is fixed, because Elysia finds the path by counting from the start of the URL. */
   readonly url: string;
   readonly exchange: Exchange;
   answer: ReturnType<Handler> | undefined;
@@ -77,7 +77,7 @@ class Parcel {
 /** The response that Elysia sees for every request. */
 const delivered = new Response(null);
 
-/** The handler as a named Elysia plugin. Only `request` is taken from the context: anything more makes Elysia parse it. */
+/** Returns a handler as a named Elysia plugin. It takes only `request` from the context: anything more makes Elysia parse it. */
 function carrier(name: string, handle: Handler) {
   return new Elysia({ name }).all(
     `/${name}`,

@@ -1,9 +1,9 @@
 import type { ByteSink } from "../request/exchange.ts";
 
-/** A writer is held up while more than this waits to be read. */
+/** Unread bytes above which the writer waits. */
 const backlogBytesMax = 1024 * 1024;
 
-/** A body that is written at one end and read at the other, in one process. */
+/** A body that one part of this process writes and another reads. */
 export class BodyPipe implements ByteSink {
   readonly #controller = new AbortController();
   #chunks: Uint8Array[] = [];
@@ -13,7 +13,7 @@ export class BodyPipe implements ByteSink {
   #wakeReader: (() => void) | undefined;
   #wakeWriters: (() => void)[] = [];
 
-  /** @param signal the reader's: aborted when it gives up */
+  /** @param signal aborts when the reader gives up */
   constructor(signal: AbortSignal) {
     const abort = () => this.#close(signal.reason);
     if (signal.aborted) abort();
@@ -43,7 +43,7 @@ export class BodyPipe implements ByteSink {
   }
 
   /**
-   * Everything that is written, until `writing` is done. Throws what that one rejects with. Leaving the loop ends the writer.
+   * Yields everything that is written until `writing` is done, and throws its error. Leaving the loop ends the writer.
    */
   async *read(writing: Promise<void>): AsyncGenerator<Uint8Array, void> {
     let failure: { readonly error: unknown } | undefined;

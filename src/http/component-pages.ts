@@ -26,7 +26,7 @@ const servedPaths = ["/flagz", "/healthz", "/livez", "/metrics", "/readyz", "/st
 const warning =
   "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.";
 
-/** Returns `/statusz` and `/flagz`, which tell people how this server was started. */
+/** Returns the routes of `/statusz` and `/flagz`, which show how this server was started. */
 export function componentPages({ clock, flags }: ComponentPagesOptions): AppPlugin[] {
   const startedMs = clock.nowMs();
   const statusz = async (exchange: Exchange) => {

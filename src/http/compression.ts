@@ -1,13 +1,13 @@
 import { Readable } from "node:stream";
 import { type Finish, headerValues, type IncomingRequest, type Reply } from "../request/exchange.ts";
 
-/** Replies up to this size go out as they are. */
+/** Size up to which replies are sent uncompressed. */
 export const compressionBytesMin = 128 * 1024;
-/** Up to this size a reply is compressed at once (about a millisecond); beyond it in pieces, off the main thread. */
+/** Size up to which a reply is compressed at once, in about a millisecond. Larger ones are compressed off the main thread. */
 const compressionBytesSync = 1024 * 1024;
 const gzipLevel = 1;
 
-/** Compresses finished replies above 128 KiB for clients that accept gzip; streams are left alone. */
+/** Compresses finished replies above 128 KiB for clients that accept gzip. Streams are not compressed. */
 export const compression: Finish = ({ request }, response) => {
   if (response.kind === "stream" || isSmall(response.body) || !acceptsGzip(request)) return response;
   return compressReply(response);
@@ -17,7 +17,7 @@ function isSmall(body: Reply["body"]): boolean {
   return body instanceof Uint8Array && body.byteLength <= compressionBytesMin;
 }
 
-/** Only an element that is exactly `gzip` counts, without a quality: what Go clients send. */
+/** Only the element `gzip` without a quality counts, as Go clients send it. */
 function acceptsGzip(request: IncomingRequest): boolean {
   return headerValues(request, "accept-encoding").some((value) =>
     value.split(",").some((element) => element.trim() === "gzip"),
@@ -74,7 +74,7 @@ function gzipInPieces(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
 
 type ChunkIterator = AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
 
-/** Reads until the threshold is passed; `exhausted` when the body ends before. */
+/** Reads until the threshold is passed. `exhausted` if the body ends before that. */
 async function readHead(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
   const rest: ChunkIterator = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
   const head: Uint8Array[] = [];

@@ -10,13 +10,13 @@ import { parseYaml, yamlValuesMax } from "../api/codec/yaml.ts";
 import { YamlSyntaxError } from "../api/codec/yaml-syntax.ts";
 
 export interface DecodeBodyOptions {
-  /** Looks for repeated keys: field validation Warn and Strict. */
+  /** Whether to look for repeated keys, for field validation Warn and Strict. */
   readonly strict: boolean;
   /** Media types that the endpoint takes, in the order in which a refusal lists them. */
   readonly accepted: readonly MediaType[];
-  /** Whether CBOR is switched on; without it CBOR is refused even when `accepted` names it. */
+  /** Whether CBOR is enabled. Otherwise it is refused even if `accepted` names it. */
   readonly cbor: boolean;
-  /** The kind that the endpoint expects, for the text of a refusal. */
+  /** Kind that the endpoint expects, for error messages. */
   readonly expectedKind?: string;
 }
 
@@ -26,7 +26,7 @@ export interface DecodedDocument {
   readonly kind: "document";
   readonly mediaType: Exclude<MediaType, "application/vnd.kubernetes.protobuf">;
   readonly value: JsonValue;
-  /** Paths of repeated keys in JSON, for `duplicate field "<path>"`; empty unless strict. CBOR refuses them outright. */
+  /** Paths of repeated keys in JSON, for `duplicate field "<path>"`; empty unless strict. CBOR bodies may not repeat any. */
   readonly duplicates: readonly string[];
   /** The repeated keys of YAML, in upstream's words; empty unless strict. */
   readonly duplicateLines: readonly string[];
@@ -38,8 +38,8 @@ export interface DecodedProtobuf {
 }
 
 /**
- * Decodes a request body by its Content-Type; none means JSON, parameters are ignored. Throws StatusError: 415 for a type
- * that is not accepted, 400 for a body that is not of its type, 413 for one of more than `objectValuesMax` values.
+ * Decodes a request body by its Content-Type, which is JSON by default. Parameters are ignored.
+ * @throws StatusError 415 for an unaccepted type, 400 for an invalid body, 413 for more than `objectValuesMax` values
  */
 export function decodeBody(
   bytes: Uint8Array,
@@ -55,7 +55,7 @@ export function decodeBody(
   }
 }
 
-/** The media type of a Content-Type header in lower case, without its parameters; "" when there is none. */
+/** Returns the media type of a Content-Type header in lower case, without parameters; "" without one. */
 export function baseMediaType(contentType: string | undefined): string {
   const header = contentType ?? "";
   const end = header.indexOf(";");
@@ -63,8 +63,8 @@ export function baseMediaType(contentType: string | undefined): string {
 }
 
 /**
- * The 400 for a body from which not even apiVersion and kind can be read; `problem` says why. With the expected kind
- * the text has upstream's frame and the start of the body.
+ * Returns the 400 for a body whose apiVersion and kind cannot be read. With an expected kind, the text has upstream's form
+ * and shows the start of the body.
  */
 export function malformedBody(bytes: Uint8Array, problem: string, expectedKind?: string): StatusError {
   if (expectedKind === undefined) return status.badRequest(problem);
@@ -117,7 +117,7 @@ function problemOf(error: unknown): string | undefined {
 
 const summaryBytes = 30;
 
-/** The start of the body: as text when it looks like JSON, else in hexadecimal. */
+/** Returns the start of the body, as text if it looks like JSON, otherwise in hexadecimal. */
 function summarize(bytes: Uint8Array): string {
   if (bytes.length === 0) return "<empty>";
   const start = Buffer.from(bytes.subarray(0, summaryBytes));

@@ -3,12 +3,12 @@ import { status } from "../api/status.ts";
 import { parseAccept } from "./negotiate.ts";
 import { type Exchange, type HeaderList, header, type Reply } from "../request/exchange.ts";
 
-/** The documents of discovery and the like are served to GET (and HEAD, which the listener reads as GET). */
+/** Documents such as discovery are served to GET, and to HEAD, which the listener turns into GET. */
 export function requireGet({ request }: Exchange): void {
   if (request.method !== "GET" && request.method !== "HEAD") throw status.methodNotAllowed();
 }
 
-/** SHA-512 as upper-case hex: the form that discovery and OpenAPI use for entity tags. */
+/** Returns SHA-512 as upper-case hex, the form of the entity tags of discovery and OpenAPI. */
 export class DocumentHasher {
   readonly #hasher = new Bun.CryptoHasher("sha512");
 
@@ -22,12 +22,12 @@ export class DocumentHasher {
   }
 }
 
-/** Hashes a document in one go. */
+/** Hashes a document at once. */
 export function documentHash(bytes: Uint8Array | string): string {
   return new DocumentHasher().update(bytes).digest();
 }
 
-/** 200 with the bytes and their tag, or 304 when the client has them already. */
+/** Returns 200 with the bytes and their tag, or 304 if the client has them already. */
 export function taggedReply(exchange: Exchange, hash: string, bytes: Uint8Array, headers: HeaderList): Reply {
   const etag = `"${hash}"`;
   const all: HeaderList = [["etag", etag], ["vary", "Accept"], ...headers];
@@ -37,12 +37,12 @@ export function taggedReply(exchange: Exchange, hash: string, bytes: Uint8Array,
   return reply(bytes, all);
 }
 
-/** A finished 200. */
+/** Returns a finished 200. */
 export function reply(bytes: Uint8Array, headers: HeaderList): Reply {
   return { kind: "reply", code: 200, headers: [...headers, ["content-length", String(bytes.length)]], body: bytes };
 }
 
-/** Chooses among media types. These documents have one form, so a clause that asks for another one is skipped. */
+/** Chooses among media types. These documents have one form, so a clause for another one is skipped. */
 export function negotiateDocument(accept: string | undefined, served: readonly MediaType[]): Representation {
   if (accept === undefined || accept.trim() === "") return plainJson;
   for (const { type, subtype, parameters } of parseAccept(accept)) {

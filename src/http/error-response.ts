@@ -10,12 +10,12 @@ export type EncodeStatus = (status: Status, exchange: Exchange) => EncodedStatus
 
 const encoder = new TextEncoder();
 
-/** Whether the error is an answer, as opposed to a fault of ours. */
+/** Reports whether an error is an answer to the client and not a fault of the server. */
 export function isAnswer(error: unknown): error is StatusError | TextError {
   return error instanceof StatusErrorClass || error instanceof TextError;
 }
 
-/** The one place where an error becomes a response. */
+/** Turns an error into a response. This is the only place that does. */
 export function errorReply(
   error: StatusError | TextError,
   encode: (status: Status) => EncodedStatus = statusAsJson,
@@ -33,12 +33,12 @@ export function faultError(auditId: string): StatusError {
   return status.internal(`the request ${auditId} failed in an unexpected way; the server log has the cause`);
 }
 
-/** The form of errors for clients that accept none of the served ones. */
+/** Form of errors for clients that accept none of the served ones. */
 function statusAsJson(value: Status): EncodedStatus {
   return { body: encoder.encode(JSON.stringify(value, undefined, 2)), contentType: "application/json" };
 }
 
-/** A plain text response, as upstream gives it outside of the resource API. */
+/** Returns a plain text response, as upstream does outside the resource API. */
 export function textReply(code: number, text: string, headers: HeaderList = []): Reply {
   return {
     kind: "reply",

@@ -1,7 +1,7 @@
 /**
- * The name that a field selector pins with `metadata.name=x`, so that authorization can use it; undefined when it pins none.
- * Takes the first such term; the handler still applies the whole selector, so a second term only narrows.
- * A malformed selector pins nothing here: the handler answers 400 for it.
+ * Returns the name in a selector's `metadata.name=x`, which authorization uses; undefined without one. Of several terms
+ * the first counts: the handler applies the whole selector, so others only narrow it. A malformed selector has no name,
+ * and the handler answers it with 400.
  */
 export function pinnedName(fieldSelector: string): string | undefined {
   if (!fieldSelector.includes("metadata.name")) return undefined;

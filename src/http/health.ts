@@ -8,7 +8,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 export type HealthEndpoint = "livez" | "readyz" | "healthz";
 export const healthEndpoints: readonly HealthEndpoint[] = ["livez", "readyz", "healthz"];
 
-/** A check that takes longer has failed. */
+/** Timeout of a check. */
 const checkTimeoutMs = 5_000;
 
 export interface HealthCheck {
@@ -17,14 +17,14 @@ export interface HealthCheck {
   readonly endpoints: readonly HealthEndpoint[];
   /** Throws when it fails. */
   check(): Promise<void> | void;
-  /** Part of the start: livez takes it for healthy until it passes or the grace period is over. */
+  /** Whether it is part of the start. livez counts it as healthy until it passes or the grace period is over. */
   readonly startup?: boolean;
 }
 
 export interface HealthOptions {
   readonly clock: Clock;
   readonly checks: readonly HealthCheck[];
-  /** Milliseconds from now on in which livez is patient with startup checks. */
+  /** Grace period from now, in which livez ignores startup checks. */
   readonly livezGracePeriodMs?: number | undefined;
   /** Called with the result of each check when all checks of an endpoint run. */
   readonly onResult?: ((endpoint: HealthEndpoint, check: string, passed: boolean) => void) | undefined;
@@ -42,7 +42,7 @@ export function shutdownCheck(lifecycle: Lifecycle): HealthCheck {
   };
 }
 
-/** Fails once the store takes no more writes. It has the name that probes and dashboards know the store by. */
+/** Fails when the store takes no more writes. It has the name by which probes and dashboards know the store. */
 export function storeCheck(store: Pick<Store, "failure">): HealthCheck {
   return {
     name: "etcd",
@@ -53,10 +53,10 @@ export function storeCheck(store: Pick<Store, "failure">): HealthCheck {
   };
 }
 
-/** A quorum that answers later than this is as good as none. */
+/** Time after which a quorum counts as lost. */
 const quorumTimeoutMs = 2_000;
 
-/** Fails while this replica cannot confirm that what it would answer is up to date. */
+/** Fails while this replica cannot confirm that its state is up to date. */
 export function quorumCheck(store: Pick<Store, "readBarrier">, clock: Clock): HealthCheck {
   return {
     name: "etcd-readiness",
@@ -75,7 +75,7 @@ export function quorumCheck(store: Pick<Store, "readBarrier">, clock: Clock): He
 
 export const pingCheck: HealthCheck = { name: "ping", endpoints: healthEndpoints, check() {} };
 
-/** Names of the checks that fail now. */
+/** Returns the names of the checks that fail now. */
 export async function failingChecks(
   { clock, checks }: Pick<HealthOptions, "clock" | "checks">,
   endpoint: HealthEndpoint,
@@ -85,7 +85,7 @@ export async function failingChecks(
   return asked.filter((_, at) => outcomes[at]?.status === "rejected").map(({ name }) => name);
 }
 
-/** `/livez`, `/readyz`, `/healthz` and the single checks below them. Reasons of failures stay with `onFailure`. */
+/** Serves `/livez`, `/readyz`, `/healthz` and the single checks below them. Only `onFailure` learns the reasons of failures. */
 export function healthHandler(options: HealthOptions): Handler {
   const startedMs = options.clock.nowMs();
   const graceMs = options.livezGracePeriodMs ?? 0;

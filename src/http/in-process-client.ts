@@ -8,14 +8,14 @@ import { systemUser } from "../access/authentication/system-user.ts";
 import { authorization } from "./filters/authorization.ts";
 import { InProcessTransport, type InProcessTransportParts } from "./in-process-transport.ts";
 
-/** Somebody whom a client of the own process acts as. */
+/** A user that a client inside the process acts as. */
 export interface ClientUser {
   readonly name: string;
-  /** Beside `system:authenticated`. */
+  /** Groups besides `system:authenticated`. */
   readonly groups?: readonly string[] | undefined;
 }
 
-/** Makes clients of the server that they run in: of an administrator, or of somebody within that one's rights. */
+/** Makes clients that run inside the server, for an administrator or for a user with limited rights. */
 export type OpenClient = (user?: ClientUser) => Client;
 
 export interface InProcessClientParts {
@@ -23,9 +23,9 @@ export interface InProcessClientParts {
   readonly handler: Handler;
   readonly authorizer: Authorizer;
   readonly clock: Clock;
-  /** Hears of faults of the server, which the client sees as a 500. */
+  /** Receives faults of the server, which the client sees as a 500. */
   readonly onFault: (error: unknown) => void;
-  /** Hears of every answer. */
+  /** Receives every answer. */
   readonly onAnswer?: InProcessTransportParts["onAnswer"];
 }
 
@@ -39,7 +39,7 @@ const administrator: UserInfo = {
 
 export interface InProcessClients {
   readonly open: OpenClient;
-  /** Acts as the server itself. */
+  /** Returns a client that acts as the server itself. */
   readonly own: Client;
 }
 
@@ -51,7 +51,7 @@ export function inProcessClients({ handler, authorizer, clock, ...hooks }: InPro
   };
   return {
     own: open(systemUser, handler),
-    // The administrator is asked for no rights: an authorizer may need the network.
+    // The administrator is not authorized, because an authorizer may need the network.
     open: (user) => (user === undefined ? open(administrator, handler) : open(userOf(user), guarded)),
   };
 }

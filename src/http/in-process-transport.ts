@@ -7,19 +7,19 @@ import { errorAnswers } from "./filters/errors.ts";
 import { parseRequestInfo, unparsedRequest } from "./parse-request-info.ts";
 
 export interface InProcessTransportParts {
-  /** Answers every resource request; with the filter of authorization around it where the user may not do everything. */
+  /** Answers every resource request. For limited users, the authorization filter is around it. */
   readonly handler: Handler;
   readonly user: UserInfo;
   readonly clock: Clock;
-  /** Hears of faults of the server, which the client sees as a 500. */
+  /** Receives faults of the server, which the client sees as a 500. */
   readonly onFault: (error: unknown) => void;
-  /** Hears of every answer. */
+  /** Receives every answer. */
   readonly onAnswer?: ((exchange: Exchange, code: number, seconds: number) => void) | undefined;
 }
 
 /**
- * Carries requests to the handlers of this process: the same rules and the same bytes as over the network, without
- * connections, authentication, limits and audit.
+ * Passes requests to the handlers of this process. Rules and bytes are those of the network, without connections,
+ * authentication, limits and audit.
  */
 export class InProcessTransport implements Transport {
   readonly #parts: InProcessTransportParts;
@@ -80,7 +80,7 @@ function exchangeOf(
   };
 }
 
-/** Nobody has to wait for a handler that goes on after its request was given up. */
+/** A handler may continue after its request was abandoned; its outcome no longer matters. */
 function abortable<T>(work: T | Promise<T>, signal: AbortSignal): T | Promise<T> {
   if (!(work instanceof Promise)) return work;
   const { promise, resolve, reject } = Promise.withResolvers<T>();

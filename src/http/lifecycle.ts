@@ -1,7 +1,7 @@
 /**
- * Where the server is between start and end:
- * `serving` → `leaving` (served as normal, readyz fails) → `refusing` (new requests are sent elsewhere) → `stopped`.
- * `removed` is for a member that its cluster has removed: every answer would be out of date.
+ * The phases of a server:
+ * `serving` → `leaving` (serves as before, but readyz fails) → `refusing` (sends new requests elsewhere) → `stopped`.
+ * A member that its cluster has removed is in `removed`, because its answers would be out of date.
  */
 export type LifecyclePhase = "serving" | "leaving" | "removed" | "refusing" | "stopped";
 
@@ -14,7 +14,7 @@ export class Lifecycle {
     return this.#phase;
   }
 
-  /** Goes forward only; an earlier phase is ignored. */
+  /** Moves forward only; an earlier phase is ignored. */
   advance(phase: LifecyclePhase): void {
     if (order.indexOf(phase) > order.indexOf(this.#phase)) this.#phase = phase;
   }

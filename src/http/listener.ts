@@ -16,12 +16,12 @@ export type { ListenerLimits } from "./listener/limits.ts";
 
 export interface ListenerOptions {
   readonly host: string;
-  /** 0 for any free port. */
+  /** Port; 0 for any free one. */
   readonly port: number;
   readonly tls: ListenerTls;
   readonly handle: (request: IncomingRequest) => Promise<HttpResponse>;
   readonly limits?: Partial<ListenerLimits> | undefined;
-  /** Called with failures of the server. A client that goes away is not one. */
+  /** Called with failures of the server. A client that disconnects is not one. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Takes over the socket of an HTTP/1.1 upgrade. It has to authenticate and authorize the request itself. */
   readonly upgrade?: Upgrade | undefined;
@@ -34,19 +34,19 @@ export interface Listener {
   readonly address: string;
   readonly connections: number;
   /**
-   * New connections use the new certificates; open ones live on. When an authority is gone, the client certificates that it
-   * issued count no more, nor those of intermediates, which it may have issued: their connections take no more requests and
-   * end once those under way are done. A connection that is not made yet has to be made anew unless its certificate, if it has
-   * one, is of an authority that stays.
+   * Uses the new certificates for new connections and keeps open ones. If an authority was removed, client certificates
+   * that it issued are no longer valid, nor are those of intermediates, which it may have issued. Their connections take
+   * no more requests and end after the current ones. A connection still in its handshake is closed unless its client
+   * certificate, if any, is from an authority that stays.
    */
   reload(tls: ListenerTls): void;
-  /** Accepts no more connections, sends clients elsewhere and asks streams to end. Running requests go on. */
+  /** Stops accepting connections, sends clients elsewhere and asks streams to end. Running requests continue. */
   drain(): void;
-  /** Drains, waits up to `graceMs` for running requests, then cuts off what is left. */
+  /** Drains, waits up to `graceMs` for running requests, then cuts off the rest. */
   close(graceMs: number): Promise<void>;
 }
 
-/** TLS 1.2 suites without CBC; those of TLS 1.3 are all good. */
+/** TLS 1.2 suites without CBC. All suites of TLS 1.3 are good. */
 const ciphers = [
   "ECDHE-ECDSA-AES128-GCM-SHA256",
   "ECDHE-RSA-AES128-GCM-SHA256",
@@ -60,8 +60,8 @@ const sweepIntervalMsMax = 1_000;
 const keepAliveMs = 30_000;
 
 /**
- * Listens for HTTP/2 and HTTP/1.1 over TLS on one port. Clients without a certificate, and with a bad one, connect:
- * authentication answers them. node and Bun enforce no timeout on such sockets, so all of them are kept here.
+ * Listens for HTTP/2 and HTTP/1.1 over TLS on one port. Clients without a certificate, or with an invalid one, may connect
+ * and are answered by authentication. Neither Node nor Bun enforces timeouts on such sockets, so this file does.
  */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits: ListenerLimits = { ...defaultLimits, ...options.limits };
@@ -175,7 +175,7 @@ function idsOf({ clients, frontProxies = [] }: Authorities): Set<string> {
   return new Set([...clients, ...frontProxies].map(({ id }) => id));
 }
 
-/** Whether TLS would have said the same of its certificate by these. */
+/** Reports whether TLS would judge the connection's certificate the same with these authorities. */
 function isJudgedTheSame({ peer }: Connection, authorities: Authorities): boolean {
   if (peer.kind === "verified") return peer.issuer !== undefined && idsOf(authorities).has(peer.issuer);
   return peer.kind === "none";

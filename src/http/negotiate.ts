@@ -4,13 +4,13 @@ import { metaGroup, protobufMediaType } from "../api/vendor.ts";
 import { type Query, queryValue } from "../request/request-info.ts";
 import type { MediaType, Representation, Transform } from "../api/codec/representation.ts";
 
-/** Clauses of an Accept header beyond this many are not looked at: no client sends more than a handful. */
+/** Number of clauses of an Accept header that are read. Clients send a handful. */
 const acceptClausesMax = 32;
-/** Parameters of one clause beyond this many are not looked at. */
+/** Number of parameters of a clause that are read. */
 const acceptParametersMax = 16;
 
 export interface NegotiateOptions {
-  /** Content of the response: one object, a list, a stream of events, or the Status of a failure. */
+  /** Content of the response: an object, a list, a stream of events, or the Status of a failure. */
   readonly endpoint: "object" | "list" | "watch" | "status";
   readonly query: Query;
   readonly userAgent: string | undefined;
@@ -24,7 +24,7 @@ export interface NegotiateOptions {
   readonly kind?: string;
 }
 
-/** One clause of an Accept header, most preferred first after parsing. */
+/** A clause of an Accept header. After parsing, the most preferred one is first. */
 export interface AcceptClause {
   readonly type: string;
   readonly subtype: string;
@@ -33,8 +33,8 @@ export interface AcceptClause {
 }
 
 /**
- * Chooses how the response to a resource request is written. A clause that cannot be served is skipped.
- * @throws StatusError 406 when no clause is left or the transform does not fit the endpoint, 400 on a bad `includeObject`
+ * Chooses the format of the response to a resource request. A clause that cannot be served is skipped.
+ * @throws StatusError 406 if no clause can be served or the transform does not fit the endpoint, 400 for a bad `includeObject`
  */
 export function negotiate(accept: string | undefined, options: NegotiateOptions): Representation {
   const served = mediaTypesOf(options);
@@ -53,7 +53,7 @@ export function negotiate(accept: string | undefined, options: NegotiateOptions)
   throw status.notAcceptable(`only the following media types are accepted: ${accepted.join(", ")}`);
 }
 
-/** The Content-Type of a response; transforms do not show in it. */
+/** Returns the Content-Type of a response, which does not mention transforms. */
 export function contentTypeOf(representation: Representation, watch: boolean): string {
   const { mediaType } = representation;
   if (!watch) return mediaType;
@@ -61,10 +61,10 @@ export function contentTypeOf(representation: Representation, watch: boolean): s
   return mediaType === "application/cbor" ? "application/cbor-seq" : mediaType;
 }
 
-/** Clauses of headers that were seen lately: a program sends few different ones, over and over. */
+/** Clauses of recent headers. A program sends the same few over and over. */
 const parsed = new Map<string, readonly AcceptClause[]>();
 const parsedMax = 256;
-/** Longer headers are parsed anew every time, so that what is kept stays small. */
+/** Length above which a header is not cached. */
 const parsedCharactersMax = 512;
 
 function knownAccept(accept: string): readonly AcceptClause[] {
@@ -78,8 +78,8 @@ function knownAccept(accept: string): readonly AcceptClause[] {
 }
 
 /**
- * Clauses of an Accept header by falling quality, wildcards last among equals. Types and parameter names are lower-cased.
- * As upstream reads it, a clause of quality 0 is the last choice and not a refusal.
+ * Returns the clauses of an Accept header by decreasing quality, wildcards last among equals, with types and parameter
+ * names in lower case. As upstream, it takes a clause of quality 0 for the last choice and not for a refusal.
  */
 export function parseAccept(accept: string): AcceptClause[] {
   const clauses = accept.split(",", acceptClausesMax).flatMap((text) => parseClause(text));
@@ -116,7 +116,7 @@ function wildcards(clause: AcceptClause): number {
 const streamTypes: readonly MediaType[] = ["application/json", protobufMediaType];
 const documentTypes: readonly MediaType[] = ["application/json", "application/yaml", protobufMediaType];
 
-/** The name of a media type in the refusal of a watch. */
+/** Returns the name of a media type in the refusal of a watch. */
 function streamTypeOf(type: MediaType): string {
   return type === "application/cbor" ? "application/cbor-seq" : `${type};stream=watch`;
 }
@@ -134,14 +134,14 @@ function matches(clause: AcceptClause, mediaType: MediaType): boolean {
   return range === mediaType || (range === "application/cbor-seq" && mediaType === "application/cbor");
 }
 
-/** Streams are those of watches, of which YAML has none. No version of the server (`sv`) can be chosen. */
+/** Only watches stream, and YAML has no streams. No version of the server (`sv`) can be chosen. */
 function areParametersServed({ parameters }: AcceptClause, mediaType: MediaType): boolean {
   const stream = parameters.get("stream") ?? "";
   const isServedStream = stream === "watch" && mediaType !== "application/yaml";
   return (stream === "" || isServedStream) && (parameters.get("sv") ?? "") === "";
 }
 
-/** Undefined when the clause asks for a form that is not served here. */
+/** Returns undefined if the clause asks for a form that is not served here. */
 function transformOf(clause: AcceptClause, mediaType: MediaType, options: NegotiateOptions): Transform | undefined {
   const as = clause.parameters.get("as");
   const group = clause.parameters.get("g");
@@ -184,7 +184,7 @@ function plain(mediaType: MediaType, options: NegotiateOptions, clause: AcceptCl
   return { mediaType, transform: { kind: "none" }, pretty };
 }
 
-/** People who look at the API with a browser or curl get indented JSON unless they say otherwise. */
+/** Browsers and curl get indented JSON unless they ask otherwise. */
 function isPretty({ query, userAgent }: NegotiateOptions): boolean {
   const value = queryValue(query, "pretty");
   if (value !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(value);

@@ -6,18 +6,18 @@ import { header, type HttpResponse } from "../request/exchange.ts";
 
 const configurationPath = "/.well-known/openid-configuration";
 const keysPath = "/openid/v1/jwks";
-/** Keys change with a restart only; a verifier that does not know one asks again. */
+/** Keys change only at a restart. A verifier that does not know a key asks again. */
 const cacheControl = "public, max-age=3600";
 
 export interface OpenIdOptions {
   /** Issuer of service account tokens. */
   readonly issuer: string;
   readonly keys: readonly TokenKey[];
-  /** Where the key set is said to be. */
+  /** Advertised URL of the key set. */
   readonly jwksUri: string;
 }
 
-/** OpenID discovery: how anybody may verify service account tokens. */
+/** Serves OpenID discovery, with which anyone can verify service account tokens. */
 export function openIdPlugin({ issuer, keys, jwksUri }: OpenIdOptions): AppPlugin {
   const configuration = encode({
     issuer,
@@ -40,7 +40,7 @@ export function openIdPlugin({ issuer, keys, jwksUri }: OpenIdOptions): AppPlugi
   };
 }
 
-/** @param origin `https://<host>[:<port>]` of this server as others reach it */
+/** @param origin `https://<host>[:<port>]` at which others reach this server */
 export function defaultJwksUri(origin: string): string {
   return origin + keysPath;
 }

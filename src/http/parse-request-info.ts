@@ -9,17 +9,16 @@ import {
   type Verb,
 } from "../request/request-info.ts";
 
-/** More parameters than this are refused: no client sends as many, and each costs memory. */
+/** Number of query parameters; more are refused. Each costs memory. */
 export const maxQueryParameters = 1000;
-/** More path segments than this are refused. */
+/** Number of path segments; more are refused. */
 const maxPathSegments = 256;
 
 /**
  * Parses method and byte-exact request target into the one value that authorization, dispatch and storage keys use.
- * The path is decoded once and then split. A path that could be read in two ways (`.`, `..`, empty segments, an encoded
- * slash) is authorized as it reads here, and served by nobody (`isAmbiguous`). Slashes at the end of a resource path are
- * ignored.
- * @throws StatusError 400 for a malformed target; TextError 500 for a path that ends where the resource has to follow
+ * The path is decoded once and then split. An ambiguous path (`.`, `..`, empty segments, an encoded slash) is authorized as
+ * it is read here and then not served (`isAmbiguous`). Slashes at the end of a resource path are ignored.
+ * @throws StatusError 400 for a malformed target; TextError 500 for a path that ends before its resource
  */
 export function parseRequestInfo(method: string, rawTarget: string): RequestInfo {
   refuseStrayBytes(rawTarget);
@@ -45,7 +44,7 @@ function discoveryPath(path: string, parts: readonly string[]): string | undefin
   return isDiscovery && path.endsWith("//") ? `/${parts.join("/")}/` : undefined;
 }
 
-/** An exchange holds this value until its target is parsed, and keeps it when that fails. */
+/** Value of an exchange until its target is parsed, and afterwards if that fails. */
 export const unparsedRequest: RequestInfo = { kind: "nonResource", verb: "", path: "", query: new Map() };
 
 const emptyQuery: Query = new Map();
@@ -60,7 +59,7 @@ function refuseStrayBytes(rawTarget: string): void {
   }
 }
 
-/** Decoding must not bring back what the raw target may not contain. */
+/** Decoding must not produce characters that the raw target may not contain. */
 function decodePath(rawPath: string): string {
   const path = decode(rawPath);
   for (let at = 0; at < path.length; at++) {
@@ -76,7 +75,7 @@ const encodedSlash = /%2f/i;
 
 function isAmbiguous(rawPath: string, parts: readonly string[], info: RequestInfo): boolean {
   if (encodedSlash.test(rawPath)) return true;
-  // The name of an object is validated by the handlers, which say why it is refused.
+  // Handlers validate the name of an object, and say why they refuse it.
   const validated = info.kind === "resource" && info.nameInPath && isDots(info.name) ? 1 : 0;
   return parts.includes("") || parts.filter(isDots).length > validated;
 }
@@ -99,7 +98,7 @@ function parseQuery(raw: string): Query {
   if (pairs.length > maxQueryParameters) throw status.badRequest(`more than ${maxQueryParameters} query parameters`);
   const query = new Map<string, string[]>();
   for (const pair of pairs) {
-    // A malformed pair is left out, as upstream's parser does.
+    // A malformed pair is omitted, as by upstream's parser.
     if (pair === "" || pair.includes(";") || !isDecodable(pair)) continue;
     const mark = pair.indexOf("=");
     const name = decodeQuery(mark === -1 ? pair : pair.slice(0, mark));
@@ -193,7 +192,7 @@ function verbOf(method: string, name: string, query: Query): Verb {
   }
 }
 
-/** Returns the name that the field selector of a list or watch pins, when it could be a path segment. */
+/** Returns the name that the field selector of a list or watch requires, if it could be a path segment. */
 function selectedName(verb: Verb, query: Query): string {
   if (verb !== "list" && verb !== "watch") return "";
   const selector = queryValue(query, "fieldSelector");

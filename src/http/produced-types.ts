@@ -11,16 +11,16 @@ export const producedTypes = {
   /** Lists and watches. */
   collections,
   json: ["application/json"],
-  /** Logs are texts, and their errors documents. */
+  /** Logs are texts. Their errors are documents. */
   log: ["text/plain", ...documents],
 } satisfies Record<string, readonly string[]>;
 
-/** Clauses of an Accept header beyond this many are not looked at. */
+/** Number of clauses of an Accept header that are read. */
 const clausesMax = 32;
 
 /**
- * Refuses what upstream's router refuses before a handler sees the request: it compares types to the letter and looks at
- * no parameter. What passes is still negotiated.
+ * Refuses types that upstream's router refuses before any handler. It compares types exactly and ignores parameters. The
+ * other types are negotiated afterwards.
  * @throws StatusError 406
  */
 export function refuseUnproduced(accept: string | undefined, produced: readonly string[], cbor = false): void {

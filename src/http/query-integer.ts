@@ -2,11 +2,11 @@ import { status } from "../api/status.ts";
 import { type Query, queryValue } from "../request/request-info.ts";
 
 const int64Max = 2n ** 63n - 1n;
-/** Longer than every int64, leading zeros aside: not worth converting. */
+/** Length of a text that is too long for any int64, leading zeros aside. */
 const digitsMax = 64;
 
 /**
- * A parameter of type int64, exact; undefined when it is absent or empty.
+ * Returns a parameter of type int64 without loss; undefined if it is absent or empty.
  * @throws 400 in the words of Go's strconv
  */
 export function queryInteger(query: Query, name: string): number | bigint | undefined {

@@ -6,8 +6,8 @@ export interface KnownGroups {
 }
 
 /**
- * The answer to a path that nobody serves. Upstream answers with a Status where a group is known and with a text
- * everywhere else, and clients tell "no such version" from "no such server" by it.
+ * Returns the answer to a path that is not served. As upstream, it is a Status if the group is known and a text otherwise,
+ * by which clients tell "no such version" from "no such server".
  */
 export function unservedPath(path: string, known: KnownGroups): StatusError | TextError {
   const [, root, group = ""] = path.split("/");

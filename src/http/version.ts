@@ -13,7 +13,7 @@ export const gitVersion = `v${apiPatchRelease}+quorate.${packageJson.version}`;
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 
-/** version.Info as `/version` gives it. */
+/** version.Info as `/version` returns it. */
 export function versionInfo() {
   return {
     major: "1",
@@ -32,7 +32,7 @@ export function versionInfo() {
   };
 }
 
-/** `/version`, public. */
+/** Serves `/version`, which is public. */
 export function versionRoute(): Route {
   const bytes = toBytes(stringifyJson(versionInfo(), 2));
   return {

@@ -21,15 +21,15 @@ export function webSocketFrame(type: keyof typeof opcodes, payload: Uint8Array):
 
 export interface WebSocketEvents {
   pong(payload: Uint8Array): void;
-  /** Called once, when the client closes or does not keep to the protocol. */
+  /** Called once, when the client closes or violates the protocol. */
   close(): void;
 }
 
-/** Reads the frames of a client that has nothing to say. It answers pings, skips messages and keeps at most one head. */
+/** Reads the frames of a client whose messages do not matter. It answers pings, skips messages and keeps at most one head. */
 export class WebSocketReader {
   readonly #events: WebSocketEvents;
   #pending: Uint8Array = new Uint8Array();
-  /** Bytes of a message that are still to be skipped. */
+  /** Bytes of a message that remain to be skipped. */
   #skip = 0;
   #closed = false;
 

@@ -14,7 +14,7 @@ import {
 } from "../request/exchange.ts";
 import { webSocketFrame, WebSocketReader } from "./web-socket-frame.ts";
 
-/** A request that asks for a WebSocket, as RFC 6455, 4.2.1 has it. */
+/** A request for a WebSocket (RFC 6455, 4.2.1). */
 export interface WebSocketRequest {
   readonly upgraded: UpgradedSocket;
   /** Subprotocols that the client offers, without one that carries a token. */
@@ -28,7 +28,7 @@ const keyCharacters = 24;
 const normalClosure = Uint8Array.of(0x03, 0xe8);
 
 /**
- * Parses the request for a WebSocket. Returns undefined for one that asks for none.
+ * Parses a request for a WebSocket. Returns undefined for any other request.
  * @throws StatusError 400 for another version or a malformed key
  */
 export function webSocketRequest(request: IncomingRequest): WebSocketRequest | undefined {
@@ -104,7 +104,7 @@ const binaryProtocols = ["binary.k8s.io", base64Protocol];
 
 /**
  * Returns an encoder whose frames are messages of a WebSocket.
- * @param lengthBytes bytes before each event that tell its length, which a message does not need
+ * @param lengthBytes bytes of the length before each event, which a message does not need
  */
 export function webSocketEncoder(
   encoder: FrameEncoder,

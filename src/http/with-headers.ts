@@ -1,6 +1,6 @@
 import type { HeaderList, HttpResponse } from "../request/exchange.ts";
 
-/** The response with more headers behind its own. */
+/** Returns the response with further headers after its own. */
 export function withHeaders(response: HttpResponse, more: HeaderList): HttpResponse {
   if (more.length === 0) return response;
   const { code } = response;
@@ -9,7 +9,7 @@ export function withHeaders(response: HttpResponse, more: HeaderList): HttpRespo
   return { kind: "stream", code, headers, run: (sink) => response.run(sink) };
 }
 
-/** The response with `done` called once when its body ends; at once for a finished reply. */
+/** Returns the response, and calls `done` once when its body ends; at once for a finished reply. */
 export function whenComplete(response: HttpResponse, done: () => void): HttpResponse {
   if (response.kind === "reply") {
     done();

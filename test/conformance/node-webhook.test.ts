@@ -39,7 +39,7 @@ beforeAll(async () => {
   port = Number(Buffer.from(value ?? []).toString());
   server = await TestServer.start({ enableAggregatorRouting: true });
   await createService();
-}, 30_000);
+}, 60_000);
 
 afterAll(async () => {
   await server.close();

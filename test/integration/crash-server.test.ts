@@ -80,7 +80,7 @@ test("a server that was killed runs its controllers again as soon as it is back"
       await child.exited;
     }
   }
-}, 30_000);
+}, 60_000);
 
 async function startChild(directory: string) {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "crash-server.ts"), directory], {

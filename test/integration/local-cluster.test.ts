@@ -120,7 +120,9 @@ describe("three replicas on one machine", () => {
   );
 
   test("the balancer is haproxy where there is one, and said to be missing where there is none", () => {
-    const expected = hasHaproxy ? /haproxy, process \d+, spreads connections/ : /no load balancer: clients use m1;/;
+    const expected = hasHaproxy
+      ? /haproxy, process \d+, spreads connections/
+      : /no load balancer: kubectl asks m1 only; if it is down, use kubectl --context m2 or m3;/;
     expect(cluster.complaints).toMatch(expected);
   });
 });

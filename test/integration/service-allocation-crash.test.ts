@@ -39,7 +39,7 @@ test(`${kills} kills in the middle of writes leave nothing taken that nobody hol
     .flatMap(({ nodePort = 0 }: any) => (nodePort === 0 ? [] : [nodePort]));
   expect(ports.length).toBeGreaterThan(0);
   expect(new Set(ports).size).toBe(ports.length);
-}, 30_000);
+}, 60_000);
 
 async function writeUntilKilled(dataDir: string, round: number, answersMax: number): Promise<void> {
   const program = join(import.meta.dir, "crash-server.ts");

@@ -70,7 +70,7 @@ test("the service of the servers names all that run: one that goes is taken out 
   expect(slices.map(({ metadata, ports }: any) => [metadata.name, ports[0].port])).toEqual([
     ["kubernetes", a.running.port],
   ]);
-}, 30_000);
+}, 60_000);
 
 test("each server has its identity Lease; the leader removes those that are over", async () => {
   const a = await start();
@@ -84,7 +84,7 @@ test("each server has its identity Lease; the leader removes those that are over
     expect(spec.leaseDurationSeconds).toBe(3_600);
     expect(metadata.labels["kubernetes.io/hostname"]).not.toBe("");
   }
-}, 30_000);
+}, 60_000);
 
 test("one of them runs the controllers, another one as soon as that has gone, or in time when it is cut off", async () => {
   const cut = cuttable();
@@ -105,7 +105,7 @@ test("one of them runs the controllers, another one as soon as that has gone, or
   expect((await third.delete(`/api/v1/namespaces/${left}`)).code).toBe(200);
   await eventually(async () => (await third.get(`/api/v1/namespaces/${left}`)).code, 404);
   expect(second.running.port).not.toBe(third.running.port);
-}, 30_000);
+}, 60_000);
 
 /** A view of the store that takes no more writes when it is cut, as one without a quorum. */
 function cuttable(): { store: MemoryStore; isCut: boolean } {

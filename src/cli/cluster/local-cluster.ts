@@ -89,7 +89,7 @@ export async function upLocalCluster(
     }
     terminal.complain(
       haproxy === undefined
-        ? `no load balancer: clients use ${layout.members[0].name}; choose another replica with kubectl --context <name>`
+        ? `no load balancer: kubectl asks ${layout.members[0].name} only; ${otherContexts(layout)}`
         : `haproxy, process ${supervisor.pidOf(balancerName)}, spreads connections to ${front} over the replicas`,
     );
     for (const line of instructions(kubeconfig)) terminal.print(line);
@@ -169,6 +169,13 @@ function reachable(host: string): string {
 
 function bracketed(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+/** Tells what to do without a load balancer, because kubectl asks one server per context. */
+function otherContexts({ members }: LocalLayout): string {
+  const [, ...others] = members.map(({ name }) => name);
+  if (others.length === 0) return "there is no other replica";
+  return `if it is down, use kubectl --context ${others.join(" or ")}; quorate's own commands try all replicas`;
 }
 
 function stateText(running: number, { members }: LocalLayout): string {

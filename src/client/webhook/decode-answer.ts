@@ -70,7 +70,7 @@ function jsonTypeName(value: JsonValue): string {
   return typeof value === "bigint" ? "number" : typeof value;
 }
 
-/** A Status in the answer speaks for itself; of other answers only the code counts, and a text with code 5xx is shown. */
+/** Returns the error of a refusal: the Status in the answer, otherwise the code, with the text of a 5xx. */
 function refusal({ code, contentType, body }: WebhookAnswer): WebhookAnswerError {
   const told = statusMessage(body);
   if (told !== undefined) return new WebhookAnswerError(told.message, told.code || code);

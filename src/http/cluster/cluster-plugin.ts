@@ -38,13 +38,13 @@ export interface ClusterPluginParts {
   readonly store: Pick<Store, "scan">;
   readonly clock: Clock;
   readonly identity: AuthorityHolder & {
-    /** Only replicas have it, and it stays when authorities go. */
+    /** Secret that only replicas have. It outlives authorities. */
     readonly serviceAccountKey: string;
-    /** By what a new member knows that it speaks to us. */
+    /** Hashes by which a new member recognises this cluster. */
     readonly caHash: string;
     sharedSecrets(peerAuthority: KeyPair): SharedSecrets;
   };
-  /** How members know each other. @throws ClusterError where there can be none */
+  /** Returns the identity for connections between members. @throws ClusterError if this server cannot have members */
   readonly peers: () => AuthorityHolder;
   /** Version of this program. */
   readonly version: string;
@@ -52,7 +52,7 @@ export interface ClusterPluginParts {
   readonly heard: Gossip["peers"];
 }
 
-/** The administration of the cluster: `/cluster/…`. Changes are made on the leader; elsewhere the answer says who leads. */
+/** Serves the administration of the cluster below `/cluster/`. Only the leader makes changes; the others answer with its URL. */
 export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
   const { cluster, clock, secrets, store, identity, peers, version, heard } = parts;
   const desk: Desk = {
@@ -86,7 +86,7 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
   };
 }
 
-/** State that the requests of one server share. */
+/** State that all requests to one server share. */
 interface Desk {
   readonly cluster: Cluster;
   readonly version: string;
@@ -94,7 +94,7 @@ interface Desk {
   readonly tokens: JoinTokens;
   readonly identity: AuthorityHolder;
   readonly peers: () => AuthorityHolder;
-  /** @throws ClusterError while nobody can join */
+  /** @throws ClusterError while no machine can join */
   readonly secrets: () => SharedSecrets;
   readonly caHash: () => string;
   readonly snapshots: SnapshotStreams;
@@ -117,12 +117,12 @@ function answer(desk: Desk, exchange: Exchange): HttpResponse | Promise<HttpResp
 
 interface Call extends Desk {
   readonly exchange: Exchange;
-  /** Id of the member in the path. */
+  /** Returns the id of the member in the path. */
   readonly id: MemberNumber;
 }
 type Run = (call: Call) => HttpResponse | Promise<HttpResponse>;
 
-/** All that can be done below `/cluster/`. */
+/** All routes below `/cluster/`. */
 const routes = new Map<string, Run>([
   ["GET status", showStatus],
   ["GET members", listMembers],
@@ -151,7 +151,7 @@ function listMembers({ cluster }: Call): HttpResponse {
   return json(200, { clusterId, leader, members });
 }
 
-/** Records a member before it is there, and makes the token that it will come with. */
+/** Records a member in advance, and makes the token with which it will join. */
 async function addLearner({ cluster, tokens, caHash, secrets, exchange }: Call): Promise<HttpResponse> {
   const wanted = orBadRequest(parseNewMember, await bodyOf(exchange));
   secrets();
@@ -187,7 +187,7 @@ async function createToken({ tokens, caHash, cluster, secrets, heard, exchange }
   return json(201, { token: joinTokenText(token), expiration: token.expiration, caHash: caHash(), endpoints });
 }
 
-/** Takes a rotation step on this member alone. The caller asks the members in turn. */
+/** Takes a rotation step on this member only. The caller asks the members in turn. */
 async function changeAuthority(holder: AuthorityHolder, exchange: Exchange): Promise<HttpResponse> {
   await takeRotationStep(holder, orBadRequest(parseRotationStep, await bodyOf(exchange)));
   return json(200, authorityStatus(holder));
@@ -215,7 +215,7 @@ function parseTokenRequest({ ttlSeconds = tokenSecondsDefault, description = "" 
   return { lifetimeMs: ttlSeconds * 1_000, description, member: undefined };
 }
 
-/** A JSON object, also where nothing says that it is JSON: forms of web pages say that they are something else. */
+/** Reads a JSON object, also without a Content-Type. Forms of web pages have another one and are refused. */
 async function bodyOf({ request }: Exchange): Promise<JsonObject> {
   const bytes = await request.body();
   if (bytes.length > bodyBytesMax) throw status.requestEntityTooLarge(bodyBytesMax);

@@ -2,10 +2,10 @@ import { status } from "../../api/status.ts";
 import type { Cluster } from "../../storage/cluster.ts";
 import type { ByteSink, Exchange, HttpResponse } from "../../request/exchange.ts";
 
-/** Each one holds old records of the database until it has been sent. */
+/** Number of concurrent snapshots. Each holds old records of the database until it has been sent. */
 const snapshotsMax = 2;
 
-/** Sends the state as of now while writes go on. A stream that does not end with its end mark was cut off. */
+/** Sends the current state while writes continue. A stream without its end mark was cut short. */
 export class SnapshotStreams {
   readonly #cluster: Pick<Cluster, "image">;
   #running = 0;
@@ -14,7 +14,7 @@ export class SnapshotStreams {
     this.#cluster = cluster;
   }
 
-  /** @throws StatusError 429 while others are under way */
+  /** @throws StatusError 429 while others are being sent */
   async reply({ request }: Exchange): Promise<HttpResponse> {
     if (this.#running >= snapshotsMax) {
       throw status.tooManyRequests(`${snapshotsMax} snapshots are being read already`, 10);
@@ -24,7 +24,7 @@ export class SnapshotStreams {
     held.defer(() => void this.#running--);
     try {
       const image = held.use(await this.#cluster.image());
-      // A client that goes away before the first byte never gets to `run`.
+      // `run` is never called if the client disconnects before the first byte.
       request.signal.addEventListener("abort", () => held.dispose());
       if (request.signal.aborted) held.dispose();
       return {
@@ -43,7 +43,7 @@ export class SnapshotStreams {
   }
 }
 
-/** Rejects when the server stops, so that the reader sees no whole snapshot. A reader that went away is told nothing. */
+/** Rejects when the server stops, so that the reader does not take the snapshot for complete. */
 async function send(chunks: AsyncIterable<Uint8Array>, sink: ByteSink, gone: AbortSignal): Promise<void> {
   for await (const chunk of chunks) {
     if (!sink.write(chunk)) await sink.drained();

@@ -112,4 +112,4 @@ test("concurrent writers allocate exactly the addresses and ports that Services 
   expect(done).toBeGreaterThan(roundsMax);
   for (const cachers of cacherSets) cachers.close();
   await store.close();
-}, 30_000);
+}, 60_000);

@@ -117,7 +117,7 @@ test("a replica without a quorum confirms no read and promises no write, and tak
   cluster.network.heal();
   expect(await write).toMatchObject({ kind: "applied" });
   await agree(cluster);
-}, 30_000);
+}, 60_000);
 
 test("a replica that was away while another joined and took the lead follows the new leader", async () => {
   await using cluster = await start(3);
@@ -137,7 +137,7 @@ test("a replica that was away while another joined and took the lead follows the
   await back.store.readBarrier();
   expect(bodyText(back.store.get(a))).toContain('"data":"news"');
   expect(back.cluster.status().leader).toBe(self);
-}, 30_000);
+}, 60_000);
 
 test("a replica that was away catches up by a snapshot, ends its watches, and has the whole history", async () => {
   await using cluster = await ClusterInProcess.start(newRoot(), 3, { log: { logBytesMax: 100_000, tailEntries: 10 } });
