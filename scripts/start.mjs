@@ -52,7 +52,10 @@ function filesIn(directory) {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort()
-    .map((path) => `${path} ${statSync(path).size} ${statSync(path).mtimeMs}`);
+    .map((path) => {
+      const { size, mtimeMs } = statSync(path);
+      return `${path} ${size} ${mtimeMs}`;
+    });
 }
 
 /** Lets npm fetch Bun, if it has not yet, and asks Bun where it is: npm would not pass signals on. */

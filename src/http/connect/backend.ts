@@ -10,13 +10,13 @@ export interface Backend {
   readonly port: number;
   /** Name in the certificate of the backend; the host by default. */
   readonly serverName?: string | undefined;
-  /** Authorities that must have signed the certificate of the backend, PEM. Without them, any certificate will do. */
+  /** Authorities that must have signed the certificate of the backend, PEM. Without them any certificate is accepted. */
   readonly authorities?: string | undefined;
-  /** Our certificate and key, PEM; absent for a backend that gets none. */
+  /** Our certificate and key, PEM; absent if the backend needs none. */
   readonly client?: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-/** A backend that does not answer a connection within this time is not there. */
+/** Timeout of a connection to a backend. */
 export const dialTimeoutMs = 10_000;
 
 /** Headers that concern one connection only, or that contain the client's credentials for this server. */
@@ -37,10 +37,10 @@ const withheldHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 const withheldPrefixes = ["impersonate-", "x-remote-"];
-/** Browsers cannot set Authorization on a WebSocket: they send the token as if it were a subprotocol. */
+/** Browsers cannot set Authorization on a WebSocket. They send the token as a subprotocol. */
 const tokenProtocolPrefix = "base64url.bearer.authorization.k8s.io.";
 
-/** The headers of a client that a backend may see. */
+/** Returns the headers of a client that a backend may see. */
 export function forwardedHeaders(headers: HeaderList): [string, string][] {
   return headers
     .filter(([name]) => !withheldHeaders.has(name) && !withheldPrefixes.some((prefix) => name.startsWith(prefix)))
@@ -52,7 +52,7 @@ function withoutToken(protocols: string): string {
   return kept.join(",").trim();
 }
 
-/** The headers of a backend that a client may see. */
+/** Returns the headers of a backend that a client may see. */
 export function returnedHeaders(headers: HeaderList): [string, string][] {
   const ours = new Set([
     "connection",
@@ -83,7 +83,7 @@ export function tlsOptions({ host, serverName = host, authorities, client }: Bac
 
 /**
  * Opens a connection to the backend.
- * @throws Error with a text in the words that clients know
+ * @throws Error with a text that clients know
  */
 export function dial(backend: Backend): Promise<Socket> {
   const { host, port, protocol } = backend;

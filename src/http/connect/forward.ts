@@ -7,7 +7,7 @@ import { type Backend, dialTimeoutMs, forwardedHeaders, returnedHeaders, tlsOpti
 
 const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** The answer of a backend whose head has arrived. Redirects are the client's business. */
+/** The answer of a backend whose head has arrived. Redirects are passed to the client. */
 export interface BackendAnswer {
   readonly code: number;
   readonly headers: [string, string][];
@@ -15,8 +15,8 @@ export interface BackendAnswer {
 }
 
 /**
- * Sends the client's request on to `path` of the backend and resolves with its head.
- * @throws Error with a text in the words that clients know, when the backend does not answer
+ * Forwards the client's request to `path` of the backend. Resolves with the head of the answer.
+ * @throws Error with a text that clients know, if the backend does not answer
  */
 export async function ask(request: IncomingRequest, backend: Backend, path: string): Promise<BackendAnswer> {
   const { protocol, host, port } = backend;
@@ -40,7 +40,7 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
   const abort = () => sent.destroy(new Error("context canceled"));
   request.signal.addEventListener("abort", abort, { once: true });
   sent.once("response", resolve);
-  // Only the connection has a deadline: a log that is followed may be silent for as long as its container is.
+  // Only the connection has a deadline, because a followed log is silent for as long as its container is.
   const timer = setTimeout(
     () => sent.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })),
     dialTimeoutMs,
@@ -57,7 +57,7 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
   return { code: message.statusCode ?? 502, headers: returnedHeaders(headersOf(message)), message };
 }
 
-/** The answer on its way to the client, at the client's pace. */
+/** Returns the answer for the client, read at the client's pace. */
 export function passOn({ code, headers, message }: BackendAnswer): StreamReply {
   return { kind: "stream", code, headers, run: (sink) => copy(message, sink) };
 }

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { HeaderList } from "../../request/exchange.ts";
 
-/** The head of a response, and what has already arrived of its body. */
+/** The head of a response, and the part of its body that has arrived. */
 export interface ResponseHead {
   readonly code: number;
   readonly headers: HeaderList;
@@ -12,7 +12,7 @@ const headBytesMax = 64 * 1024;
 const headTimeoutMs = 30_000;
 const headEnd = Buffer.from("\r\n\r\n");
 
-/** The head of a request of ours, ready to be sent. */
+/** Returns the head of a request, ready to be sent. */
 export function requestHead(method: string, path: string, headers: HeaderList): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;

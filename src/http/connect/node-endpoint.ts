@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 
-/** Which address of a node is taken when it has several, first choice first. */
+/** Types of node addresses, in order of preference. */
 const preferredAddressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
 const nodePortDefault = 10_250;
 
@@ -13,8 +13,8 @@ export interface NodeEndpoint {
 }
 
 /**
- * Where the agent of a node listens, by what the node says of itself.
- * @throws StatusError 500 when it says no address
+ * Returns the address of a node's agent from the status of the node.
+ * @throws StatusError 500 for a node without an address
  */
 export function nodeEndpointOf(node: KubeObject): NodeEndpoint {
   const state = objectOf((node as JsonObject)["status"]);

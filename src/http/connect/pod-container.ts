@@ -4,7 +4,7 @@ import { status } from "../../api/status.ts";
 import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 
 /**
- * The container of a pod that is meant: the one asked for, or the only one.
+ * Returns the requested container of a pod, or its only one.
  * @throws StatusError 400 if the container does not exist, or none is named and there are several
  */
 export function containerOf(pod: KubeObject, asked: string): string {

@@ -15,7 +15,7 @@ import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./p
 /** Longest part of a node's error that is passed on. */
 const errorBytesMax = 50_000;
 
-/** `pods/x/log`: what a container has written, from the node that runs it. */
+/** Serves `pods/x/log`, the output of a container, from the node that runs it. */
 export function podLog(parts: NodeConnectorParts): Connector {
   return async (call) => {
     const { query, name, namespace } = call.request;
@@ -39,7 +39,7 @@ export function podLog(parts: NodeConnectorParts): Connector {
 
 interface LogOptions {
   readonly errors: readonly FieldError[];
-  /** For the node's agent. */
+  /** Query for the node's agent. */
   readonly parameters: URLSearchParams;
 }
 
@@ -73,7 +73,7 @@ function textHeaders({ headers }: BackendAnswer): [string, string][] {
   return [["content-type", "text/plain"], ...length];
 }
 
-/** The node's refusal as a Status of the same kind. */
+/** Returns the node's error as a Status of the same kind. */
 async function refuse({ code, message }: BackendAnswer, name: string): Promise<HttpResponse> {
   let text = "";
   for await (const chunk of message) {

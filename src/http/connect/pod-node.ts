@@ -5,7 +5,7 @@ import type { ConnectionCall } from "../../registry/endpoint.ts";
 import type { Backend } from "./backend.ts";
 import { nodeEndpointOf } from "./node-endpoint.ts";
 
-/** The parts that connections to nodes need. */
+/** Parts that connections to nodes need. */
 export interface NodeConnectorParts {
   readonly pods: Registry;
   readonly nodes: Registry;
@@ -24,7 +24,7 @@ export function podOf({ pods }: NodeConnectorParts, { request }: ConnectionCall,
 
 /**
  * Finds the agent of a node.
- * @param asked the registry of the resource in the path: upstream names it where the node is missing
+ * @param asked the registry of the resource in the path: upstream names it in the error for a missing node
  * @throws StatusError 404 for a node that does not exist, 500 for one without an address
  */
 export function agentOf(parts: NodeConnectorParts, nodeName: string, asked = parts.nodes): Backend {
@@ -33,12 +33,12 @@ export function agentOf(parts: NodeConnectorParts, nodeName: string, asked = par
   return { protocol: "https", ...nodeEndpointOf(node), client: parts.nodeClient(), authorities: parts.nodeAuthorities };
 }
 
-/** The node that a pod runs on, "" for none yet. */
+/** Returns the node that a pod runs on; "" for none yet. */
 export function nodeNameOf(pod: KubeObject): string {
   return (pod["spec"] as { nodeName?: string } | undefined)?.nodeName ?? "";
 }
 
-/** Path segments and query as one request target. */
+/** Returns path segments and a query as one request target. */
 export function target(segments: readonly string[], query: URLSearchParams): string {
   const path = segments.map((segment) => `/${encodeURIComponent(segment)}`).join("");
   return query.size === 0 ? path : `${path}?${query}`;

@@ -12,7 +12,7 @@ export interface SessionParts extends NodeConnectorParts {
   readonly authorizer: Authorizer;
 }
 
-/** `pods/x/exec` and `pods/x/attach`: the streams of a process in a container. */
+/** Serves `pods/x/exec` and `pods/x/attach`, the streams of a process in a container. */
 export function podProcess(parts: SessionParts, kind: "exec" | "attach"): Connector {
   return async (call) => {
     const { query, name, namespace } = call.request;
@@ -24,7 +24,7 @@ export function podProcess(parts: SessionParts, kind: "exec" | "attach"): Connec
   };
 }
 
-/** `pods/x/portforward`: connections to ports of a pod. */
+/** Serves `pods/x/portforward`, connections to ports of a pod. */
 export function podPortForward(parts: SessionParts): Connector {
   return async (call) => {
     const { query, name, namespace } = call.request;
@@ -61,8 +61,8 @@ async function session(
 }
 
 /**
- * A WebSocket can only be asked for by GET, which would make reading a pod's session a matter of reading: whoever may
- * not create the session may not have it this way either.
+ * Authorizes a WebSocket. It is requested by GET, so permission to read would suffice to open a session. Therefore the
+ * user must also be allowed to create it.
  */
 async function authorizeCreation(authorizer: Authorizer, { exchange, request }: ConnectionCall): Promise<void> {
   if (request.verb === "create" || (header(exchange.request, "upgrade") ?? "").toLowerCase() !== "websocket") return;
@@ -71,7 +71,7 @@ async function authorizeCreation(authorizer: Authorizer, { exchange, request }: 
   if (kind !== "allow") throw forbiddenError(exchange.user, attributes, reason);
 }
 
-/** The agent calls them otherwise than the API does. */
+/** Parameters have other names for the agent than in the API. */
 const streamNames = { stdin: "input", stdout: "output", stderr: "error", tty: "tty" } as const;
 
 function streamParameters(query: Query): URLSearchParams {

@@ -25,7 +25,7 @@ const serviceNameLabel = "kubernetes.io/service-name";
 const httpsPort = 443;
 const httpPort = 80;
 
-/** `pods/x/proxy`: requests to a port of a pod. */
+/** Serves `pods/x/proxy`, requests to a port of a pod. */
 export function podProxy(parts: ProxyParts): Connector {
   return (call) => {
     const { scheme, name, port } = split(call, "pod");
@@ -36,7 +36,7 @@ export function podProxy(parts: ProxyParts): Connector {
   };
 }
 
-/** `services/x/proxy`: requests to one of the endpoints of a service. */
+/** Serves `services/x/proxy`, requests to one of the endpoints of a service. */
 export function serviceProxy(parts: ProxyParts): Connector {
   return (call) => {
     const { scheme, name, port } = split(call, "service");
@@ -48,8 +48,8 @@ export function serviceProxy(parts: ProxyParts): Connector {
 }
 
 /**
- * `nodes/x/proxy`: requests to the agent of a node, or to another port of it. The node chooses its addresses and the
- * port of its agent, so the address is checked for every port.
+ * Serves `nodes/x/proxy`, requests to the agent of a node or to another port. The node chooses its addresses and the port
+ * of its agent, so the address is checked for every port.
  */
 export function nodeProxy(parts: ProxyParts): Connector {
   return async (call) => {
@@ -106,7 +106,7 @@ function backendPath({ exchange, request, info }: ConnectionCall): string {
   return rawPath.slice(at);
 }
 
-/** Relative links of a page need the slash. */
+/** Relative links of a page only work with the slash. */
 function redirectTo(location: string): HttpResponse {
   return { kind: "reply", code: 301, headers: [["location", location]], body: new Uint8Array() };
 }
@@ -125,7 +125,7 @@ function firstPortOf(pod: KubeObject): string {
   return "";
 }
 
-/** A port of the service that is given by number stands for the port's name; a name stands for itself. */
+/** Returns the name of a service's port that is given by name or number. */
 function portNameOf(service: KubeObject, port: string): string {
   if (!/^[0-9]{1,5}$/.test(port)) return port;
   const ports = objectsOf(objectOf((service as JsonObject)["spec"])["ports"]);
@@ -135,7 +135,7 @@ function portNameOf(service: KubeObject, port: string): string {
   throw status.serviceUnavailable(`no service port ${port} found for service ${name}`);
 }
 
-/** A ready endpoint that has the port, by lot. @throws StatusError 404 for a service without slices, 503 when none is ready */
+/** Returns a random ready endpoint with the port. @throws StatusError 404 without slices, 503 if none is ready */
 function endpointOf(
   { endpointSlices, randomInt }: ProxyParts,
   { request }: ConnectionCall,

@@ -6,8 +6,8 @@ import type { Upgrade } from "../listener/serving.ts";
 import { StreamSink } from "../listener/stream-sink.ts";
 
 /**
- * Answers requests that ask to leave HTTP. They go through the whole server like all others; a 101 hands the socket on,
- * any other answer is written and closes the connection, whose further bytes could mean anything.
+ * Answers requests to upgrade from HTTP. They pass through all filters like others. A 101 hands over the socket. Any other
+ * answer closes the connection, because its remaining bytes may belong to the other protocol.
  */
 export function serveUpgrades(
   handle: (request: IncomingRequest) => Promise<HttpResponse>,

@@ -12,9 +12,9 @@ const refusalBytesMax = 64 * 1024;
 const refusalWaitMs = 5_000;
 
 /**
- * Asks the backend to leave HTTP for the protocol that the client asks for, and then passes bytes both ways until one of
- * the two ends. Nothing of the client goes to a backend that has not agreed.
- * @throws StatusError 500 when the backend is not there
+ * Asks the backend to upgrade to the client's protocol, and then copies bytes both ways until one side ends. A backend that
+ * has not agreed gets none of the client's bytes.
+ * @throws StatusError 500 if the backend cannot be reached
  */
 export async function tunnel(
   request: IncomingRequest,
@@ -72,7 +72,7 @@ function switched(
   };
 }
 
-/** Resolves when both ends are closed; the end of one ends the other. */
+/** Resolves when both sides are closed. The end of one ends the other. */
 function joined(a: Duplex, b: Duplex): Promise<void> {
   const closed = (socket: Duplex) =>
     socket.destroyed ? Promise.resolve() : new Promise<void>((resolve) => socket.once("close", () => resolve()));
@@ -85,7 +85,7 @@ function joined(a: Duplex, b: Duplex): Promise<void> {
   return Promise.all([closed(a), closed(b)]).then(() => {});
 }
 
-/** Returns the beginning of the backend's answer when it does not switch. The connection is not used again. */
+/** Returns the start of the backend's answer if it does not switch. The connection is not used again. */
 async function refusal(code: number, headers: [string, string][], socket: Socket, rest: Buffer): Promise<HttpResponse> {
   const declared = Number(headers.find(([name]) => name === "content-length")?.[1] ?? refusalBytesMax);
   const body = await readUpTo(socket, rest, Math.min(refusalBytesMax, Number.isFinite(declared) ? declared : 0));

@@ -5,10 +5,10 @@ import { compare, sortedVerbs, verbsOf } from "./api-resource-list.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
 import type { ServedTypes } from "./served-types.ts";
 
-/** The parameters are part of the answer: by them the client tells the aggregated form from the other. */
+/** The parameters are part of the answer, because clients recognise the aggregated form by them. */
 export const aggregatedMediaType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** Everything that discovery says about the given groups in one document. */
+/** Returns the discovery of the given groups as one document. */
 export function apiGroupDiscoveryList(groups: readonly CatalogGroup[], catalog: ServedTypes): JsonObject {
   return {
     kind: "APIGroupDiscoveryList",

@@ -2,7 +2,7 @@ import { apiVersionOf } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
 
-/** `/api`: the versions of the core group. `serverAddress` is host and port under which clients reach the server. */
+/** Returns the document at `/api`, the versions of the core group. `serverAddress` is host and port for clients. */
 export function apiVersions(versions: readonly string[], serverAddress: string): JsonObject {
   return {
     kind: "APIVersions",
@@ -11,7 +11,7 @@ export function apiVersions(versions: readonly string[], serverAddress: string):
   };
 }
 
-/** `/apis`: every named group. */
+/** Returns the document at `/apis`, every named group. */
 export function apiGroupList(groups: readonly CatalogGroup[]): JsonObject {
   const named = groups.filter(({ group }) => group !== "");
   const first = named.filter(({ group }) => group === aggregationGroup);
@@ -19,7 +19,7 @@ export function apiGroupList(groups: readonly CatalogGroup[]): JsonObject {
   return { kind: "APIGroupList", apiVersion: "v1", groups: [...first, ...rest].map(groupEntry) };
 }
 
-/** `/apis/<group>`. */
+/** Returns the document at `/apis/<group>`. */
 export function apiGroup(group: CatalogGroup): JsonObject {
   return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
 }

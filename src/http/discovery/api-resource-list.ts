@@ -2,7 +2,7 @@ import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../ap
 import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
 
-/** The APIResourceList of one group version: built-in resources and subresources by name, custom ones after their resource. */
+/** Returns the APIResourceList of a group version: built-in resources by name, then custom ones with their subresources. */
 export function apiResourceList(groupVersion: GroupVersion, resources: readonly ResourceInfo[]): JsonObject {
   const entriesOf = (info: ResourceInfo) => [resourceEntry(info), ...subresourceEntries(info)];
   const isBuiltIn = ({ form }: ResourceInfo) => form.kind === "struct";
@@ -16,20 +16,20 @@ export function apiResourceList(groupVersion: GroupVersion, resources: readonly 
   };
 }
 
-/** Order by code unit, as Go compares. */
+/** Compares by code unit, as Go does. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Verbs are listed alphabetically. */
+/** Verbs in alphabetical order. */
 export function sortedVerbs(verbs: readonly string[]): string[] {
   return [...verbs].sort(compare);
 }
 
-/** Verbs that are left while the definition of a kind is being deleted. */
+/** Verbs of a kind whose definition is being deleted. */
 const lastVerbs: ReadonlySet<string> = new Set(["delete", "deletecollection", "get", "list", "watch"]);
 
-/** The verbs of a resource; custom kinds list them in an order of their own. */
+/** Returns the verbs of a resource. Custom kinds list them in another order. */
 export function verbsOf({ verbs, form, isTerminating = false }: ResourceInfo): string[] {
   if (form.kind === "struct") return sortedVerbs(verbs);
   return verbs.filter((verb) => !isTerminating || lastVerbs.has(verb));
@@ -59,7 +59,7 @@ function subresourceEntries(info: ResourceInfo): JsonObject[] {
   }));
 }
 
-/** A kind of another group version than the list's says so: `deployments/scale` is an autoscaling/v1 Scale. */
+/** Adds the group version of a kind that differs from the list's: `deployments/scale` is an autoscaling/v1 Scale. */
 function foreignGroupVersion({ gvk }: SubresourceInfo, parent: GroupVersionKind): JsonObject {
   if (gvk.group === parent.group && gvk.version === parent.version) return {};
   return { group: gvk.group, version: gvk.version };

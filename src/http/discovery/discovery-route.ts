@@ -29,8 +29,8 @@ interface Aggregated {
 const mediaTypes: readonly MediaType[] = ["application/json", "application/yaml", protobufMediaType];
 
 /**
- * `/api`, `/apis` and everything below them that is not a resource request.
- * `serverAddress` is host and port as clients reach them.
+ * Serves `/api`, `/apis` and the paths below them that are not resource requests.
+ * @param serverAddress host and port for clients
  */
 export function discoveryRoute(catalog: ServedTypes, serverAddress: string): Route {
   const aggregated = new AggregatedDocuments(catalog);
@@ -49,12 +49,12 @@ function segmentsOf({ info }: Exchange): readonly string[] {
   return info.path.split("/").filter((segment) => segment !== "");
 }
 
-/** Reports whether upstream's router sees the path. `/apis` and `/apis/<group>` it serves to every method and in any type. */
+/** Reports whether upstream's router checks the path. It serves `/apis` and `/apis/<group>` for every method and type. */
 function isRouted(segments: readonly string[]): boolean {
   return segments[0] === "api" || segments.length > 2;
 }
 
-/** Every discovery path, sorted as the catalog is. Each has a form with a trailing slash, which clients ask for too. */
+/** Returns every discovery path in the catalog's order. Each is also served with a trailing slash. */
 function discoveryPaths(catalog: ServedTypes): string[] {
   const paths = ["/api", "/apis"];
   for (const { group, versions } of catalog.groups()) {
@@ -112,7 +112,7 @@ function resourcesAt(catalog: ServedTypes, group: string, version: string): Json
   return apiResourceList(groupVersion, catalog.resources(groupVersion));
 }
 
-/** The first clause that can be served decides; the old beta of the aggregated form is not served. */
+/** Chooses by the first clause that can be served. The old beta of the aggregated form is not. */
 function wantsAggregated(accept: string | undefined): boolean {
   for (const clause of parseAccept(accept ?? "")) {
     if (isJson(clause) && isAggregatedV2(clause)) return true;

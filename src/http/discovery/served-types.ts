@@ -4,10 +4,10 @@ import type { CatalogGroup } from "../../registry/catalog.ts";
 
 /** The part of the catalog that discovery and OpenAPI read. */
 export interface ServedTypes {
-  /** By falling priority, then by name: clients resolve ambiguous kinds in this order. */
+  /** Groups by decreasing priority, then by name. Clients resolve ambiguous kinds in this order. */
   groups(): readonly CatalogGroup[];
-  /** Empty when the group version is not served. */
+  /** Resources of a group version; none if it is not served. */
   resources(groupVersion: GroupVersion): readonly ResourceInfo[];
-  /** Changes whenever an answer of the two others would change. */
+  /** Number that changes with the results of the other two. */
   generation(): number;
 }

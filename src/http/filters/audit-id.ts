@@ -2,7 +2,7 @@ import { type Filter, header } from "../../request/exchange.ts";
 
 const auditIdLengthMax = 64;
 
-/** Every request has an id, which `Audit-Id` tells the client: the client's own when it is harmless, else a new one. */
+/** Gives every request an id, returned in `Audit-Id`: the client's own if it is harmless, otherwise a new one. */
 export function auditId(newId: () => string): Filter {
   return (next) => (exchange) => {
     const given = header(exchange.request, "audit-id");

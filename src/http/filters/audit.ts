@@ -23,7 +23,7 @@ import {
 } from "../../request/exchange.ts";
 import { whenComplete } from "../with-headers.ts";
 
-/** How long a request took, when it took long. */
+/** Annotation with the duration of a slow request. */
 const latencyAnnotation = "apiserver.latency.k8s.io/total";
 const latencyMsUnremarkable = 500;
 const nanosecondsPerMs = 1_000_000n;
@@ -33,7 +33,7 @@ export interface AuditOptions {
   readonly backend: AuditBackend;
   readonly clock: Clock;
   readonly decodeProtobuf: DecodeProtobuf;
-  /** Hears of events that could not be written once the request was handled. */
+  /** Receives events that could not be written after the request was handled. */
   onError(error: unknown): void;
   readonly metrics?: AuditFilterMetrics | undefined;
 }
@@ -46,8 +46,8 @@ export interface AuditFilterMetrics {
 }
 
 /**
- * Stands behind authentication and before impersonation: it decides how a request is recorded, by who sent it, and
- * records that it came. A backend that must not lose anything fails the request here, before anything is done.
+ * Decides by the sender how a request is recorded, and records its arrival. It runs after authentication and before
+ * impersonation. A backend that must not lose events fails the request here, before anything is done.
  */
 export function audit(options: AuditOptions): Filter {
   return (next) => (exchange) => {
@@ -63,7 +63,7 @@ export function audit(options: AuditOptions): Filter {
   };
 }
 
-/** Writes the event without which the request must not go on. */
+/** Writes the event without which the request must not continue. */
 function writeFirst({ backend, metrics }: AuditOptions, event: AuditEvent): void | Promise<void> {
   const refuse = (error: unknown): never => {
     metrics?.rejected();
@@ -76,7 +76,7 @@ function writeFirst({ backend, metrics }: AuditOptions, event: AuditEvent): void
   }
 }
 
-/** Records how a request ended, errors and refusals too; one that never reached the filter is recorded without a user. */
+/** Records the end of a request, also of errors and refusals. A request that never reached the filter has no user. */
 export function auditResponse(options: AuditOptions): Finish {
   return (exchange, response) => {
     const recording = exchange.audit instanceof Recording ? exchange.audit : begin(options, exchange, undefined);
@@ -103,7 +103,7 @@ function records({ level }: AuditRule, wanted: AuditRule["level"]): boolean {
   return levels.indexOf(level) >= levels.indexOf(wanted);
 }
 
-/** Beside resources there are no objects to record, as upstream has it: what a new member is sent is secret throughout. */
+/** As upstream, only resource requests have recorded bodies. The answer to a new member is secret throughout. */
 function hasObjects({ info }: Exchange): boolean {
   return info.kind === "resource";
 }
@@ -130,7 +130,7 @@ function recordStream(
   return wait === undefined ? complete : wait.then(() => complete);
 }
 
-/** A body that is made while it is sent is recorded when its end has been made. */
+/** A streamed body is recorded at its end. */
 function recordChunks(options: AuditOptions, exchange: Exchange, recording: Recording, response: Reply): HttpResponse {
   const source = response.body as AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   async function* body(): AsyncGenerator<Uint8Array> {
@@ -175,7 +175,7 @@ function annotateLatency(recording: Recording, ms: number): void {
   annotate(recording, latencyAnnotation, formatGoDuration(BigInt(Math.round(ms)) * nanosecondsPerMs));
 }
 
-/** The parts of an event besides its user and its request. */
+/** Parts of an event besides its user and its request. */
 type More = Pick<AuditEvent, "requestObject" | "responseObject" | "responseStatus" | "object">;
 
 const nothingMore: More = {
@@ -196,7 +196,7 @@ function write(
     const wait = backend.write(eventOf(exchange, recording, stage, clock.nowMs(), more));
     return wait?.catch(onError);
   } catch (error) {
-    // The request is done, so it cannot be refused any more.
+    // The request is complete, so it can no longer be refused.
     onError(error);
     return undefined;
   }
@@ -256,7 +256,7 @@ function bodyText(
 
 const successText = '{"metadata":{},"code":200}';
 
-/** The answer as a Status: a refusal is one already. */
+/** Returns the answer as a Status, which a refusal already is. */
 function statusText({ refusal }: Exchange, { code }: HttpResponse): string {
   if (refusal !== undefined) {
     const { kind: _kind, apiVersion: _apiVersion, ...rest } = refusal;
@@ -266,10 +266,10 @@ function statusText({ refusal }: Exchange, { code }: HttpResponse): string {
 }
 
 const nameMark = Buffer.from('"metadata":{"name":"');
-/** The name stands this close to the beginning of every object that we send as JSON. */
+/** Bytes at the start of an object in JSON that contain its name. */
 const nameBytesMax = 512;
 
-/** As the request has it, with the name that was made for an object without one. */
+/** Returns the reference of the request, with the generated name if the object had none. */
 function objectOf({ info }: Exchange, { object }: Recording, bytes: Uint8Array | undefined): ObjectIdentity {
   const isNamed = info.kind !== "resource" || info.name !== "" || object.name !== "";
   if (info.verb !== "create" || isNamed || bytes === undefined) return object;
@@ -283,7 +283,7 @@ function contentTypeOf({ headers }: HttpResponse): string {
   return headers.find(([name]) => name === "content-type")?.[1] ?? "";
 }
 
-/** A body is put together only for what is read of it: itself, the name of what was created. */
+/** Joins the body only if it or the name of the created object is needed. */
 function readsBody({ info }: Exchange, rule: AuditRule): boolean {
   return rule.level === "RequestResponse" || info.verb === "create";
 }

@@ -3,7 +3,7 @@ import type { RequestAuthenticator } from "../../access/authentication/authentic
 import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
 import type { Exchange, Filter } from "../../request/exchange.ts";
 
-/** Finds the user or ends with 401. Strangers on HTTP/2 lose their connection after the reply, so that none can pile up. */
+/** Finds the user or answers 401. On HTTP/2 the connection is closed after the 401, so that such clients cannot accumulate. */
 export function authentication(authenticator: RequestAuthenticator): Filter {
   return (next) => {
     const enter = (exchange: Exchange, user: UserInfo) => {

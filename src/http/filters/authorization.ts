@@ -3,7 +3,7 @@ import type { Authorizer, Decision } from "../../access/authorization/authorizer
 import { forbiddenError } from "../../access/authorization/forbidden.ts";
 import type { Filter } from "../../request/exchange.ts";
 
-/** 403 before the body is read and before it is known whether the path exists. */
+/** Answers 403 before the body is read and before the path is looked up. */
 export function authorization(authorizer: Authorizer): Filter {
   return (next) => (exchange) => {
     const { user, info } = exchange;

@@ -42,7 +42,7 @@ export interface ChainOptions {
   readonly onAnswer?: readonly Finish[] | undefined;
 }
 
-/** The filters around `handler`, as one function from request to response. It never rejects for what a filter throws. */
+/** Returns the filters around `handler` as one function from request to response. It never rejects with a filter's error. */
 export function buildChain(
   options: ChainOptions,
   handler: Handler,
@@ -53,7 +53,7 @@ export function buildChain(
   const limits = fairness === undefined ? (options.maxInFlight ?? {}) : { readOnly: 0, mutating: 0 };
   const onChange = options.maxInFlight?.onChange ?? metrics?.inFlight;
 
-  // On the way in, outermost first. These two lists are the only place where the order is decided.
+  // On the way in, outermost first. These two lists alone decide the order.
   const filters: readonly Filter[] = [
     auditId(options.newAuditId ?? (() => crypto.randomUUID())),
     requestInfo,

@@ -1,14 +1,14 @@
 import type { Clock } from "../../process/clock.ts";
 
-/** Something that has until `endMs`. */
+/** A request with a deadline. */
 export interface Deadline {
   readonly endMs: number;
   expire(): void;
 }
 
 /**
- * Deadlines of many requests on one timer, which stands at the earliest. A request that ends in time only leaves the set:
- * a timer of its own would cost more than all filters together.
+ * Deadlines of many requests on one timer, set to the earliest. A request that ends in time only leaves the set. A timer for
+ * each would cost more than all filters together.
  */
 export class Deadlines {
   readonly #clock: Clock;
@@ -29,7 +29,7 @@ export class Deadlines {
     this.#waiting.delete(deadline);
   }
 
-  /** A repeating timer, disposed of when it fires, because such a one does not keep the process alive. */
+  /** A repeating timer, disposed of when it fires, because it does not keep the process alive. */
   #arm(timerMs: number): void {
     this.#timer?.[Symbol.dispose]();
     this.#timerMs = timerMs;

@@ -5,7 +5,7 @@ import type { RequestInfo } from "../../request/request-info.ts";
 
 const servedToTheEnd = ["/livez", "/readyz", "/healthz", "/metrics"];
 
-/** Sends new requests elsewhere once the server is going down or was removed; health and metrics are served to the end. */
+/** Sends new requests elsewhere when the server is stopping or was removed. Health and metrics are served to the end. */
 export function draining(lifecycle: Lifecycle): Filter {
   return (next) => (exchange) => {
     const { phase } = lifecycle;

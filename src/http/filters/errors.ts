@@ -10,7 +10,7 @@ export interface ErrorOptions {
   readonly onFault?: ((error: unknown, exchange: Exchange) => void) | undefined;
 }
 
-/** Every error ends here: an answer goes out as it is, a fault of ours as a 500 that tells nothing of its cause. */
+/** Returns the answer to any error. An answer is sent unchanged, and a fault of the server as a 500 without its cause. */
 export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unknown, of: Exchange) => HttpResponse {
   return (thrown, exchange) => {
     const error = isEndedByClient(thrown, exchange.request.signal) ? clientClosedRequest() : thrown;
@@ -28,7 +28,7 @@ export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unkno
   };
 }
 
-/** A call to a webhook or a node that the client's leaving cuts short ends in a 5xx, which is not the server's either. */
+/** A call to a webhook or node that ends because the client disconnected is a 5xx, but not a fault of the server. */
 function isEndedByClient(error: unknown, signal: AbortSignal): boolean {
   if (isClientGone(error, signal)) return true;
   return error instanceof StatusError && error.code >= 500 && signal.reason instanceof ClientGoneError;
@@ -40,14 +40,14 @@ function clientClosedRequest(): StatusError {
   return new StatusError({ ...value, reason: "ClientClosedRequest", code: 499 });
 }
 
-/** A 500 without a reason is what upstream answers to some mistakes of clients. */
+/** Upstream answers some mistakes of clients with a 500 without a reason. */
 function isFailure(error: unknown): boolean {
   return !isAnswer(error) || (error instanceof StatusError && error.reason === "InternalError");
 }
 
 /**
- * Whether a write was done is unknown when the store fails under it: a time-out without retry-after, so nothing repeats it.
- * A write that was certainly not done may be tried again, here or elsewhere.
+ * Returns the answer when the store fails. If the outcome of a write is unknown, it is a timeout without Retry-After, so
+ * that clients do not repeat it. A write that was certainly not made may be tried again, here or elsewhere.
  */
 function answerToFault(error: unknown, { auditId }: Exchange): ReturnType<typeof faultError> {
   if (error instanceof StoreUnavailableError) {

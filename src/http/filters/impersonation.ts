@@ -7,8 +7,8 @@ const prefix = "impersonate-";
 const extraPrefix = "impersonate-extra-";
 
 /**
- * Makes a request somebody else's, where its headers ask for that and its user may. From here on the request is the
- * other's in every way; only the audit remembers who sent it.
+ * Replaces the user of a request by the one that its headers name, if its sender may impersonate that user. Only the audit
+ * still records the sender.
  */
 export function impersonation(options: ImpersonationOptions): Filter {
   return (next) => (exchange) => {
@@ -23,7 +23,7 @@ export function impersonation(options: ImpersonationOptions): Filter {
 }
 
 /**
- * The user that the headers ask for; undefined when they ask for none.
+ * Returns the user that the headers name, or undefined.
  * @throws StatusError 400 for parts of a user without a name
  */
 function wantedUser(headers: HeaderList): UserInfo | undefined {
@@ -45,12 +45,12 @@ function wantedUser(headers: HeaderList): UserInfo | undefined {
   }
   const wanted: UserInfo = { name: userName ?? "", uid: uid ?? "", groups, extra };
   if (wanted.name !== "") return wanted;
-  // An empty name asks for nobody, as an absent header does.
+  // An empty name means the same as an absent header.
   if (wanted.uid === "" && groups.length === 0 && extra.size === 0) return undefined;
   throw status.badRequest(`requested ${userText(wanted)} without impersonating a user name`);
 }
 
-/** Nearly every request ends here, so it is a plain loop. */
+/** This is a plain loop because nearly every request ends here. */
 function isAskedFor(headers: HeaderList): boolean {
   for (let at = 0; at < headers.length; at++) {
     if ((headers[at] as HeaderList[number])[0].startsWith(prefix)) return true;
@@ -63,7 +63,7 @@ function utf8Of(bytes: string): string {
   return /^[\x20-\x7e]*$/.test(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
 }
 
-/** Names of headers come in lower case; what cannot be decoded stands for itself. */
+/** Header names are in lower case. A name that cannot be decoded is used unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -23,7 +23,7 @@ function requestKind(info: RequestInfo): RequestKind {
   return readOnlyVerbs.has(info.verb) ? "readOnly" : "mutating";
 }
 
-/** 429 beyond so many requests at once; long-running ones do not count, and `system:masters` always gets an answer. */
+/** Answers 429 above a number of concurrent requests. Long-running ones do not count, and `system:masters` is exempt. */
 export function maxInFlight(options: MaxInFlightOptions = {}): Filter {
   const limits: Record<RequestKind, number> = {
     readOnly: options.readOnly ?? maxReadOnlyInFlightDefault,
@@ -51,7 +51,7 @@ export function maxInFlight(options: MaxInFlightOptions = {}): Filter {
       leave();
       throw error;
     }
-    // Beside the answer, not around it: the request does not wait for its place to be given back.
+    // The answer does not wait until its place is free again.
     if (response instanceof Promise) response.then(leave, leave);
     else leave();
     return response;

@@ -10,13 +10,13 @@ import { type Query, queryValue } from "../../request/request-info.ts";
 export interface RequestDeadlineOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Called when a request ends after it was given up. */
+  /** Called when a request ends after its deadline. */
   readonly onLate?: ((end: LateEnd) => void) | undefined;
 }
 
 /**
- * 504 for a request that has no response within `timeoutMs`, or the shorter time that `?timeout=` asks for.
- * The handler is told through `request.signal`. Long-running requests have no deadline.
+ * Answers 504 to a request without a response within `timeoutMs` or a shorter `?timeout=`. `request.signal` tells the
+ * handler. Long-running requests have no deadline.
  */
 export function requestDeadline({ clock, timeoutMs, onLate }: RequestDeadlineOptions): Filter {
   const deadlines = new Deadlines(clock);
@@ -68,7 +68,7 @@ function askedMs(query: Query): number | undefined {
   return nanoseconds > 0n ? Number(nanoseconds) / 1e6 : undefined;
 }
 
-/** Upstream's answer outside of negotiation: a Status without its type, which goes out as text. */
+/** Upstream's answer without negotiation is a Status without its type, sent as text. */
 function timeoutError(): TextError {
   const { status: value } = status.timeout("request did not complete within the allotted timeout");
   const { kind: _kind, apiVersion: _apiVersion, ...untyped } = value;

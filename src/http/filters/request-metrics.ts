@@ -6,14 +6,14 @@ import { whenComplete } from "../with-headers.ts";
 export interface FinishedRequest {
   readonly code: number;
   readonly seconds: number;
-  /** Undefined for a body whose size is not known beforehand. */
+  /** Size of the body; undefined if it is not known in advance. */
   readonly responseBytes: number | undefined;
 }
 
-/** How a request ended that its client no longer waited for. */
+/** Outcome of a request whose client no longer waited. */
 export type LateEnd = "ok" | "error";
 
-/** Hears about requests from the filters. */
+/** Measures requests for the filters. */
 export interface RequestMetrics {
   observeRequest(exchange: Exchange, finished: FinishedRequest): void;
   longRunning(exchange: Exchange, change: 1 | -1): void;
@@ -22,7 +22,7 @@ export interface RequestMetrics {
   endedLate(end: LateEnd): void;
 }
 
-/** Counts and times every request; long-running ones are a gauge while they run. */
+/** Counts and times every request. Running long-running ones are a gauge. */
 export function requestMetrics(metrics: RequestMetrics): Finish {
   const observe = (exchange: Exchange, response: HttpResponse) => {
     const seconds = (performance.now() - exchange.startedMs) / 1000;

@@ -1,9 +1,9 @@
-/** Total of characters up to which warnings go out whole. */
+/** Number of characters up to which warnings are sent whole. */
 const warningCharactersMax = 4096;
-/** Beyond it, each text is cut to this length. */
+/** Length to which each text is cut above that. */
 const truncatedWarningCharacters = 256;
 
-/** Header values `299 - "text"`; texts that cannot stand in a header are left out. */
+/** Returns header values `299 - "text"`, without texts that a header cannot contain. */
 export function warningValues(texts: readonly string[]): string[] {
   if (texts.length === 0) return [];
   const usable = [...new Set(texts)].filter(isPrintable).map((text) => [...text]);
@@ -33,7 +33,7 @@ function isPrintable(text: string): boolean {
   return true;
 }
 
-/** Header values are written as Latin-1, so UTF-8 goes out byte by byte. */
+/** Header values are written as Latin-1, so UTF-8 is written byte by byte. */
 function escape(text: string): string {
   return Buffer.from(text.replaceAll("\\", "\\\\").replaceAll('"', '\\"'), "utf8").toString("latin1");
 }

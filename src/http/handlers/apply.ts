@@ -29,15 +29,15 @@ import { throughView } from "./through-view.ts";
 import type { WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
-/** The fields that a manager sets, and the keys that its text repeats. */
+/** An applied document, and the keys that its text repeats. */
 interface AppliedBody {
   readonly document: JsonObject;
   readonly repeated: readonly string[];
 }
 
 /**
- * Server-side apply: makes the object what its managers say it is, and creates it where there is none. Runs again on the
- * newer state when another writer was faster.
+ * Answers a server-side apply, which creates the object if it does not exist. It runs again on the newer state if another
+ * writer was faster.
  */
 export async function apply(
   call: ResourceCall,
@@ -50,7 +50,7 @@ export async function apply(
   if (isLarge) await nextTurn();
   const context = writeContext(call, options);
   const warnings = exchange.warnings.length;
-  // Whether there is an object to apply to is said before what is wrong with the body.
+  // A missing object is reported before mistakes in the body.
   let body: AppliedBody | undefined;
   const change = async (live: KubeObject | undefined) => {
     exchange.warnings.length = warnings;
@@ -115,13 +115,13 @@ export async function apply(
   }
 }
 
-/** Upstream cannot convert the Scale of a custom kind: an apply that would change one fails. @throws StatusError 500 */
+/** Refuses an apply that would change the Scale of a custom kind, which upstream cannot convert. @throws StatusError 500 */
 function refuseCustomScale(document: JsonObject, version: ResourceInfo): never {
   const why = `request to convert CR to an invalid group/version: ${apiVersionOf(version)}`;
   throw status.unconverted(`failed to convert new object (${objectText(document)}) to proper version: ${why}`);
 }
 
-/** The merged document as an object of its kind, with its managedFields. */
+/** Returns the merged document as an object of its kind, with its managedFields. */
 function typed(
   outcome: Extract<ApplyOutcome, { kind: "merged" }>,
   live: KubeObject | undefined,
@@ -157,7 +157,7 @@ function refused(error: unknown, { sensitive }: ResourceInfo): never {
   throw error;
 }
 
-/** The end of a type error, which shows the value. */
+/** End of a type error, which shows the value. */
 const foundValue = /, got .*/g;
 
 /** @throws StatusError 400 */
@@ -191,7 +191,7 @@ function notAMap(value: JsonValue): string {
   return `error unmarshaling JSON: while decoding JSON: ${text}`;
 }
 
-/** JSON is YAML, and what most clients send. Only of YAML it is known in which line a key is repeated. */
+/** Most clients send JSON, which is YAML. Errors of other YAML name the line of a repeated key. */
 function parsed(bytes: Uint8Array, strict: boolean): { value: JsonValue; repeated: readonly string[] } {
   if (bytes[0] !== openingBrace) return parsedYaml(bytes, strict);
   const text = firstObject(bytes);
@@ -209,7 +209,7 @@ function parsedYaml(bytes: Uint8Array, strict: boolean): { value: JsonValue; rep
   return { value, repeated: duplicateLines };
 }
 
-/** Upstream reads the first document, which ends with the object that it begins with: the rest does not count. */
+/** Upstream reads the first document only and ignores the rest. */
 function firstObject(bytes: Uint8Array): Uint8Array {
   let depth = 0;
   let isText = false;

@@ -2,8 +2,7 @@ import { forbiddenError } from "../../access/authorization/forbidden.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 
 /**
- * Called where a write to a name, a PUT or an apply, is about to create the object: whoever may change what is there may
- * not yet make what is not.
+ * Authorizes a PUT or an apply that is about to create the object. Permission to change objects does not include this.
  * @throws StatusError 403
  */
 export async function authorizeCreate({ exchange, request, parts }: ResourceRequestCall): Promise<void> {

@@ -10,17 +10,17 @@ import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { malformedBody } from "../decode-body.ts";
 
-/** The kind that a body has to be of, and how to read it. */
+/** The kind that a body must have, and its forms. */
 export interface ExpectedBody {
   readonly gvk: GroupVersionKind;
   readonly form: ObjectForm;
-  /** Other apiVersions that are taken for this one. */
+  /** Other apiVersions that are accepted for this one. */
   readonly aliases?: readonly string[] | undefined;
-  /** The stored form, where it is of another group. */
+  /** Stored form, if it is in another group. */
   readonly internal?: GroupVersionKind | undefined;
 }
 
-/** The resources whose kinds a body can be of. */
+/** The resources that accept bodies. */
 export interface KnownKinds {
   all(): readonly ResourceInfo[];
 }
@@ -30,8 +30,8 @@ const goTypeMetaStruct =
 const schemeName = "pkg/runtime/scheme.go:111";
 
 /**
- * The document of a body, whose type still is to be compared; null stands for an empty one.
- * @throws StatusError 400 for a document that has no place for a type, or a type that is not text
+ * Returns the document of a body before its type is compared; null for an empty one.
+ * @throws StatusError 400 for a document that is not an object, or whose type is not text
  */
 export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind: string): JsonObject {
   if (value === null) return {};
@@ -47,7 +47,7 @@ export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind:
   return value;
 }
 
-/** Compares the type that a body names with the one of the path. A body without type takes the path's. @throws StatusError 400 */
+/** Compares the type of a body with the path's. A body without a type gets the path's. @throws StatusError 400 */
 export function refuseOtherType(
   body: { readonly apiVersion?: JsonValue; readonly kind?: JsonValue },
   { gvk, form, aliases = [], internal = gvk }: ExpectedBody,
@@ -81,7 +81,7 @@ function otherVersion(apiVersion: string, expected: string): StatusError {
   );
 }
 
-/** Validates the kind of a custom resource, which may be any text until then. @throws StatusError 422 */
+/** Validates the kind of a custom resource, which is any text before. @throws StatusError 422 */
 export function refuseOtherCustomKind(
   { kind = "" }: JsonObject,
   { metadata }: KubeObject,
@@ -98,7 +98,7 @@ export function cannotHandle({ kind, version }: GroupVersionKind, expected: stri
   return status.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`);
 }
 
-/** Groups that upstream serves from programs of their own, which know no kinds but those of the group. */
+/** Groups that upstream serves from separate programs, which only know the kinds of the group. */
 const separateGroups: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
 
 function programOf(group: string): string {
@@ -106,9 +106,9 @@ function programOf(group: string): string {
 }
 
 /**
- * Upstream's name of the type that stands for all versions of a kind.
- * @param group of the kind that was expected
- * @returns undefined for a kind that the program that serves the group does not know
+ * Returns upstream's name of the internal type of a kind.
+ * @param group group of the expected kind
+ * @returns undefined for a kind that the program serving the group does not know
  */
 function internalTypeOf(gvk: GroupVersionKind, group: string, known: KnownKinds): string | undefined {
   const isCoreMeta = gvk.group === "" && gvk.version === "v1" && metaKinds.has(gvk.kind);

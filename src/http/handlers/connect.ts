@@ -14,7 +14,7 @@ export async function connect(call: ResourceRequestCall, connector: Connector): 
     throw status.badRequest("dryRun is not supported");
   }
   const subresource = info.subresources.get(request.subresource);
-  // The log of a container is read like an object. Options of their own are the mark of a connection.
+  // A connection has options of its own. A container's log is read like an object.
   if (subresource !== undefined && subresource.form !== info.form) {
     await admit(call, connectionOptions(subresource, request.query, proxiedPath(call)));
   }

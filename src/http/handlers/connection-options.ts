@@ -12,7 +12,7 @@ const portMax = 65_535;
 /**
  * Returns the options of a connection as an object of their kind, such as PodExecOptions.
  * @param path the rest of the path behind a proxy; "" for other connections
- * @throws StatusError 400 for a port that is none
+ * @throws StatusError 400 for an invalid port
  */
 export function connectionOptions({ gvk, form }: SubresourceInfo, query: Query, path: string): KubeObject {
   const options: JsonObject = { kind: gvk.kind, apiVersion: apiVersionOf(gvk) };

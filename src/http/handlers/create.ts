@@ -5,7 +5,7 @@ import { toStoredVersion } from "./stored-version.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
-/** POST to a collection: 201 with the stored object. */
+/** Answers POST to a collection: 201 with the stored object. */
 export const create: VerbHandler = async (call) => {
   const { request, info, registry } = call;
   const representation = negotiateFor(call, "object");

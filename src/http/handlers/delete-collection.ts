@@ -11,7 +11,7 @@ import { readPage } from "./list.ts";
 import { parseListOptions } from "./list-options.ts";
 import { writeContext } from "./write-reply.ts";
 
-/** DELETE of a collection: lists, deletes one after another, answers with the list. Not atomic, as upstream. */
+/** Answers DELETE of a collection. It deletes one object after the other and returns the list. As upstream, it is not atomic. */
 export const deleteCollection: VerbHandler = async (call) => {
   const { exchange, request, info, registry, parts } = call;
   if (info.namespaced && request.namespace === "") throw status.methodNotAllowed();

@@ -14,7 +14,7 @@ import { queryInteger } from "../query-integer.ts";
 import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
 
 /**
- * The options of a delete: from the body when there is one, and then from nowhere else; else from the query.
+ * Reads the options of a delete from the body if there is one, otherwise from the query.
  * @throws StatusError 400, 415, 422 (DeleteOptions)
  */
 export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptions> {
@@ -24,7 +24,7 @@ export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptio
   return deleteOptionsOf(values);
 }
 
-/** Warns about what the kind does with such options, also when there is nothing to delete. */
+/** Warns about options with a special effect for the kind, also when there is nothing to delete. */
 export function warnAboutDelete({ strategy, exchange }: ResourceCall, options: DeleteOptions): void {
   exchange.warnings.push(...(strategy.deleteWarnings?.(options) ?? []));
 }

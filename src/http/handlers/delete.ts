@@ -9,7 +9,7 @@ import { readDeleteOptions, warnAboutDelete } from "./delete-options.ts";
 import { bytesReply, negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
-/** DELETE of one object. */
+/** Answers DELETE of one object. */
 export const remove: VerbHandler = async (call) => {
   const { request, registry } = call;
   const representation = negotiateFor(call, "object");
@@ -27,7 +27,7 @@ export const remove: VerbHandler = async (call) => {
 
 const unreadableDeleteVerb = "unsafe-delete-ignore-read-errors";
 
-/** Needs a verb of its own beside `delete`: the object may be what others rely on. */
+/** This needs a verb besides `delete`, because other objects may rely on this one. */
 async function removeWhatCannotBeRead(call: ResourceCall, representation: Representation): Promise<HttpResponse> {
   const { exchange, request, registry, parts } = call;
   const attributes = { ...request, verb: unreadableDeleteVerb };

@@ -5,7 +5,7 @@ import type { ResourceRequestCall } from "./endpoint.ts";
 const deprecatedAnnotation = "k8s.io/deprecated";
 const removedReleaseAnnotation = "k8s.io/removed-release";
 
-/** Tells the client, the audit log and the metrics that the version of a request is deprecated, when it is. */
+/** Warns the client, and informs the audit log and the metrics, if the version of a request is deprecated. */
 export function noteDeprecation({ exchange, request, info, parts }: ResourceRequestCall): void {
   const { deprecation } = info;
   if (deprecation === undefined) return;

@@ -15,28 +15,28 @@ import type { Catalog } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
 import { header, type HttpResponse } from "../../request/exchange.ts";
 
-/** Measures what only handlers know of a request. */
+/** Measures facts about requests that only handlers know. */
 export interface HandlerMetrics {
   /** Records a request of a deprecated version. */
   deprecatedRequest(info: ResourceInfo, subresource: string, removedRelease: string): void;
-  /** Records the time until a watch that begins with the state has sent it. */
+  /** Records the time until a watch has sent its initial state. */
   watchListed(info: ResourceInfo, scope: WatchScope, seconds: number): void;
 }
 
 export type WatchScope = "cluster" | "namespace" | "resource";
 
-/** Parts that every verb needs; built once by the server. */
+/** Parts that every verb needs, built once by the server. */
 export interface HandlerParts {
   readonly catalog: Catalog;
   /** Returns the schema of a type other than a resource, such as `meta/v1.DeleteOptions`. */
   readonly typeSchema: (name: string) => StructSchema;
   readonly store: Store;
   readonly clock: Clock;
-  /** `application/cbor` is served (gate CBORServingAndStorage). */
+  /** Whether `application/cbor` is served (gate CBORServingAndStorage). */
   readonly cbor: boolean;
-  /** Asked again where a request turns out to do more than its verb says. */
+  /** Authorizer for requests that do more than their verb says. */
   readonly authorizer: Authorizer;
-  /** Decides who may delete unreadable objects; undefined when nobody may (gate AllowUnsafeMalformedObjectDeletion). */
+  /** Authorizer of deletions of unreadable objects; undefined if they are off (gate AllowUnsafeMalformedObjectDeletion). */
   readonly unreadableDeletes?: Authorizer | undefined;
   /** A watch without timeoutSeconds ends after a random time from this to twice this. */
   readonly minRequestTimeoutMs: number;
@@ -47,21 +47,21 @@ export interface HandlerParts {
    * @param subresource "" for the resource itself
    */
   endpoint(info: ResourceInfo, subresource: string): Endpoint | undefined;
-  /** For bodies that no registry takes through it. */
+  /** Admission of bodies that are not written by a registry. */
   readonly admission: Admission;
 }
 
-/** A request that has found its resource, which need not be one that is stored. */
+/** A request with its resource, which need not be stored. */
 export interface ResourceRequestCall extends ConnectionCall {
   readonly parts: HandlerParts;
 }
 
-/** A request that has found its resource and the resource's registry. */
+/** A request with its resource and the resource's registry. */
 export interface ResourceCall extends ResourceRequestCall {
   readonly registry: Registry;
   /** Set for a subresource that writes its parent. */
   readonly strategy: Strategy;
-  /** Set where the document of the path is another than the stored object. */
+  /** Set if the document of the path differs from the stored object. */
   readonly view?: ObjectView | undefined;
 }
 
@@ -92,7 +92,7 @@ export function negotiateFor(
   });
 }
 
-/** The type of what is answered, as an error names it. */
+/** Returns the type of the answer as errors name it. */
 function typeOf(info: ResourceInfo, endpoint: NegotiateOptions["endpoint"]): string {
   const isList = endpoint === "list";
   if (info.form.kind !== "struct") return isList ? "*unstructured.UnstructuredList" : "*unstructured.Unstructured";
@@ -100,7 +100,7 @@ function typeOf(info: ResourceInfo, endpoint: NegotiateOptions["endpoint"]): str
   return `*${goType({ group, kind: isList ? info.listKind : info.kind })}`;
 }
 
-/** A response with one finished body. */
+/** Returns a response with a finished body. */
 export function bytesReply(code: number, contentType: string, body: Uint8Array): HttpResponse {
   return { kind: "reply", code, headers: [["content-type", contentType]], body };
 }

@@ -2,10 +2,10 @@ import { status } from "../../api/status.ts";
 import type { Revision } from "../../api/revision.ts";
 import type { Store } from "../../storage/store.ts";
 
-/** How long a read waits for a revision that this replica does not have yet. */
+/** Longest time that a read waits for a revision that this replica does not have yet. */
 export const revisionWaitMsMax = 3_000;
 
-/** Waits until a read that names `version` may be served from local state; undefined where it may be at once. */
+/** Waits until a read at `version` may be served from local state. Returns undefined if it may be at once. */
 export function waitForVersion(store: Store, version: number | undefined): Promise<void> | undefined {
   if (version === undefined) {
     const barrier = store.readBarrier();

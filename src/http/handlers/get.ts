@@ -12,7 +12,7 @@ import type { HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, negotiateFor, objectNotFound, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 
-/** GET of one object: the stored bytes, once this replica is as new as the client asks. */
+/** Answers GET of one object with the stored bytes, once this replica is as new as the client requires. */
 export const get: VerbHandler = (call) => {
   const { request, parts } = call;
   if (request.query.has("export")) {

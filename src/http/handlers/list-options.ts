@@ -11,10 +11,10 @@ import { queryInteger } from "../query-integer.ts";
 export interface ListOptions {
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-  /** Undefined: unset. 0: any version. */
+  /** Undefined if unset; 0 for any version. */
   readonly resourceVersion: number | undefined;
   readonly match: "" | "Exact" | "NotOlderThan";
-  /** 0: no limit. */
+  /** Limit; 0 for none. */
   readonly limit: number;
   readonly continue: string;
   readonly timeoutSeconds: number;
@@ -23,7 +23,7 @@ export interface ListOptions {
 }
 
 /**
- * Reads and checks the options; the combinations are upstream's table of resourceVersion and resourceVersionMatch.
+ * Reads and validates the options. The combinations of resourceVersion and resourceVersionMatch are upstream's.
  * @throws StatusError 400 (ListOptions), 500 for a resourceVersion of a watch that is not a number
  */
 export function parseListOptions(query: Query, watch: boolean): ListOptions {
@@ -113,7 +113,7 @@ function parseListVersion(text: string, watch: boolean): number | undefined {
   throw watch ? status.unconverted(why) : status.badRequest(`invalid resource version: ${why}`);
 }
 
-/** Absent, empty and values below zero are 0. */
+/** Returns 0 for absent, empty and negative values. */
 function parseInteger(query: Query, name: string): number {
   return Math.max(0, Number(queryInteger(query, name) ?? 0));
 }

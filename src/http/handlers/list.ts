@@ -19,7 +19,7 @@ const staleContinueText =
   "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
   "deleted between the time the first chunk was returned and now may show up in the list.";
 
-/** GET of a collection: one page of stored bytes at one revision. */
+/** Answers GET of a collection: one page of stored bytes at one revision. */
 export const list: VerbHandler = async (call) => {
   const { request, info, registry, parts } = call;
   const representation = negotiateFor(call, "list");
@@ -44,10 +44,10 @@ export const list: VerbHandler = async (call) => {
   };
 };
 
-/** Entries that are converted at a time, to see whether they match. */
+/** Number of entries that are converted at a time to see whether they match. */
 const convertedAtOnce = 500;
 
-/** Reads a page of objects that are selected by content of the version of the request. */
+/** Reads a page of objects selected by content in the request's version. */
 async function readConverted(
   { registry, info, exchange, parts }: Parameters<VerbHandler>[0],
   selection: Selection,
@@ -71,7 +71,7 @@ async function readConverted(
 }
 
 interface Page extends ListPage {
-  /** Revision that the next page's token carries; -1 when the client has given up consistency. */
+  /** Revision in the token of the next page; -1 if the client has given up consistency. */
   readonly tokenRevision: number;
 }
 
@@ -87,7 +87,7 @@ export async function readPage(
   const exact = match === "Exact" || (match === "" && limit > 0 && (resourceVersion ?? 0) > 0);
   if (!exact) {
     await cacher.whenFresh(() => waitForVersion(store, resourceVersion), resourceVersion === undefined);
-    // Upstream's cache answers reads of any version, and it knows no pages.
+    // Upstream's cache answers reads at any version, and does not page.
     return pageAt(cacher, selection, { limit: resourceVersion === 0 ? 0 : limit });
   }
   return exactPage(cacher, store, selection, resourceVersion as number, limit);

@@ -13,8 +13,8 @@ import { bodyMediaTypes, type ResourceRequestCall } from "./endpoint.ts";
 import type { FieldValidation } from "./write-options.ts";
 
 /**
- * Reads a body of POST and PUT in any accepted media type into an object of the expected kind. Unknown and duplicate
- * fields are dropped, and reported as `fieldValidation` says.
+ * Reads the body of a POST or PUT in any accepted media type as an object of the expected kind. Unknown and duplicate
+ * fields are dropped, and reported according to `fieldValidation`.
  * @throws StatusError 400, 413, 415
  */
 export async function readObjectBody(
@@ -57,7 +57,7 @@ async function decodeObject(
   const document = typedDocument(body.value, bytes, expected.gvk.kind);
   refuseOtherType(document, expected, parts.catalog);
   if (mayBeLarge) await nextTurn();
-  // The aliases of a YAML document are one value in several places.
+  // Aliases of a YAML document share one value.
   const isOwned = body.mediaType !== "application/yaml";
   const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, isOwned));
   const lines = fieldValidation === "Strict" ? repeatedKeysError(body.duplicateLines) : body.duplicateLines;
@@ -69,8 +69,8 @@ async function decodeObject(
 }
 
 /**
- * An untyped document as an object of the expected kind, with defaults still missing, and the paths of what it does not know.
- * @param takesOver nobody else has the document or a part of it: what needs no change is not copied
+ * Returns an untyped document as an object of the expected kind, without defaults, and the paths of unknown fields.
+ * @param takesOver whether the document belongs to this call, so that its parts need not be copied
  * @throws DecodeTypeError for a value of the wrong type
  */
 export function typedObject(
@@ -82,7 +82,7 @@ export function typedObject(
   const { object, unknownFields } = form.decode(value, { kind: gvk.kind, takesOver });
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
   const metadata = (object["metadata"] ?? {}) as JsonObject;
-  // Types leave out empty lists, but this one has a meaning: nobody owns anything.
+  // Types omit empty lists, but this one means that all owners are removed.
   if (resetsOwners) metadata["managedFields"] = [];
   const typed = { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...fields, metadata } as unknown as KubeObject;
   return { object: typed, unknownFields };
@@ -92,7 +92,7 @@ function isEmptyList(value: JsonValue | undefined): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** `unknown field "spec.a"`, as clients read it. */
+/** Formats `unknown field "spec.a"` as clients expect it. */
 export function unknownFieldText(field: string): string {
   return `unknown field ${JSON.stringify(field)}`;
 }
@@ -110,12 +110,12 @@ function fieldProblems(unknown: readonly string[], duplicates: readonly string[]
   return [...unknown.map(unknownFieldText), ...repeated.map(duplicateFieldText)];
 }
 
-/** Joins the repeated keys of a YAML document into the one error that Go makes of them. */
+/** Joins the repeated keys of a YAML document into one error, as in Go. */
 export function repeatedKeysError(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [["yaml: unmarshal errors:", ...lines].join("\n  ")];
 }
 
-/** Warns of unknown and repeated fields, refuses them or lets them be. @throws what `refusal` makes of them, in Strict */
+/** Warns of unknown and repeated fields, or ignores them. In Strict it throws the error that `refusal` returns */
 export function reportFields(
   { exchange }: ResourceRequestCall,
   problems: readonly string[],

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 
-/** Makes the body's namespace the URL's. @throws StatusError 400 when they differ */
+/** Sets the body's namespace to the URL's. @throws StatusError 400 if they differ */
 export function alignNamespace(call: ResourceRequestCall, object: KubeObject): void {
   const { info, request } = call;
   if (!info.namespaced) {
@@ -16,7 +16,7 @@ export function alignNamespace(call: ResourceRequestCall, object: KubeObject): v
   object.metadata.namespace = request.namespace;
 }
 
-/** @throws StatusError 400 when an update's body does not name the object of the URL */
+/** @throws StatusError 400 if the body of an update does not name the object of the URL */
 export function requireSameName(call: ResourceRequestCall, object: KubeObject): void {
   const { name: expected } = call.request;
   const name = object.metadata.name ?? "";

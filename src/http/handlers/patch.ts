@@ -29,7 +29,7 @@ import { objectReply, writeContext } from "./write-reply.ts";
 import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
 import { objectOf } from "../../api/json-reading.ts";
 
-/** PATCH: the patch is applied to the newest state, again if another writer was faster, and stored as an update. */
+/** Answers PATCH. The patch is applied to the newest state, again if another writer was faster, and stored as an update. */
 export const patch: VerbHandler = async (call) => {
   const { exchange, request, registry, strategy, parts } = call;
   const info = call.view?.info ?? call.info;
@@ -84,7 +84,7 @@ export const patch: VerbHandler = async (call) => {
       }
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
-    // The result of a strategic merge patch is never a text with an order of its own, so upstream sorts its findings.
+    // Upstream sorts the findings of a strategic merge patch, because its result is not a text with an order.
     const unknown = patchType === "strategic" ? unknownFields.toSorted(compareTexts) : unknownFields;
     const problems = [...own, ...unknown.map(unknownFieldText)];
     if (mayBeLarge) await nextTurn();
@@ -158,7 +158,7 @@ function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: st
   );
 }
 
-/** A patch of a view carries the uid of the object along. @throws StatusError 409 for another one */
+/** A patched view has the uid of its object. @throws StatusError 409 for another one */
 function requireSameUid({ info, request }: ResourceCall, { metadata }: KubeObject, old: KubeObject): void {
   const [{ uid: given = "" }, { uid = "" }] = [metadata, old.metadata];
   if (given === "" || given === uid) return;
@@ -178,7 +178,7 @@ function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {
   }
 }
 
-/** The refusal of a patch whose result does not fit the type. It names neither the kind nor the object. */
+/** Returns the refusal of a patch whose result does not fit the type. It names neither the kind nor the object. */
 function refusedPatch(value: string, why: string): Error {
   return status.unfitPatch([fieldError.invalid("patch", value, why)]);
 }

@@ -18,7 +18,7 @@ import { alignNamespace } from "./object-identity.ts";
 import { parseWriteOptions } from "./write-options.ts";
 import { writeContext } from "./write-reply.ts";
 
-/** POST of an order or a question: 201 with what the action answers. `bodyInfo` is the resource as the body has it. */
+/** Answers POST to an action with 201 and its result. `bodyInfo` is the resource in the version of the body. */
 export async function runAction(
   call: ResourceRequestCall,
   action: Action,

@@ -19,7 +19,7 @@ import { runAction } from "./run-action.ts";
 import { update } from "./update.ts";
 import { watch } from "./watch.ts";
 
-/** One handler per verb; a verb without a line here does not compile. */
+/** One handler per verb. A missing verb does not compile. */
 const handlers = {
   get,
   list,
@@ -46,7 +46,7 @@ export interface ServerRules {
 }
 
 /**
- * Answers a request for a resource that is known.
+ * Answers a request for a known resource.
  * @throws StatusError
  */
 export function serveResource(call: ResourceRequestCall, rules: ServerRules): ReturnType<Handler> {
@@ -137,7 +137,7 @@ function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handl
   }
 }
 
-/** Creation is a request to the collection, update and patch to one object; the other verbs follow from the path. */
+/** Create is a request to the collection, update and patch are requests to an object. Other verbs follow from the path. */
 function fitsPath({ verb, nameInPath }: ResourceRequest): boolean {
   if (verb === "create") return !nameInPath;
   return nameInPath || (verb !== "update" && verb !== "patch");

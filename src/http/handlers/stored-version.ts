@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { inStoredVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 
-/** Converts an object from the version of its request to the stored one. The defaults of its own version come first. */
+/** Converts an object from the request's version to the stored one, after the defaults of the request's version. */
 export function toStoredVersion(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
   if (info.storedAs === undefined) return object;
   info.form.applyDefaults(object as unknown as JsonObject);

@@ -12,10 +12,10 @@ import type { ResourceCall } from "./endpoint.ts";
 import { toStoredVersion } from "./stored-version.ts";
 
 /**
- * The change of a document as a change of the object that it shows. Admission judges the document, because that is
- * what the client wrote. Without a view the document is the object in the version of the request.
- * @param change leaves its argument as it is and takes nothing of it over
- * @param track the managedFields of the changed document, where `change` has not set them
+ * Turns the change of a document into a change of its object. Admission sees the document, because the client wrote that.
+ * Without a view the document is the object in the request's version.
+ * @param change neither changes its argument nor reuses parts of it
+ * @param track returns the managedFields of the changed document, if `change` has not set them
  */
 export function throughView(
   { view, info, parts }: ResourceCall,
@@ -61,7 +61,7 @@ export function throughView(
           Object.assign(object, fields);
         },
         async validate(attributes) {
-          // As upstream, the owners of the fields of such a document are left out here.
+          // As upstream, the field owners of such a document are omitted here.
           if (document !== undefined) setManagedFields(document, undefined);
           await parts.admission.validate(await shown(attributes, false));
         },
@@ -81,7 +81,7 @@ export function viewTracker(
   return (live, document) => ownershipOfDocument(view.info).afterUpdate(live, document, writer);
 }
 
-/** The document of a view that a change starts from. */
+/** Returns the document of a view that a change starts from. */
 function draftOf(view: ObjectView, object: KubeObject): KubeObject {
   return view.draft?.(object) ?? view.show(object);
 }

@@ -10,7 +10,7 @@ import { throughView, viewTracker } from "./through-view.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
-/** PUT: replaces the object; on a missing one it creates, where the resource allows that. */
+/** Answers PUT, which replaces the object, or creates a missing one if the resource allows it. */
 export const update: VerbHandler = async (call) => {
   const { request, info, registry, strategy, view } = call;
   const representation = negotiateFor(call, "object");

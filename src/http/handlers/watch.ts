@@ -15,7 +15,7 @@ import { negotiateFor, type VerbHandler, type WatchScope } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
 
-/** GET with `watch`: the head goes out at once, then events until the deadline, the client or the server ends it. */
+/** Answers GET with `watch`. The head is sent at once, then events until the deadline, the client or the server ends it. */
 export const watch: VerbHandler = async (call) => {
   const { request, info, registry, parts } = call;
   const representation = negotiateFor(call, "watch");
@@ -72,18 +72,18 @@ function requireOrigin(request: IncomingRequest): void {
   if (!URL.canParse(header(request, "origin") ?? "")) throw new TextError(403, "");
 }
 
-/** No event can be written as a list: such a watch ends without one. */
+/** An event cannot be written as a list, so such a watch ends without one. */
 function isListForm({ transform }: Representation): boolean {
   return transform.kind === "partialMetadata" && transform.list;
 }
 
-/** Each event of a watch is one message: text in JSON, binary otherwise. */
+/** Each event is one message: text for JSON, binary otherwise. */
 function messageForm({ mediaType }: Representation): Parameters<typeof webSocketEncoder>[1] {
   if (mediaType === "application/json") return { type: "text", lengthBytes: 0 };
   return { type: "binary", lengthBytes: mediaType === protobufMediaType ? watchFrameLengthBytes : 0 };
 }
 
-/** Unset and `0` mean the state first; so does sendInitialEvents. */
+/** Reports whether the watch starts with the state, for an unset version, `0` and sendInitialEvents. */
 function sendsInitialState({ sendInitialEvents, resourceVersion }: ListOptions): boolean {
   return sendInitialEvents ?? (resourceVersion ?? 0) === 0;
 }

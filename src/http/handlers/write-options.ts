@@ -13,13 +13,13 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
-  /** Apply takes over fields of other managers. */
+  /** Whether an apply takes over fields of other managers. */
   readonly force: boolean;
-  /** The fields of the options object, as far as the client gave them. */
+  /** Fields of the options object that the client gave. */
   readonly given: JsonObject;
 }
 
-/** The same for PATCH, with the rules that depend on the type of the patch. */
+/** Reads the options of PATCH, with the rules that depend on the type of the patch. */
 export function parsePatchOptions(query: Query, type: PatchType): WriteOptions {
   return parseWriteOptions(query, "PatchOptions", patchErrors(query, type));
 }

@@ -13,7 +13,7 @@ import { annotateExchange, header, type HttpResponse } from "../../request/excha
 import type { WriteOptions } from "./write-options.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 
-/** Returns the facts about the request that the registry needs besides the object. */
+/** Returns what the registry needs from the request besides the object. */
 export function writeContext(
   call: ResourceRequestCall,
   { dryRun, fieldManager = "", given }: { dryRun: boolean } & Partial<Pick<WriteOptions, "fieldManager" | "given">>,
@@ -39,7 +39,7 @@ export function writeContext(
   };
 }
 
-/** The object that a write answers with: the stored bytes where there are any. */
+/** Returns the object that a write answers with, as the stored bytes if there are any. */
 export function objectReply(
   call: ResourceCall,
   code: number,
@@ -63,7 +63,7 @@ export function objectReply(
   return followedBy(servedObject(object, info), (served) => reply(encodeDecoded(served, info, representation, now)));
 }
 
-/** An object that has not come from the store, as the encoder takes it. */
+/** Returns an object that is not from the store in the form that the encoder needs. */
 function servedObject(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
   return info.converter === undefined ? object : inServedVersion(object, info);
 }

@@ -1,11 +1,11 @@
 import { type KeyObject, X509Certificate } from "node:crypto";
 import { certificateBlocks } from "../../access/certificates/pem.ts";
 
-/** One that issues client certificates. */
+/** An authority that issues client certificates. */
 export interface Authority {
   readonly certificate: X509Certificate;
   readonly publicKey: KeyObject;
-  /** For whom, its key and its name: a renewed authority vouches for whom the old one vouched for. */
+  /** Its purpose, key and name. A renewed authority has the same, so certificates of the old one stay valid. */
   readonly id: string;
 }
 
@@ -19,7 +19,7 @@ export function authoritiesOf(pem: string, whom: "clients" | "front proxies"): A
   });
 }
 
-/** Which of them has issued the certificate itself, without an intermediate. */
+/** Returns the authority that issued the certificate directly, without an intermediate. */
 export function issuerAmong(authorities: readonly Authority[], certificate: X509Certificate): Authority | undefined {
   return authorities.find(
     (authority) => certificate.checkIssued(authority.certificate) && certificate.verify(authority.publicKey),

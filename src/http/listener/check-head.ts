@@ -4,7 +4,7 @@ import type { RequestHead } from "./received-request.ts";
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
- * Refuses heads that two programs could read differently, before anything looks at them.
+ * Refuses heads that two programs could read differently, before they are used.
  * @throws StatusError 400 or 405
  */
 export function checkHead({ method, rawPath, headers, httpVersion }: RequestHead): void {

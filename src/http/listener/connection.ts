@@ -2,8 +2,7 @@ import type { TLSSocket } from "node:tls";
 import type { PeerCertificate } from "../../request/exchange.ts";
 
 /**
- * One TLS connection. Its deadline is swept by the listener instead of having a timer of its own,
- * because it moves with every request.
+ * One TLS connection. The listener checks its deadline periodically, because a timer would move with every request.
  */
 export class Connection {
   readonly socket: TLSSocket;
@@ -12,11 +11,11 @@ export class Connection {
   /** On the monotonic clock; Infinity while requests run. */
   deadlineMs: number;
   activeRequests = 0;
-  /** TLS is not agreed upon yet. */
+  /** Whether the TLS handshake is incomplete. */
   isShakingHands = true;
-  /** The authorities became others meanwhile: what TLS says of the client's certificate may be by those before. */
+  /** Whether the authorities changed during the handshake. TLS may then have checked the certificate by the old ones. */
   hasOldTrust = false;
-  /** No more requests are wanted. */
+  /** Whether it takes no more requests. */
   isFinishing = false;
   /** Ends the connection once its requests are done. Set when the protocol is known. */
   finish: () => void = () => this.socket.destroy();
@@ -27,7 +26,7 @@ export class Connection {
     this.deadlineMs = performance.now() + timeoutMs;
   }
 
-  /** The connection is closed unless something happens within so many milliseconds. */
+  /** Sets the deadline to this time from now, after which the connection is closed. */
   expect(timeoutMs: number): void {
     this.deadlineMs = performance.now() + timeoutMs;
   }

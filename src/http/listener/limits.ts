@@ -1,4 +1,4 @@
-/** Bounds of the listener; each has a defined answer at the bound. */
+/** Limits of the listener, with the behaviour at each. */
 export interface ListenerLimits {
   /** A connection that has not finished its TLS handshake is closed. */
   readonly handshakeTimeoutMs: number;
@@ -8,15 +8,15 @@ export interface ListenerLimits {
   readonly bodyTimeoutMs: number;
   /** A connection without a request is closed. */
   readonly idleTimeoutMs: number;
-  /** A client that takes none of a waiting reply is cut off. */
+  /** A client that reads nothing of a waiting reply is cut off. */
   readonly writeStallTimeoutMs: number;
-  /** How long the rest of an unread body is thrown away before the connection is closed. */
+  /** Time for which the rest of an unread body is discarded before the connection is closed. */
   readonly lingerMs: number;
   /** 431, or GOAWAY on HTTP/2. */
   readonly headerBytes: number;
   /** 413. */
   readonly bodyBytes: number;
-  /** Streams per HTTP/2 connection; further ones are refused. */
+  /** Streams per HTTP/2 connection. Further ones are refused. */
   readonly streams: number;
   /** Further connections are closed. */
   readonly connections: number;

@@ -5,12 +5,12 @@ import { type Authority, issuerAmong } from "./authority.ts";
 
 const clientAuthUsage = "1.3.6.1.5.5.7.3.2";
 
-/** The attribute of a subject that holds the uid of a user. */
+/** Attribute of a subject with the uid of a user. */
 const uidAttribute = "1.3.6.1.4.1.57683.2";
 
 /** Signature algorithms on SHA-1, as DER object identifiers: RSA and ECDSA. */
 const sha1Signatures = [Buffer.from("06092a864886f70d010105", "hex"), Buffer.from("06072a8648ce3d0401", "hex")];
-/** The signature algorithm stands behind version and serial number, which fit into this many bytes. */
+/** Bytes that contain version, serial number and signature algorithm. */
 const signatureAlgorithmWithinBytes = 64;
 
 /** Issuers of client certificates. */
@@ -20,7 +20,7 @@ export interface Authorities {
   readonly frontProxies: readonly Authority[] | undefined;
 }
 
-/** Judges the client certificate of a connection whose handshake is done. */
+/** Judges the client certificate of a connection after its handshake. */
 export function judgePeer(socket: TLSSocket, { clients, frontProxies }: Authorities): PeerCertificate {
   const certificate = socket.getPeerCertificate();
   if (certificate?.raw === undefined) return { kind: "none" };
@@ -32,7 +32,7 @@ export function judgePeer(socket: TLSSocket, { clients, frontProxies }: Authorit
   const parsed = new X509Certificate(certificate.raw);
   const proxyIssuer = frontProxies && issuerAmong(frontProxies, parsed);
   const issuer = proxyIssuer ?? issuerAmong(clients, parsed);
-  // Through an intermediate it could be anybody's: a proxy's certificate must never count as a client's.
+  // With an intermediate the issuer is unknown, and a proxy's certificate must never count as a client's.
   if (frontProxies !== undefined && issuer === undefined) {
     return rejected("not issued directly by one of the authorities");
   }

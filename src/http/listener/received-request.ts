@@ -14,7 +14,7 @@ export interface RequestHead {
 
 const emptyBody = new Uint8Array();
 
-/** A request as the listener received it; the body is read when asked for. */
+/** A request as the listener received it. Its body is read on demand. */
 export class ReceivedRequest implements IncomingRequest {
   readonly method: string;
   readonly rawPath: string;
@@ -27,10 +27,10 @@ export class ReceivedRequest implements IncomingRequest {
   bodyBytes: number | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
-  /** Ends the reading of the body. A listener on the signal would cost more than the rest of the reading. */
+  /** Stops reading the body. A listener on the signal would cost more than the rest of the reading. */
   #stopReading: ((reason: Error) => void) | undefined;
 
-  /** @param source the stream of the body; undefined when there is none */
+  /** @param source stream of the body; undefined without one */
   constructor(head: RequestHead, source: Readable | undefined, limits: ListenerLimits) {
     this.method = head.method;
     this.rawPath = head.rawPath;
@@ -46,7 +46,7 @@ export class ReceivedRequest implements IncomingRequest {
     return this.#source !== undefined;
   }
 
-  /** Made on first use: most requests need none. */
+  /** Made on first use, because most requests need none. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -72,7 +72,7 @@ export class ReceivedRequest implements IncomingRequest {
     return this.#source === undefined ? emptyBody : this.#read(this.#source, limit);
   }
 
-  /** A body that is declared too long is read for a moment as well: a client that still writes would miss the refusal. */
+  /** A body that is declared too long is still read for a moment, because a client that is writing would miss the refusal. */
   #read(source: Readable, limit: number): Promise<Uint8Array> {
     const isTooLong = Number(headerValues(this, "content-length")[0] ?? 0) > limit;
     const tooLarge = () => status.requestEntityTooLarge(limit);
@@ -105,7 +105,7 @@ export class ReceivedRequest implements IncomingRequest {
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
     source.once("error", () => fail(clientGone()));
-    // Every source closes in the end: an error for each of them would cost as much as reading it.
+    // Every source closes in the end. An error for each would cost as much as reading it.
     source.once("close", () => this.#stopReading !== undefined && fail(clientGone()));
     if (this.#abortReason !== undefined) fail(this.#abortReason);
     return promise;

@@ -14,7 +14,7 @@ export interface Serving {
 }
 
 /**
- * Answers a request that asks to leave HTTP.
+ * Answers a request to upgrade from HTTP.
  * @param track makes the sink of a stream end when the listener drains
  */
 export type Upgrade = (
@@ -25,8 +25,8 @@ export type Upgrade = (
 ) => void;
 
 /**
- * Header fields as node takes them, behind those in `fields`, repeated ones as lists. `connection` is told apart, because
- * HTTP/2 has no such field.
+ * Appends header fields to `fields` in Node's form, repeated ones as lists. `connection` is separate, because HTTP/2 does
+ * not have this field.
  */
 export function headerFields(
   list: HeaderList,
@@ -47,7 +47,7 @@ export function headerFields(
   return { fields, close };
 }
 
-/** Size of a body that is at hand; undefined for one that is made while it is written. */
+/** Returns the size of a complete body; undefined for a streamed one. */
 export function knownLength(body: Reply["body"]): number | undefined {
   if (body instanceof Uint8Array) return body.byteLength;
   if (!Array.isArray(body)) return undefined;

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import type { ByteSink } from "../../request/exchange.ts";
 
-/** The body of a streamed response. `end` asks its writer to finish: the server is draining. */
+/** The body of a streamed response. `end` asks its writer to finish, because the server is draining. */
 export class StreamSink implements ByteSink {
   readonly #target: Writable;
   readonly #controller = new AbortController();
@@ -38,12 +38,12 @@ export class StreamSink implements ByteSink {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The server is draining: the writer should finish; what it still writes goes out. */
+  /** Asks the writer to finish, because the server is draining. Its last writes are still sent. */
   end(): void {
     this.#controller.abort();
   }
 
-  /** Nothing goes out any more. */
+  /** Discards everything that is written from now on. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -2,12 +2,12 @@ import type { Writable } from "node:stream";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply } from "../../request/exchange.ts";
 
-/** Small chunks are joined up to this size, because every write costs a TLS record and a system call. */
+/** Size up to which small chunks are joined, because every write costs a TLS record and a system call. */
 const slabBytesMax = 256 * 1024;
-/** Chunks from this size on are written as they are. */
+/** Size from which chunks are written unchanged. */
 const largeChunkBytes = 64 * 1024;
 
-/** Writes the body in order, waiting whenever the client does not keep up. Rejects when the client is gone or stalls. */
+/** Writes the body in order, and waits when the client is slow. Rejects if the client is gone or stalls. */
 export async function writeBody(target: Writable, body: Reply["body"], stallTimeoutMs: number): Promise<void> {
   const chunks = body instanceof Uint8Array ? [body] : (body as Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
   let slab: Uint8Array[] = [];
@@ -43,7 +43,7 @@ export async function writeBody(target: Writable, body: Reply["body"], stallTime
   await flush();
 }
 
-/** Resolves when the backlog is written; rejects when the target closes or takes nothing for so long. */
+/** Resolves when the backlog is written. Rejects if the target closes or accepts nothing for too long. */
 function waitForDrain(target: Writable, stallTimeoutMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onClose = () => reject(new ClientGoneError());
