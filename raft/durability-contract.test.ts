@@ -65,7 +65,7 @@ test("a promise without a write is sent at once, unless an earlier write is pend
   expect(done).toEqual(["durable", "promise b"]);
 });
 
-test("of several writes each lets go of its own promises", async () => {
+test("of several writes are each released with their write", async () => {
   const { contract, disk, done } = member();
   contract.take(ready({ write: true, after: "a" }));
   contract.take(ready({ write: true, after: "b" }));
@@ -78,7 +78,7 @@ test("of several writes each lets go of its own promises", async () => {
   expect(done).toEqual(["durable", "promise b"]);
 });
 
-test("a write that fails lets go of nothing", async () => {
+test("a failed write releases nothing", async () => {
   const { contract, disk, done } = member();
   contract.take(ready({ write: true, after: "a" }));
   disk[0]?.reject(new Error("disk"));

@@ -95,7 +95,7 @@ describe("a state machine that hangs", () => {
     await until(() => follower.node.status().role !== "follower", "it to stand again");
   });
 
-  test("does not unseat the only voter, whom nobody can replace", async () => {
+  test("does not unseat the only voter, which no member can replace", async () => {
     const stalls: string[] = [];
     const { cluster, stateOf } = await clusterOf([1], stalls);
     const leader = await cluster.leader();
@@ -187,7 +187,7 @@ describe("a leader that is gone", () => {
     expect(performance.now() - begun).toBeLessThan(1000);
   });
 
-  test("takes with it what nobody else has: it is dropped when the next leader's entry is here", async () => {
+  test("loses entries that no other member has: they are dropped when the next leader's entry arrives", async () => {
     const cluster = await Cluster.of(3, { timing });
     const leader = await cluster.leader();
     await cluster.add(leader, "a 1");
@@ -233,7 +233,7 @@ describe("reads", () => {
   });
 });
 
-test("an observer hears how long things took, and how they ended", async () => {
+test("an observer receives durations and outcomes", async () => {
   const heard: Record<string, number> = {};
   const note = (name: string, ms: number) => {
     expect(ms).toBeGreaterThanOrEqual(0);

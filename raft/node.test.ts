@@ -278,7 +278,7 @@ describe("a disk that fails", () => {
     return { cluster, disks };
   }
 
-  test("stops its member, whose proposals are unknown, and the others go on", async () => {
+  test("stops its member, whose proposals end as unknown, and the others continue", async () => {
     const { cluster, disks } = await clusterOnDisks();
     const leader = await cluster.leader();
     await cluster.add(leader, "a 1");
@@ -340,7 +340,7 @@ test("nothing is answered after the end, and the end leaves no member waiting", 
   await expect(leader.node.readIndex()).rejects.toMatchObject({ code: "stopped" });
 });
 
-test("memberships are told as they come into force", async () => {
+test("memberships are reported when they come into force", async () => {
   const seen: Membership[] = [];
   const cluster = await Cluster.of(1, { events: { membership: (membership) => seen.push(membership) } });
   const leader = await cluster.leader();

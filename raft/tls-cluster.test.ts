@@ -109,7 +109,7 @@ async function until(condition: () => boolean, what: string, ms = 20_000): Promi
   }
 }
 
-test("a member that joins over TLS gets a large snapshot, while no member stands for election and proposals continue", async () => {
+test("a member that joins over TLS gets a large snapshot, while proposals continue without an election", async () => {
   const addresses: Addresses = new Map();
   const members: Awaited<ReturnType<typeof start>>[] = [];
   for (const id of [1, 2, 3]) members.push(await start(id, founders, addresses));

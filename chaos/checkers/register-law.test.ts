@@ -158,7 +158,7 @@ function recordedHistory(count: number, unknownShare: number): Operation[] {
 }
 
 describe(`random histories of a real register, seed ${seed}`, () => {
-  test("are accepted, however many outcomes are lost", () => {
+  test("are accepted even if many outcomes are lost", () => {
     for (let round = 0; round < 300; round++) {
       const operations = recordedHistory(60, (round % 4) * 0.03);
       expect({ operations, violations: registerLaw(operations) }).toEqual({ operations, violations: [] });

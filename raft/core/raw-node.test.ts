@@ -133,7 +133,7 @@ test("when the indexes are used up, proposals and changes are rejected and every
   expect(node.ready().readStates).toHaveLength(1);
 });
 
-test("when the terms are used up, no member stands", () => {
+test("no election starts when the terms are used up", () => {
   const term = (Number.MAX_SAFE_INTEGER - 1) as Term;
   const node = start({ hardState: { term, vote: noMember, commit: noIndex } });
   for (let tick = 0; tick < 50; tick++) node.tick();

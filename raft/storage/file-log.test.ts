@@ -94,7 +94,7 @@ test("a log is opened once at a time", async () => {
   await again.log.close();
 });
 
-test("a log is opened by its owner only; others get a clear error", async () => {
+test("only its owner can open a log; others get a clear error", async () => {
   const { directory, log } = await newLog();
   await log.close();
   const wrongCluster = openLog(directory, { ...owner, clusterId: "other" });

@@ -82,7 +82,7 @@ const until = async (isSo: () => boolean) => {
   while (!isSo()) await Bun.sleep(1);
 };
 
-test("ends an HTTP/1.1 connection behind the request under way; what comes meanwhile is nobody's", async () => {
+test("ends an HTTP/1.1 connection after the current request, and ignores later ones", async () => {
   const listener = await start();
   const { socket, closed, text } = asBob(listener.port);
   socket.write(get("/slow"));

@@ -117,7 +117,7 @@ describe("parseRequestInfo", () => {
     expect(codeOf(() => parseRequestInfo("GET", target))).toBe(400);
   });
 
-  test.each(ambiguous)("%s is authorized as it reads and served by nobody", (target, read) => {
+  test.each(ambiguous)("%s is authorized as it is read, and not served", (target, read) => {
     const expected = read === undefined ? { kind: "nonResource" } : { kind: "resource", ...read };
     expect(parseRequestInfo("GET", target)).toMatchObject({ ...expected, isAmbiguous: true });
   });

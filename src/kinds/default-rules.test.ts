@@ -186,7 +186,7 @@ describe("defaults of workloads", () => {
       volumeClaimTemplates: [{ kind: "PersistentVolumeClaim", spec: { volumeMode: "Filesystem" } }],
     });
   });
-  test("let a ReplicationController select what its template says", () => {
+  test("let a ReplicationController select the pods of its template", () => {
     expect(defaulted("core/v1.ReplicationController", { spec: { template } })).toMatchObject({
       metadata: { labels: { app: "a" } },
       spec: { replicas: 1, selector: { app: "a" } },
@@ -268,7 +268,7 @@ describe("defaults of networks", () => {
       internalTrafficPolicy: "Cluster",
     });
   });
-  test("forward what comes from outside to any node", () => {
+  test("forward external traffic to any node", () => {
     const everywhere = { externalTrafficPolicy: "Cluster", internalTrafficPolicy: "Cluster" };
     expect(service({ type: "NodePort" })).toMatchObject(everywhere);
     expect(service({ type: "LoadBalancer" })).toMatchObject({ ...everywhere, allocateLoadBalancerNodePorts: true });
@@ -418,7 +418,7 @@ describe("defaults of access and extension", () => {
     const [request] = (defaulted("resource/v1.ResourceClaim", { spec: { devices: all } }) as any).spec.devices.requests;
     expect(request.exactly).not.toHaveProperty("count");
   });
-  test("show the first of a node's ranges to those who know of one only", () => {
+  test("show the first of a node's ranges to clients that know of one only", () => {
     const ranges = (spec: JsonObject) => defaulted("core/v1.Node", { spec })["spec"];
     const both = { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] };
     expect(ranges({ podCIDR: "10.0.0.0/24" })).toEqual(both);

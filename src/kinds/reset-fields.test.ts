@@ -27,6 +27,6 @@ test("writers of the status of a custom kind own no metadata", () => {
   expect(Object.keys(ownedFieldsOf(gadgets, "status", true)?.(fields).toDocument() ?? {})).toEqual(["f:status"]);
 });
 
-test("writers of a kind without a status of its own own everything", () => {
+test("writers of a kind without a status subresource own every field", () => {
   expect(ownedFieldsOf({ group: "", resource: "configmaps" }, "", false)).toBeUndefined();
 });

@@ -121,7 +121,7 @@ describe("create", () => {
     expect(await developer.ok(["get", "--raw", "/metrics"])).toContain("apiserver_request_total");
   });
 
-  test("nobody grants more than they have", async () => {
+  test("users cannot grant more than they have", async () => {
     await kubectl.ok(["create", "rolebinding", "namespace-admin", "--clusterrole=admin", "--user=lead", "-n", "team"]);
     const asLead = ["--as=lead", "-n", "team"];
     await kubectl.ok(["create", "role", "pods", "--verb=get", "--resource=pods", ...asLead]);

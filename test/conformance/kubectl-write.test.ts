@@ -48,7 +48,7 @@ describe("apply", () => {
     expect(changed.metadata.resourceVersion).not.toBe(created.metadata.resourceVersion);
   });
 
-  test("keeps additions of others", async () => {
+  test("keeps additions by other clients", async () => {
     await kubectl.apply(configMap("shared", { mine: "1" }));
     await kubectl.ok(["patch", "configmap", "shared", "-p", '{"data":{"theirs":"2"}}']);
     await kubectl.apply(configMap("shared", { mine: "3" }));

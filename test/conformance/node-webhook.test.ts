@@ -148,7 +148,7 @@ describe.each(["url", "service"])("webhooks by %s", (by) => {
     expect([exec.code, exec.json.message]).toEqual([403, denied("exec", "CONNECT ls -l in p")]);
   });
 
-  test("that end the connection count as their policy says", async () => {
+  test("that end the connection count by their failure policy", async () => {
     const service = { metadata: { name: "s" }, spec: { ports: [{ port: 80 }] } };
     expect((await server.post(`/api/v1/namespaces/${namespace}/services`, service)).code).toBe(201);
     const secrets = `/api/v1/namespaces/${namespace}/secrets`;

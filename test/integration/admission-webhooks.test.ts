@@ -188,7 +188,7 @@ test("an equivalent rule gets the object in the version that it asks for", async
   });
 });
 
-test("conditions, selectors and the rules of the group itself decide who is asked", async () => {
+test("conditions, selectors and the rules of the group itself decide which webhooks are called", async () => {
   const matchConditions = [{ name: "n", expression: "object.metadata.name.startsWith('asked')" }];
   await configure("validating", "c", webhook("deny", { matchConditions }));
   expect((await server.post(configMaps, configMap("asked"))).code).toBe(422);

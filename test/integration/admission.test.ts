@@ -35,7 +35,7 @@ describe("PodSecurity", () => {
     expect(headers.get("warning")).toBeNull();
   });
 
-  test("warns of a Deployment, in a header, and lets it in", async () => {
+  test("warns of a Deployment in a header, and accepts it", async () => {
     const namespace = await labelled({ enforce: "restricted", "enforce-version": "v1.30" });
     const labels = { app: "a" };
     const deployment = {
@@ -62,7 +62,7 @@ describe("PodSecurity", () => {
     expect(text).toContain("a (and 1 other pod): allowPrivilegeEscalation != false, unrestricted capabilities");
   });
 
-  test("refuses a namespace whose label means nothing", async () => {
+  test("refuses a namespace with an invalid label", async () => {
     const labels = { "pod-security.kubernetes.io/enforce": "strict" };
     const { code, json } = await server.post("/api/v1/namespaces", { metadata: { name: "strict", labels } });
     expect(code).toBe(422);
@@ -88,7 +88,7 @@ test("a pod of an account that is missing is refused; the default one is there a
   expect(spec.containers[0].volumeMounts[0].mountPath).toBe("/var/run/secrets/kubernetes.io/serviceaccount");
 });
 
-test("the defaults of admission are seen, and owned by nobody", async () => {
+test("the defaults of admission are visible and have no owner", async () => {
   const namespace = await server.namespace();
   const created = await server.create(podsOf(namespace), pod("p"));
   expect(created.spec).toMatchObject({ priority: 0, preemptionPolicy: "PreemptLowerPriority" });
@@ -166,7 +166,7 @@ describe("flags", () => {
   });
 });
 
-test("claims and volumes that are deleted go when nobody uses them", async () => {
+test("deleted claims and volumes are removed when they are no longer used", async () => {
   const namespace = await server.namespace();
   const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
   const spec = { accessModes: ["ReadWriteOnce"], storageClassName: "s", resources: { requests: { storage: "1Gi" } } };

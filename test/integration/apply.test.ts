@@ -102,7 +102,7 @@ describe("a key that is repeated", () => {
   });
 });
 
-test("an owner of the replicas of a Deployment loses them to who scales it", async () => {
+test("an owner of the replicas of a Deployment loses them to the user that scales it", async () => {
   await applied(`${deployments}/scaled`, deployment("scaled", 1));
   const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "scaled" }, spec: { replicas: 3 } };
   const refused = await applied(`${deployments}/scaled/scale`, scale, "fieldManager=scaler");

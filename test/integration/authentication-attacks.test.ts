@@ -57,7 +57,7 @@ const send = (headers: Sent, more: Partial<Parameters<typeof rawRequest>[0]> = {
 const whoAmI = (headers: Sent, pair?: KeyPair) => rawWhoAmI(server.running, headers, pair);
 const asToken = (token: string) => whoAmI(bearer(token));
 
-describe("attack 1: without credentials one is anonymous, and nobody where nobody may be", () => {
+describe("attack 1: a request without credentials is anonymous, or refused where that is disabled", () => {
   test("anonymous has the rights of anonymous only", async () => {
     expect((await send([], { path: "/livez" })).code).toBe(200);
     const { code, text } = await send([], { path: `${core}/secrets` });
@@ -67,7 +67,7 @@ describe("attack 1: without credentials one is anonymous, and nobody where nobod
     ]);
   });
 
-  test("where it is off, the answer is a 401 with a Status that says nothing", async () => {
+  test("where it is off, the answer is a 401 whose Status gives no reason", async () => {
     await using closed = await TestServer.start({ anonymousAuth: false });
     const { code, json, headers } = await closed.get("/livez", { token: "" });
     expect(code).toBe(401);
@@ -252,7 +252,7 @@ describe("attack 21: a token among the subprotocols of a WebSocket", () => {
     expect((await send(headers, { path })).code).toBe(code);
   });
 
-  test("is told to nobody, neither the node nor the client", async () => {
+  test("is revealed neither to the node nor to the client", async () => {
     agent.seen.length = 0;
     agent.upgrade = (request, socket) => {
       const protocol = `sec-websocket-protocol: ${request.headers["sec-websocket-protocol"]}`;
@@ -265,7 +265,7 @@ describe("attack 21: a token among the subprotocols of a WebSocket", () => {
   });
 });
 
-describe("attack 22: nobody is the server itself", () => {
+describe("attack 22: no client can act as the server itself", () => {
   test("its own certificate is not a client's (CVE-2018-16886)", async () => {
     const own = await TestServer.start({
       tlsCertFile: inDirectory("tls.crt", serving.certificate),
@@ -295,7 +295,7 @@ describe("attack 22: nobody is the server itself", () => {
   });
 });
 
-test("attack 63: users are counted by kind, so that nobody's name becomes a metric", async () => {
+test("attack 63: users are counted by kind, so that no name becomes a metric", async () => {
   for (const token of ["bob-token", "wrong", server.running.token]) await asToken(token);
   const { text } = await server.get("/metrics");
   const lines = text.split("\n").filter((line) => /^authenticat(ion_attempts|ed_user_requests)\{/.test(line));

@@ -318,7 +318,7 @@ describe("attack 38: a rejection reveals nothing about existing objects", () => 
     expect(other.code === 400 || other.code === 410 || other.json.items.length === 0).toBe(true);
   });
 
-  test("a right that is taken away is gone for the next request, on the same connection", async () => {
+  test("a revoked right is gone for the next request on the same connection", async () => {
     const asViewer = { token: "nobody-token" };
     const name = "short-lived";
     const subjects = [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "nobody" }];
@@ -348,7 +348,7 @@ test.each<[string, number]>([
   expect(answer.code === 403 ? 403 : 200).toBe(code === 403 ? 403 : 200);
 });
 
-test("attack 73: metrics and debugging are nobody's by default", async () => {
+test("attack 73: ordinary users have no access to metrics and debugging by default", async () => {
   for (const path of ["/metrics", "/debug/pprof/heap", "/logs", "/configz"]) {
     expect((await send("nobody", "GET", path)).code).toBe(403);
   }

@@ -86,7 +86,7 @@ describe("the webhook", () => {
     });
   });
 
-  test("denies before others are asked, and leaves other requests to them", async () => {
+  test("denies before other authorizers are asked, and leaves other requests to them", async () => {
     await using server = await start({
       authorizationMode: ["Webhook", "AlwaysAllow"],
       authorizationWebhookConfigFile: kubeconfig,

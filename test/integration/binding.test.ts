@@ -45,7 +45,7 @@ describe("a binding", () => {
     },
   );
 
-  test("of a bound, a gated and a going pod is a conflict that says so", async () => {
+  test("of a bound, a gated and a terminating pod is a conflict with the reason", async () => {
     await server.create(`${root}/pods`, pod("bound"));
     expect((await server.post(`${root}/pods/bound/binding`, binding("bound"))).code).toBe(201);
     await server.create(`${root}/pods`, pod("gated", { schedulingGates: [{ name: "example.com/wait" }] }));

@@ -132,7 +132,7 @@ async function resume({ running: { port, ca } }: TestServer, session: Buffer) {
 /** Nobody: refused, or nobody in particular. */
 const nobody = [0, 401, "system:anonymous"];
 
-describe("attack 17: a client certificate that is not good is nobody's (CVE-2016-7075)", () => {
+describe("attack 17: an invalid client certificate authenticates no user (CVE-2016-7075)", () => {
   const chain = async (isAuthority: boolean): Promise<KeyPair> => {
     const middle = await issue("CN=middle", { issuer: clients, isAuthority });
     const leaf = await issue("CN=mallory", { issuer: middle });
@@ -184,7 +184,7 @@ describe("attack 17: a client certificate that is not good is nobody's (CVE-2016
     for (const { running } of [server, behindProxies]) expect(nobody).toContain(await rawWhoAmI(running, [], pair));
   });
 
-  test("a connection that outlives its certificate is unauthenticated from then on, resumed or not", async () => {
+  test("a connection is unauthenticated once its certificate has expired, resumed or not", async () => {
     const { certificate, key } = await issue("CN=brief", { issuer: clients });
     const { url, ca } = server.running;
     const session = connect(url, { ca, cert: certificate, key });
@@ -208,7 +208,7 @@ describe("attack 17: a client certificate that is not good is nobody's (CVE-2016
     }
   });
 
-  test("an authority that is taken out of its file vouches for nobody, on open and on resumed connections either", async () => {
+  test("certificates of an authority that was removed from its file count no more, on open and resumed connections", async () => {
     const file = join(directory, "changing.crt");
     writeFileSync(file, clients.certificate + strangers.certificate);
     await using own = await TestServer.start({ clock, clientCaFile: file, authorizationMode: ["RBAC"] });
@@ -312,7 +312,7 @@ describe("attack 18: only a proxy speaks for others", () => {
     ]);
   });
 
-  test("a proxy whose certificate has ended speaks for nobody on the connection that it has", async () => {
+  test("a proxy with an expired certificate cannot speak for users on its open connection", async () => {
     const { url, ca } = behindProxies.running;
     const session = connect(url, { ca, cert: front.certificate, key: front.key });
     const codeOf = () => {

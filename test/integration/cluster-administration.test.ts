@@ -106,7 +106,7 @@ describe("the administration of a cluster", () => {
     expect(await endpoints()).toEqual([own, machine.clientUrl]);
   });
 
-  test("names the leader that others name when it knows of none itself", async () => {
+  test("names the leader that others name if it knows of none itself", async () => {
     await server.request("POST", "/cluster/members", machine);
     cluster.leader = undefined;
     const refused = () => server.request("POST", "/cluster/members/2/promote");
@@ -211,7 +211,7 @@ describe("the administration of a cluster", () => {
     expect(answer.code).toBe(413);
   });
 
-  test("sends a snapshot, two at a time, and lets go of it", async () => {
+  test("sends a snapshot, two at a time, and releases it", async () => {
     const { code, text, headers } = await server.request("GET", "/cluster/snapshot");
     expect({ code, length: text.length, open: cluster.imagesOpen }).toEqual({ code: 200, length: 600_000, open: 0 });
     expect(headers.get("content-type")).toBe("application/octet-stream");
@@ -248,7 +248,7 @@ describe("the administration of a cluster", () => {
 });
 
 describe("permission to administer a cluster", () => {
-  test("anonymous requests get a 403 everywhere, and a 401 where nobody is anonymous", async () => {
+  test("anonymous requests get a 403 everywhere, or a 401 where they are disabled", async () => {
     const rbac = await start();
     const allowAll = await start({ authorizationMode: ["AlwaysAllow"] });
     for (const [method, path] of everyEndpoint) {
@@ -401,7 +401,7 @@ describe("joining", () => {
     expect(answer.text).not.toContain("PRIVATE KEY");
   });
 
-  test("nobody joins while the members get another authority", async () => {
+  test("no machine can join while the members get another authority", async () => {
     const server = await start();
     const token = await joinToken(server);
     const { peers } = server.parts;
@@ -418,7 +418,7 @@ describe("joining", () => {
     expect((await server.request("POST", "/cluster/join", machine, { token })).code).toBe(201);
   });
 
-  test("while the API gets another authority, a machine joins as far on the way as the others are", async () => {
+  test("a machine that joins while the API gets another authority has the same phase as the others", async () => {
     const server = await start();
     const token = await joinToken(server);
     const authority = newAuthority(apiAuthority, Date.now());

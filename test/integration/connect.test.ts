@@ -133,7 +133,7 @@ describe("pods/log", () => {
     expect(agent.seen).toEqual([]);
   });
 
-  test("of a pod without a node is empty, of one whose agent is not there an error that says why", async () => {
+  test("of a pod without a node is empty, and of a pod with an unreachable agent an error with the reason", async () => {
     expect((await server.get(`${pods}/free/log`)).code).toBe(204);
     const { code, json } = await server.get(`${pods}/gone/log`);
     expect({ code, message: json.message, reason: json.reason }).toEqual({
@@ -238,7 +238,7 @@ describe("sessions", () => {
     await closed.promise;
   });
 
-  test("that the agent refuses are refused, and nothing goes on over the connection", async () => {
+  test("that the agent refuses are refused, and nothing more is sent over the connection", async () => {
     agent.upgrade = (_request, socket) =>
       socket.end("HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\r\nno no");
     const { socket, until } = await upgrade("GET", `${pods}/bound/exec?command=sh`, "websocket");
@@ -269,7 +269,7 @@ describe("sessions", () => {
     expect({ code: answer.code, message: answer.json.message }).toEqual({ code, message });
   });
 
-  test("to an agent that is not there are an error that says so", async () => {
+  test("to an unreachable agent are an error that says so", async () => {
     const { until } = await upgrade("GET", `${pods}/gone/exec?command=sh`, "websocket");
     const text = await until("}\n");
     expect(text).toStartWith("HTTP/1.1 500 ");
@@ -326,7 +326,7 @@ describe("proxies", () => {
     agent.seen.length = 0;
   });
 
-  test("to a node's agent pass on method, path, query and body as they are, and the answer", async () => {
+  test("to a node's agent pass on method, path, query and body unchanged, and the answer", async () => {
     agent.answer = (request, response) => {
       response.writeHead(201, {
         "content-type": "text/x",

@@ -137,7 +137,7 @@ test("lists select by fields of the version of the request", async () => {
   expect(second.metadata.continue).toBe("");
 });
 
-test("a webhook that fails is told of in upstream's words, and disturbs no other version", async () => {
+test("a failed webhook is reported in upstream's words, and affects no other version", async () => {
   await server.create(collection("v1"), widget("v1", "a", { host: "x" }));
   isBroken = true;
   const text = `conversion webhook for ${group}/v1, Kind=Widget failed: not today`;

@@ -136,7 +136,7 @@ describe("options of a delete", () => {
 });
 
 describe("a pod", () => {
-  test("without a node is gone at once and answered with itself", async () => {
+  test("without a node is removed at once and returned", async () => {
     await server.create(pods, pod("loose"));
     const { code, json } = await server.delete(`${pods}/loose`);
     expect({ code, kind: json.kind }).toEqual({ code: 200, kind: "Pod" });
@@ -187,7 +187,7 @@ describe("a collection", () => {
   });
 });
 
-test("a namespace is emptied and then gone; nothing new is let in meanwhile", async () => {
+test("a namespace is emptied and then removed, and accepts nothing new meanwhile", async () => {
   const namespace = await server.namespace();
   const path = `/api/v1/namespaces/${namespace}`;
   await server.create(`${path}/configmaps`, configMap("held", { finalizers: [finalizer] }));

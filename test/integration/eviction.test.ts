@@ -68,7 +68,7 @@ async function stateOf({ pods }: Scene, name: string): Promise<string> {
 }
 
 describe("an eviction", () => {
-  test("without a budget deletes the pod, which says why, and answers with a Status", async () => {
+  test("without a budget deletes the pod, which gets a condition with the reason, and answers with a Status", async () => {
     const here = await scene();
     await here.pod("a");
     const { code, json } = await here.evict("a");

@@ -46,7 +46,7 @@ describe("writers, readers and watchers of three members go on", () => {
     }
   });
 
-  test("when the leader is killed, and when it is stopped and goes on later", async () => {
+  test("when the leader is killed, and when it is stopped and later continued", async () => {
     const killed = await cluster.leader();
     await killed.stop("SIGKILL");
     await load.everybodySees();

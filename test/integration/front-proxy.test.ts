@@ -87,7 +87,7 @@ test("the first header of the list that is not empty names the user", async () =
   expect(username).toBe("second");
 });
 
-describe("the headers are nobody's word", () => {
+describe("the headers alone are not trusted", () => {
   test.each<[string, KeyPair | undefined, Headers, unknown]>([
     ["without a certificate", undefined, jane, 401],
     ["with a certificate of a client", leaf(clients, "front"), jane, "front"],
@@ -104,7 +104,7 @@ describe("the headers are nobody's word", () => {
   });
 });
 
-test("whom the server recognises is published for servers that extend it", async () => {
+test("the trusted authorities are published for servers that extend this one", async () => {
   const path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
   const end = performance.now() + 2_000;
   let answer = await server.get(path);

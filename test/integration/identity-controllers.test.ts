@@ -118,7 +118,7 @@ describe("a certificate that is asked for", () => {
     expect(status.certificate).toBeUndefined();
   });
 
-  test("waits for somebody else when its signer is not built in", async () => {
+  test("waits for another approver if its signer is not built in", async () => {
     const { request } = await certificateRequest("CN=x");
     await server.post(signingRequests, {
       metadata: { name: "foreign" },
@@ -129,7 +129,7 @@ describe("a certificate that is asked for", () => {
     expect((await server.get(`${signingRequests}/foreign`)).json.status.certificate).toBeUndefined();
   });
 
-  test("of a kubelet for itself is approved without anybody", async () => {
+  test("of a kubelet for itself is approved automatically", async () => {
     const { request } = await certificateRequest("CN=system:node:n2, O=system:nodes");
     await ask("kubelet", "kube-apiserver-client-kubelet", request, clientUsages);
     const { status } = await until(`${signingRequests}/kubelet`, isSigned);
@@ -216,7 +216,7 @@ describe("bootstrap tokens", () => {
       },
     });
 
-  test("sign cluster-info with HS256 under the whole token, and no longer when they are gone", async () => {
+  test("sign cluster-info with HS256 under the whole token until they are removed", async () => {
     const info = "/api/v1/namespaces/kube-public/configmaps";
     await server.post(info, { metadata: { name: "cluster-info" }, data: { kubeconfig: "clusters: []\n" } });
     await token("signer");

@@ -143,7 +143,7 @@ describe("attack 24: each part is authorized on its own", () => {
 });
 
 describe("attack 25: the other's rights are the only ones", () => {
-  test("the sender's own are gone", async () => {
+  test("the sender's own groups are dropped", async () => {
     expect((await listPods("users", {})).code).toBe(403);
     const asBob = { token: "users-token", headers: { "impersonate-user": "bob" } };
     const { code, json } = await server.get("/api/v1/nodes", asBob);
@@ -153,7 +153,7 @@ describe("attack 25: the other's rights are the only ones", () => {
     expect(asAdmin.code).toBe(403);
   });
 
-  test("system:authenticated comes with every name but the stranger's", async () => {
+  test("system:authenticated is a group of every user but the anonymous one", async () => {
     expect((await server.get("/apis", { token: "users-token", headers: { "impersonate-user": "bob" } })).code).toBe(
       200,
     );

@@ -133,7 +133,7 @@ describe("members", () => {
   });
 });
 
-test("without gossip the same cluster goes on: it writes, reads, elects a leader and says its status", async () => {
+test("a cluster without gossip works too: it writes, reads, elects a leader and reports its status", async () => {
   const two = members.slice(0, 2) as [MemberProcess, MemberProcess];
   for (const member of two) {
     await member.stop();

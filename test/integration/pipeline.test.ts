@@ -195,7 +195,7 @@ describe("non-resource paths", () => {
 describe("discovery", () => {
   const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-  test.each([["/api"], ["/apis"]])("aggregated of %s is told once by its ETag", async (path) => {
+  test.each([["/api"], ["/apis"]])("the aggregated form of %s is sent once for its ETag", async (path) => {
     const { code, headers, json } = await server.get(path, { accept: `${aggregated},application/json` });
     expect({ code, kind: json.kind, type: headers.get("content-type") }).toEqual({
       code: 200,

@@ -243,7 +243,7 @@ describe("a validating policy", () => {
     expect((await server.delete(`${group}/validatingadmissionpolicies/${name}`)).code).toBe(200);
   });
 
-  test("with Ignore lets pass what it cannot judge", async () => {
+  test("with Ignore accepts what it cannot judge", async () => {
     const namespace = await server.namespace();
     const validations = [{ expression: "object.nothing == 1" }];
     const name = await validating(namespace, { failurePolicy: "Ignore", validations });
@@ -321,7 +321,7 @@ describe("a mutating policy", () => {
     expect(json.message).toContain("may not mutate atomic arrays, maps or structs: .spec.nodeSelector");
   });
 
-  test("runs again after others, where it asks for that", async () => {
+  test("runs again after others if it asks for that", async () => {
     const namespace = await server.namespace();
     const count = apply("Object{data: {'count': string(size(object.data))}}");
     await mutating(namespace, { reinvocationPolicy: "IfNeeded", mutations: [count] });

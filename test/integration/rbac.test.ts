@@ -159,7 +159,7 @@ describe("reviews", () => {
     );
   const pods = { namespace: "a", verb: "list", resource: "pods" };
 
-  test("a user asks about themselves, and hears which binding allows it", async () => {
+  test("a user asks about their own rights, and learns which binding allows them", async () => {
     const { code, json } = await ask("SelfSubjectAccessReview", { resourceAttributes: pods }, as("viewer"));
     expect(code).toBe(201);
     expect(json.status).toEqual({
@@ -174,7 +174,7 @@ describe("reviews", () => {
     expect(denied.json.status).toEqual({ allowed: false });
   });
 
-  test("an administrator asks about anybody", async () => {
+  test("an administrator may ask about any user", async () => {
     const spec = { user: "x", groups: ["system:masters"], nonResourceAttributes: { path: "/metrics", verb: "get" } };
     expect((await ask("SubjectAccessReview", spec)).json.status).toEqual({ allowed: true });
     expect((await ask("SubjectAccessReview", { ...spec, groups: [] })).json.status).toEqual({ allowed: false });
@@ -252,7 +252,7 @@ describe("reviews", () => {
   });
 });
 
-describe("attack 28: nobody grants more than they have", () => {
+describe("attack 28: users cannot grant more than they have", () => {
   const secrets = rule(["get"], ["secrets"]);
   const pods = rule(["get", "list"], ["pods"]);
   const text =
@@ -367,7 +367,7 @@ describe("attack 28: nobody grants more than they have", () => {
   });
 });
 
-describe("attack 29: nobody binds a role whose rules they do not have", () => {
+describe("attack 29: users cannot bind a role whose rules they do not have", () => {
   beforeAll(async () => {
     const bindings = {
       apiGroups: ["rbac.authorization.k8s.io"],
@@ -415,7 +415,7 @@ describe("attack 29: nobody binds a role whose rules they do not have", () => {
     expect(json.message).toContain("cannot change roleRef");
   });
 
-  test("a user who may bind a role binds it, and only it", async () => {
+  test("a user who may bind one role can bind that role only", async () => {
     await grant("binder", {
       apiGroups: ["rbac.authorization.k8s.io"],
       resources: ["clusterroles"],
@@ -426,7 +426,7 @@ describe("attack 29: nobody binds a role whose rules they do not have", () => {
     expect((await server.post(clusterRoleBindings, binding("all", "cluster-admin", "x"), as("binder"))).code).toBe(403);
   });
 
-  test("an account of another namespace is not meant by a name alone", async () => {
+  test("a name alone does not mean an account of another namespace", async () => {
     const subjects = [{ kind: "ServiceAccount", name: "robot", namespace: "ab" }];
     await server.create(`${rbac}/namespaces/a/rolebindings`, { ...roleBinding("robots", "small"), subjects });
     const asked = async (user: string) => {

@@ -393,7 +393,7 @@ describe("three replicas", () => {
     await wellMembers(a, 5);
   }, 120_000);
 
-  test("name the one that missed it, whose directory was put back", async () => {
+  test("name the member that missed it, whose directory was restored", async () => {
     const client = new Client(a);
     const others = [a, b, c, ...members.filter(({ name }) => name === "d")];
     const authority = newAuthority(apiAuthority, Date.now());

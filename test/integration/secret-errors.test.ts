@@ -48,7 +48,7 @@ test.each<[type: string, patch: unknown]>([
   for (const value of [stored, sent]) expect(text).not.toContain(value);
 });
 
-test("the audit log shows none of the values either", async () => {
+test("nor does the audit log show any of the values", async () => {
   await Bun.sleep(100);
   const events = readFileSync(auditLog, "utf8");
   expect(events).toContain('"verb":"patch"');

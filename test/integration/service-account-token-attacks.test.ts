@@ -227,7 +227,7 @@ describe("attack 9: the times of a token are numbers, and a minute off at most",
   });
 });
 
-describe("attack 10: a token is good for whom it is meant", () => {
+describe("attack 10: a token is only valid for its audience", () => {
   test.each<[string, unknown]>([
     ["another audience", ["vault"]],
     ["another one as a text", "vault"],
@@ -327,7 +327,7 @@ describe("attack 12: a token ends with the object it is bound to", () => {
   });
 });
 
-describe("attack 13: a token request gives no more than it may", () => {
+describe("attack 13: a token request grants no more than the requester may have", () => {
   test.each<[string, object, number]>([
     ["nine minutes", { expirationSeconds: 599 }, 422],
     ["more than 2^32 seconds", { expirationSeconds: 2 ** 32 + 1 }, 422],

@@ -86,7 +86,7 @@ test("each server has its identity Lease; the leader removes those that are over
   }
 }, 60_000);
 
-test("one of them runs the controllers, another one as soon as that has gone, or in time when it is cut off", async () => {
+test("one of them runs the controllers; another takes over at once when it stops, or in time when it is cut off", async () => {
   const cut = cuttable();
   const first = await start();
   await eventually(async () => (await holderAt(first)()) !== undefined, true);

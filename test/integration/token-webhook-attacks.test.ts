@@ -108,7 +108,7 @@ describe("attack 20: a service that reviews tokens is believed as far as it answ
     expect(reviews).toHaveLength(3);
   });
 
-  test("one that is slow holds up nobody whom it need not be asked about", async () => {
+  test("a slow one delays only the users that it is asked about", async () => {
     const slow = Promise.withResolvers<Response>();
     answer = () => slow.promise;
     const waiting = asToken(fresh());

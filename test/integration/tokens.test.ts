@@ -203,7 +203,7 @@ describe("a bootstrap token", () => {
       },
     });
 
-  test("stands for its bootstrapper while its Secret is there", async () => {
+  test("authenticates its bootstrapper while its Secret exists", async () => {
     expect((await make("abcdef", { "auth-extra-groups": "system:bootstrappers:workers" })).code).toBe(201);
     const { userInfo } = (await whoAmI("abcdef.0123456789abcdef")).json.status;
     expect(userInfo).toEqual({

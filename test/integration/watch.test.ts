@@ -95,7 +95,7 @@ describe("where a watch starts", () => {
     await server.delete(`${maps}/quiet`);
   });
 
-  test("initial events of a revision that never comes end with an error event", async () => {
+  test("initial events of a revision that never arrives end with an error event", async () => {
     const query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=99999999";
     await using watch = await server.watch(`${maps}?${query}`);
     expect(watch.response.status).toBe(200);

@@ -205,7 +205,7 @@ describe("the chain", () => {
     expect(response.code).toBe(500);
   });
 
-  test("Retry-After comes from the details, text errors are text, and a Status can be encoded otherwise", async () => {
+  test("Retry-After comes from the details, text errors are text, and a Status can have another encoding", async () => {
     const busy = await chain(() => Promise.reject(status.tooManyRequests("slow down", 7)))(request("/x"));
     expect([busy.code, headerOf(busy, "retry-after")]).toEqual([429, ["7"]]);
     const text = await chain(() => Promise.reject(status.pathNotFound()))(request("/x"));

@@ -49,7 +49,7 @@ test("requests that come while a document is made get the same one", async () =>
   expect((await documents.v2()).bytes).toBe(first.bytes);
 });
 
-test("others get turns while a long document is made", async () => {
+test("other work gets turns while a long document is made", async () => {
   const { documents } = documentsOf();
   let turns = 0;
   let isDone = false;
@@ -76,7 +76,7 @@ test("documents follow the kinds that are served", async () => {
   expect(await documents.index()).toEqual(before);
 });
 
-test("a document whose bytes were dropped is made again, and is the same", async () => {
+test("a document whose bytes were dropped is made again with the same content", async () => {
   const text = { type: "string", description: "x".repeat(6 * 1024 * 1024) };
   const groups = ["a.example.com", "b.example.com", "c.example.com"];
   const { documents } = documentsOf(...groups.map((group) => custom(group, text)));

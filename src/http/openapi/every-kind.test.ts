@@ -36,7 +36,7 @@ describe.each(groupVersions)("the document of %s", (_, groupVersion) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("says of every kind what it is, and what its fields are", () => {
+  test("describes every kind and its fields", () => {
     for (const { form, kind, group, version, listKind } of source.catalog.resources(groupVersion)) {
       const schema = structOf({ form });
       const definition = document.components.schemas[openApiName(schema.name)];
@@ -49,7 +49,7 @@ describe.each(groupVersions)("the document of %s", (_, groupVersion) => {
     }
   });
 
-  test("says of the spec and the status of every kind what their fields are", () => {
+  test("describes the fields of the spec and the status of every kind", () => {
     for (const { form, kind } of source.catalog.resources(groupVersion)) {
       const schema = structOf({ form });
       for (const part of ["spec", "status"]) {

@@ -46,7 +46,7 @@ describe("/openapi/v3", () => {
     }
   });
 
-  test("says how lists are merged", async () => {
+  test("documents how lists are merged", async () => {
     const { components } = await documentOf("/openapi/v3/api/v1");
     const spec = components.schemas["io.k8s.api.core.v1.PodSpec"];
     expect(spec.required).toContain("containers");
@@ -64,7 +64,7 @@ describe("/openapi/v3", () => {
     });
   });
 
-  test("says what a field has when nothing sets it", async () => {
+  test("documents the default of a field", async () => {
     const { components } = await documentOf("/openapi/v3/api/v1");
     const { properties } = components.schemas["io.k8s.api.core.v1.ServicePort"];
     expect(properties.port).toMatchObject({ type: "integer", default: 0 });

@@ -51,7 +51,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   expect(await refusal(path, changed(request, field, value))).toEqual(causes);
 });
 
-test("all usages that there are are listed to who gives another", async () => {
+test("an unknown usage is answered with the list of all usages", async () => {
   const [cause] = await refusal(path, changed(request, "spec.usages", ["fly"]));
   expect(cause).toStartWith(
     'spec.usages[0]: Unsupported value: "fly": supported values: "any", "cert sign", "client auth"',

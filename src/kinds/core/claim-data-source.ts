@@ -1,9 +1,8 @@
 import type { PersistentVolumeClaim, TypedLocalObjectReference } from "../../api/types/core-v1.ts";
 
 /**
- * Settles the two fields that say what a claim is filled from. The older one ignores everything but claims and
- * snapshots, as it did when there was nothing else; then each shows what the other says. A source in another namespace
- * has no older form.
+ * Sets each of the two fields with the source of a claim's data from the other. The older one only knows claims and
+ * snapshots, and no other namespaces.
  */
 export function settleDataSource({ spec }: PersistentVolumeClaim, old?: PersistentVolumeClaim): void {
   if (spec === undefined) return;

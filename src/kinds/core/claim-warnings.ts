@@ -3,7 +3,7 @@ import { fractionWarnings } from "./fraction-warnings.ts";
 
 const classAnnotation = "volume.beta.kubernetes.io/storage-class";
 
-/** Warns about parts of a claim that are valid and hardly meant. */
+/** Warns about parts of a claim that are valid but probably mistakes. */
 export function claimWarnings({ metadata, spec = {} }: PersistentVolumeClaim): string[] {
   const text = 'deprecated since v1.8; use "storageClassName" attribute instead';
   const isOld = Object.hasOwn(metadata.annotations ?? {}, classAnnotation);

@@ -34,8 +34,8 @@ interface Health {
 }
 
 /**
- * ComponentStatus: the store, and the two programs whose leader holds a lease. Others ask those programs themselves;
- * here nothing is known of where they run.
+ * The statuses of the store and of the two programs whose leader holds a Lease. Upstream asks those programs, but this
+ * server does not know where they run.
  */
 export function componentStatuses(parts: {
   readonly store: Pick<Store, "failure">;

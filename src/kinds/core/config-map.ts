@@ -8,7 +8,7 @@ import type { Cells } from "../../api/codec/table/table-rules.ts";
 const configMapStrategy: Strategy<ConfigMap> = {
   ...defaultStrategy,
   coversSchema: true,
-  // An update judges what cannot change first, and then the object as a whole.
+  // An update checks immutable fields first, and then the whole object.
   validate: (object, old) => (old === undefined ? validateConfigMap(object) : []),
   validateUpdate: validateConfigMapUpdate,
 };

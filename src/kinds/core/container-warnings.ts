@@ -10,7 +10,7 @@ export interface ContainerSurroundings {
   readonly isTemplate: boolean;
 }
 
-/** Warns about parts of a container that are valid and hardly meant. */
+/** Warns about parts of a container that are valid but probably mistakes. */
 export function containerWarnings(container: AnyContainer, field: string, around: ContainerSurroundings): string[] {
   const { limits, requests } = container.resources ?? {};
   return [

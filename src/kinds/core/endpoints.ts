@@ -6,7 +6,7 @@ import { builtInKind, stored } from "../../registry/kind.ts";
 import { firstFew } from "../../api/codec/table/cell-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 
-/** Ports and addresses shown before the rest is only counted. */
+/** Number of endpoints that are shown; the rest is counted. */
 export const shownMax = 3;
 
 const endpointsStrategy: Strategy<Endpoints> = {
@@ -42,12 +42,12 @@ function endpointsCells({ subsets = [] }: Endpoints): Cells {
   return { Endpoints: firstFew(subsets.flatMap(endpointTexts), shownMax, ",", count) };
 }
 
-/** Every address has every port: there can be far more than anyone wants to list. */
+/** Every address has every port, so there can be far too many to list. */
 function endpointCount({ addresses = [], ports = [] }: EndpointSubset): number {
   return addresses.length * Math.max(ports.length, 1);
 }
 
-/** The first endpoints of a subset: `shownMax` at least, where there are as many. */
+/** Returns the first endpoints of a subset, at least `shownMax` if there are so many. */
 function endpointTexts({ addresses = [], ports = [] }: EndpointSubset): string[] {
   const ips = addresses.slice(0, shownMax).map(({ ip }) => ip);
   if (ports.length === 0) return ips;

@@ -13,7 +13,7 @@ import { roundResourceList } from "./resource-list.ts";
 const nodeStrategy: Strategy<Node> = {
   ...defaultStrategy,
   coversSchema: true,
-  // A node registers itself with its status, so create keeps it; later writes of the node leave it alone.
+  // A node registers itself with its status, so create keeps the status. Updates of the node leave it unchanged.
   prepareForCreate: dropRemoteConfig,
   prepareForUpdate(node, old) {
     if (old.status === undefined) delete node.status;

@@ -17,7 +17,7 @@ const deadPlugins: readonly (readonly [source: keyof PersistentVolumeSpec, text:
 const recycleText =
   "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.";
 
-/** Warns about parts of a volume that are valid and have no future. */
+/** Warns about parts of a volume that are deprecated. */
 export function persistentVolumeWarnings({ metadata, spec = {} }: PersistentVolume): string[] {
   const { annotations = {} } = metadata;
   const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];

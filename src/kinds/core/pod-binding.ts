@@ -10,7 +10,7 @@ import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { setPodCondition } from "./pod-condition.ts";
 
-/** `pods/x/binding`, and `bindings` with the pod's name in the body: puts a pod on a node, once and for all. */
+/** Serves `pods/x/binding`, and `bindings` with the pod's name in the body. Assigns a pod to a node permanently. */
 export function podBinding({ pods, clock }: { readonly pods: Registry; readonly clock: Clock }): Action {
   const strategy = bindingStrategy(pods.strategy);
   return {
@@ -29,7 +29,7 @@ export function podBinding({ pods, clock }: { readonly pods: Registry; readonly 
         subresource: "binding",
         reapplies: true,
         admission: alreadyAdmitted,
-        // Nobody owns what a binding sets.
+        // Fields that a binding sets have no owner.
         tracker: alreadyTracked,
       });
       return successStatus();
@@ -37,7 +37,7 @@ export function podBinding({ pods, clock }: { readonly pods: Registry; readonly 
   };
 }
 
-/** The node of a pod is set by nobody else; for the rest the pod stays as it is. */
+/** Only a binding sets the node of a pod. The rest of the pod does not change. */
 function bindingStrategy(podStrategy: Strategy): Strategy {
   return {
     ...podStrategy,
@@ -72,7 +72,7 @@ function refusalOf({ metadata, spec }: Pod): string | undefined {
   return undefined;
 }
 
-/** A Binding may name the pod that its writer has seen. */
+/** A Binding may name the uid and version of the pod that its writer has seen. */
 function checkPreconditions({ metadata }: Pod, { uid = "", resourceVersion = "" }: KubeObject["metadata"]): void {
   const wrong =
     uid !== "" && uid !== metadata.uid

@@ -50,7 +50,7 @@ export function defaultClaimTemplate({ spec }: PersistentVolumeClaimTemplate): v
   spec.volumeMode ??= "Filesystem";
 }
 
-/** A tag that moves is pulled each time. */
+/** An image with a moving tag is pulled each time. */
 export function pullPolicyOf(image = ""): "Always" | "IfNotPresent" {
   return imageTagOf(image) === "latest" ? "Always" : "IfNotPresent";
 }

@@ -16,7 +16,7 @@ import { podSeccompAnnotation } from "./validation/pod-annotations.ts";
 import { containersOf } from "./validation/container.ts";
 import { volumeWarnings } from "./volume-warnings.ts";
 
-/** More do not fit into the headers of an answer. */
+/** Number of warnings; more do not fit into the headers of an answer. */
 const warningsMax = 100;
 const emptySelector = "a null labelSelector results in matching no pod";
 
@@ -37,7 +37,7 @@ const deadAnnotations: ReadonlyMap<string, string> = new Map([
 type Annotations = Readonly<Record<string, string>>;
 
 /**
- * Warns about parts of a pod or a template that are valid and hardly meant.
+ * Warns about parts of a pod or a template that are valid but probably mistakes.
  * @param path of the template; empty for a pod
  */
 export function podWarnings({ metadata, spec = { containers: null } }: PodTemplateSpec, path: string): string[] {

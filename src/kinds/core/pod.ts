@@ -32,7 +32,7 @@ export const podStrategy: Strategy<Pod> = {
     pod.status = { phase: "Pending", ...gatedCondition(pod), qosClass: qosClassOf(pod) };
   },
   validate: (pod, old) => validatePod(pod, old),
-  // Updates come from controllers, which read no warnings.
+  // Updates come from controllers, which do not read warnings.
   warnings: (pod, old) => (old === undefined ? newPodWarnings(pod) : []),
   validateUpdate: validatePodUpdate,
   marksRemoved: true,
@@ -46,7 +46,7 @@ export const podStatusStrategy: Strategy<Pod> = {
   prepareForUpdate(object, old, nowMs) {
     writeStatus.prepareForUpdate(object, old, nowMs);
     keepObservedGenerations(object.status ?? {}, old.status ?? {});
-    // Writers from before there were classes of service send none: that does not change it.
+    // Older writers do not send the class of service. That does not change it.
     const qosClass = object.status?.qosClass || old.status?.qosClass;
     if (qosClass) object.status = { ...object.status, qosClass };
   },
@@ -80,7 +80,7 @@ export const pod = builtInKind("pods", {
   table: { cells: podCells, rowConditions: podRowConditions },
   labels: {
     readers: {
-      // A name of old for the same field.
+      // An older name of the same field.
       "spec.host": readerOf("spec.nodeName"),
       "spec.hostNetwork": flagReaderOf("spec.hostNetwork"),
       "status.podIP": firstPodIp,
@@ -125,7 +125,7 @@ function newPodWarnings(pod: Pod): string[] {
   return [...hostnameWarnings(pod.metadata.name ?? "", "this is used in the Pod's hostname"), ...podWarnings(pod, "")];
 }
 
-/** A pod with gates says from the start why it is not scheduled. */
+/** A pod with gates has a condition from the start that says why it is not scheduled. */
 function gatedCondition({ metadata, spec }: Pod): Pick<PodStatus, "conditions"> {
   if ((spec?.schedulingGates ?? []).length === 0) return {};
   const condition: PodCondition = {
@@ -139,7 +139,7 @@ function gatedCondition({ metadata, spec }: Pod): Pick<PodStatus, "conditions"> 
   return { conditions: [condition] };
 }
 
-/** A writer that knows nothing of observed generations does not take them back. */
+/** A writer that does not know observed generations does not remove them. */
 function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   const { observedGeneration = 0 } = old;
   if (!status.observedGeneration && observedGeneration) status.observedGeneration = observedGeneration;

@@ -1,7 +1,7 @@
 import type { ContainerPort } from "../../api/types/core-v1.ts";
 import type { PlacedContainer } from "./validation/placed-container.ts";
 
-/** The most ports of the same number that a port is compared with: more of them are a mistake that is reported already. */
+/** Number of ports with the same number that a port is compared with. More of them have been reported already. */
 const othersMax = 100;
 
 interface PlacedPort {

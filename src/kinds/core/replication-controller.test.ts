@@ -40,7 +40,7 @@ test("without labels in its template it selects nothing", async () => {
   ]);
 });
 
-test("it selects what its template says, and is labelled like it", async () => {
+test("it selects the pods of its template, and has the labels of the template", async () => {
   expect(await created(path, minimal)).toMatchObject({
     metadata: { labels: { app: "a" } },
     spec: { replicas: 1, selector: { app: "a" } },

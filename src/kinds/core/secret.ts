@@ -9,7 +9,7 @@ import { emptyMap } from "../../api/json.ts";
 const secretStrategy: Strategy<Secret> = {
   ...defaultStrategy,
   coversSchema: true,
-  // An update judges what cannot change first, and then the object as a whole.
+  // An update checks immutable fields first, and then the whole object.
   validate: (object, old) => (old === undefined ? validateSecret(object) : []),
   validateUpdate: validateSecretUpdate,
 };

@@ -49,7 +49,7 @@ export const serviceAccount = builtInKind("serviceaccounts", {
   },
 });
 
-/** Secrets are named among those of the own namespace; nothing else of a reference means anything. */
+/** Only the name of a reference counts. Secrets are in the account's own namespace. */
 function keepNamesOfSecrets(account: ServiceAccount): void {
   if (account.secrets !== undefined) account.secrets = account.secrets.map(({ name = "" }) => ({ name }));
 }

@@ -4,7 +4,7 @@ import { warnAboutCidr, warnAboutIp } from "../../api/validation/strict-ip.ts";
 const hintsAnnotation = "service.kubernetes.io/topology-aware-hints";
 const modeAnnotation = "service.kubernetes.io/topology-mode";
 
-/** Warns about parts of a Service that are valid and have no effect, or no future. */
+/** Warns about parts of a Service that have no effect or are deprecated. */
 export function serviceWarnings({ metadata, spec = {} }: Service): string[] {
   const { type, clusterIP = "", clusterIPs = [], externalIPs = [], loadBalancerIP = "" } = spec;
   const isHeadless = type === "ClusterIP" && clusterIP === "None";

@@ -1,6 +1,6 @@
 import type { Volume, VolumeProjection } from "../../api/types/core-v1.ts";
 
-/** A volume warns about no more pairs than this. */
+/** Number of pairs that are warned about for one volume. */
 const pairsMax = 100;
 
 /** A file in a volume, and the source that it comes from. */

@@ -16,7 +16,7 @@ const deadPlugins: readonly (readonly [source: keyof Volume, text: string, field
   ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
 ];
 
-/** Warns about volumes of plugins that are gone, and about files that stand in each other's way. */
+/** Warns about volumes of removed plugins, and about files that overwrite each other. */
 export function volumeWarnings(volumes: readonly Volume[], field: string): string[] {
   return [
     ...volumes.flatMap((volume, at) =>

@@ -14,12 +14,12 @@ interface Workload {
   readonly spec?: { readonly template?: PodTemplateSpec };
 }
 
-/** Warns about a name that becomes part of names of pods, and about a template that is hardly meant, when they are new. */
+/** Warns about a new name that becomes part of pod names, and about probable mistakes in a new template. */
 export function workloadWarnings(object: Workload, old?: Workload): string[] {
   return [...nameWarnings(object, old), ...templateWarnings(object, old)];
 }
 
-/** The same for kinds whose pods have names of their own. */
+/** Warns of the same for kinds whose pods are named differently. */
 export function templateWarnings(object: Workload, old?: Workload): string[] {
   return isNew(object, old) ? podWarnings(object.spec?.template ?? {}, "spec.template") : [];
 }

@@ -59,7 +59,7 @@ describe("customEntry()", () => {
     );
   });
 
-  test("says that a definition is another one when its spec has changed, and not for its conditions", () => {
+  test("has another fingerprint when the spec of a definition has changed, but not for its conditions", () => {
     const { definition } = kindOf(version("v1", true, { color }));
     expect(kindOf(version("v1", true, { color })).definition.fingerprint).toBe(definition.fingerprint);
     expect(kindOf(version("v1", true, {})).definition.fingerprint).not.toBe(definition.fingerprint);

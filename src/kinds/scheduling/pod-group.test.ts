@@ -5,7 +5,7 @@ import { changed, created, refusal, updateRefusal } from "../testing.ts";
 const path = "scheduling.k8s.io/v1alpha2/podgroups";
 const group: JsonObject = { metadata: { name: "g" }, spec: { schedulingPolicy: { basic: {} } } };
 
-test("a PodGroup may be disrupted pod by pod unless it says otherwise", async () => {
+test("the pods of a PodGroup may be disrupted one by one by default", async () => {
   const { spec } = await created(path, group);
   expect(spec).toMatchObject({ podGroupTemplateRef: null, disruptionMode: "Pod" });
 });

@@ -56,7 +56,7 @@ test.each<[field: string, value: JsonValue, ...causes: string[]]>([
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
 
-test("it preempts unless it says otherwise", async () => {
+test("it preempts by default", async () => {
   expect(await created(path, minimal)).toMatchObject({
     metadata: { generation: 1 },
     preemptionPolicy: "PreemptLowerPriority",

@@ -65,7 +65,7 @@ test("an owner's dependents come and go by the hundred", async () => {
   }
 });
 
-test("a question asked while events are being told does not count them twice", async () => {
+test("a question during the delivery of events does not count them twice", async () => {
   const store = new MemoryStore();
   const owners = new OwnerIndex(store);
   store.subscribe(() => void owners.dependentsOf("one"));
@@ -95,7 +95,7 @@ const step = fc.record({
 });
 
 describe("after any writes", () => {
-  test("the index says what a scan finds", async () => {
+  test("the index agrees with a scan", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(step, { maxLength: 12 }), { maxLength: 25 }),

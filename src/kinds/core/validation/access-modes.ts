@@ -4,7 +4,7 @@ const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWrit
 const exclusiveMode = "ReadWriteOncePod";
 
 /**
- * Validates how a volume may be mounted, as volumes offer and claims ask for it.
+ * Validates access modes, which volumes offer and claims request.
  * @param requiredText detail of the error for an empty list
  */
 export function validateAccessModes(modes: readonly string[], requiredText: string, field: string): FieldError[] {

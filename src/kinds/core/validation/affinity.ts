@@ -87,7 +87,7 @@ function validateKeys(keys: readonly string[], selector: LabelSelector | undefin
   );
 }
 
-/** Rejects a second expression of a key, which came from the client: the server has added one for each key by now. */
+/** Rejects a second expression for a key. The server has added one for each, so another came from the client. */
 function validateKeysAgainstSelector(
   keys: readonly string[],
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,

@@ -19,7 +19,7 @@ export function validateContainerPorts(ports: readonly ContainerPort[], field: s
   ]);
 }
 
-/** Rejects containers that run side by side and listen on the same port of their host. */
+/** Rejects containers that run at the same time and listen on the same port of their host. */
 export function validateHostPortsUnique(containers: readonly Container[], field: string): FieldError[] {
   const seen = new Set<string>();
   return validateEach(containers, (container, index) =>
@@ -33,7 +33,7 @@ export function validateHostPortsUnique(containers: readonly Container[], field:
   );
 }
 
-/** On its host's network a container's ports are the host's; a template may leave that to be filled in. */
+/** On the host's network a container's ports are the host's. A template may omit them. */
 export function validateHostNetworkPorts(
   containers: readonly Container[],
   field: string,

@@ -8,7 +8,7 @@ const operators = ["In", "NotIn"];
 const rulesMax = 20;
 const exitCodesMax = 255;
 
-/** Validates a container's own restart policy, and the exit codes that make exceptions from it. */
+/** Validates a container's own restart policy, and the exit codes with other actions. */
 export function validateRestartRules(container: Container, field: string): FieldError[] {
   const { restartPolicy: policy, restartPolicyRules: rules = [] } = container;
   const errors: FieldError[] = [];
@@ -20,7 +20,7 @@ export function validateRestartRules(container: Container, field: string): Field
   return [...errors, ...validateEach(rules, (rule, at) => validateRule(rule, `${field}.restartPolicyRules[${at}]`))];
 }
 
-/** The same for an init container, whose rules are not looked at without a policy. */
+/** Validates the same of an init container, whose rules only count with a policy. */
 export function validateInitRestartRules(container: Container, field: string): FieldError[] {
   const { restartPolicy, restartPolicyRules: rules = [] } = container;
   if (restartPolicy !== undefined) return validateRestartRules(container, field);

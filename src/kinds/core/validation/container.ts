@@ -25,22 +25,22 @@ export interface ContainerContext {
   /** Names of the pod's resource claims. */
   readonly claims: ReadonlySet<string>;
   readonly restartPolicy: string;
-  /** Undefined when the pod has none that makes sense. */
+  /** Undefined if the pod has no valid one. */
   readonly gracePeriodSeconds: number | undefined;
-  /** The pod shares its users with its host. */
+  /** Whether the pod shares its users with its host. */
   readonly hostUsers: boolean;
   /** `spec.os.name`. */
   readonly os: string;
 }
 
-/** Returns every container of a pod, in the order in which they are looked at. */
+/** Returns every container of a pod in the order of validation. */
 export function containersOf(spec: Partial<PodSpec>, path: string): PlacedContainer[] {
   return (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((list) =>
     (spec[list] ?? []).map((container: AnyContainer, at) => ({ container, field: `${path}.${list}[${at}]` })),
   );
 }
 
-/** Validates the containers that a pod is there for. There is at least one. */
+/** Validates the main containers of a pod, of which there is at least one. */
 export function validateContainers(
   containers: readonly Container[],
   context: ContainerContext,
@@ -59,7 +59,7 @@ export function validateContainers(
   ];
 }
 
-/** Validates the containers that run before the others; one that always restarts runs next to them. */
+/** Validates the init containers. One that always restarts runs beside the main containers. */
 export function validateInitContainers(
   containers: readonly Container[],
   others: readonly Container[],
@@ -71,7 +71,7 @@ export function validateInitContainers(
     ...validateCommon(container, context, `${field}[${at}]`),
     ...validateInitRestartRules(container, `${field}[${at}]`),
     ...validateNameUnique(container, names, `${field}[${at}].name`),
-    // They run one after the other, so only the ports of one can be in each other's way; upstream names the first.
+    // They run one after the other, so only ports of the same container conflict. Upstream names the first.
     ...validateHostPortsUnique([container], field),
     ...(isSidecar(container)
       ? validateHooksAndProbes(container, context, `${field}[${at}]`)
@@ -80,12 +80,12 @@ export function validateInitContainers(
   ]);
 }
 
-/** True for an init container that keeps running next to the others. */
+/** Reports whether an init container keeps running beside the others. */
 export function isSidecar({ restartPolicy }: Pick<Container, "restartPolicy">): boolean {
   return restartPolicy === "Always";
 }
 
-/** Validates the fields that all sorts of containers have. */
+/** Validates the fields that all kinds of containers have. */
 export function validateCommon(container: AnyContainer, context: ContainerContext, field: string): FieldError[] {
   const rules = { validateName: validateContainerResourceName, claims: context.claims };
   const { name, image = "", imagePullPolicy, terminationMessagePolicy, resources = {}, resizePolicy = [] } = container;
@@ -106,7 +106,7 @@ export function validateCommon(container: AnyContainer, context: ContainerContex
   ];
 }
 
-/** Rejects blanks around the image of a pod: a node pulls it. In a template it may still stand for something else. */
+/** Rejects blanks around the image of a pod, which a node pulls. In a template the image may be a placeholder. */
 export function validateImageOfPod({ image = "" }: AnyContainer, field: string): FieldError[] {
   if (image === image.trim()) return [];
   return [fieldError.invalid(`${field}.image`, image, "must not have leading or trailing whitespace")];

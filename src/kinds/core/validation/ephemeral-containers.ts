@@ -3,7 +3,7 @@ import type { EphemeralContainer, PodSpec } from "../../../api/types/core-v1.ts"
 import { type ContainerContext, validateCommon, validateImageOfPod } from "./container.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-/** Fields that a container which only looks into a running pod cannot have, in the order of the type. */
+/** Fields that an ephemeral container cannot have, in the order of the type. */
 const forbiddenFields = [
   "ports",
   "resources",

@@ -10,7 +10,7 @@ import { validateMetaChange, validateObjectMeta } from "../../../api/validation/
 const shortTextBytesMax = 128;
 const noteBytesMax = 1024;
 const coreVersion: GroupVersion = { group: "", version: "v1" };
-/** Namespaces of events about objects that have none. */
+/** Namespaces of events about cluster-scoped objects. */
 const clusterNamespaces = ["", "default"];
 const newClusterNamespaces = ["default", "kube-system"];
 /** Fields that an update through events.k8s.io may not change, and their names in errors. Upstream checks one twice. */
@@ -32,7 +32,7 @@ const fixedFields = [
 ] as const satisfies readonly (readonly [field: keyof Event, shown: string])[];
 const metaRules = { namespaced: true, validateName: dnsSubdomainProblems, qualifiesFinalizers: true };
 
-/** Validates an event in the form of the core group. Events written through events.k8s.io have to keep more rules. */
+/** Validates an event in the form of the core group. More rules apply to events written through events.k8s.io. */
 export function validateEvent(event: Event, old?: Event, version: GroupVersion = coreVersion): FieldError[] {
   const strict = old === undefined && !isCore(version);
   return [
@@ -55,7 +55,7 @@ function isCore({ group }: GroupVersion): boolean {
   return group === "";
 }
 
-/** An event lives with the object that it is about. Events about cluster-scoped objects live in `default`. */
+/** An event is in the namespace of its object. Events about cluster-scoped objects are in `default`. */
 function validateNamespace({ involvedObject, eventTime, metadata }: Event): FieldError[] {
   const { namespace: about = "" } = involvedObject ?? {};
   const { namespace = "" } = metadata;

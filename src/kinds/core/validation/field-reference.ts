@@ -23,7 +23,7 @@ export const volumeFieldPaths: readonly string[] = [
   "metadata.namespace",
   "metadata.uid",
 ];
-/** Paths that a reference may name at all, in either place. */
+/** Paths that a reference may name in either place. */
 const knownPaths: ReadonlySet<string> = new Set([
   ...environmentFieldPaths,
   ...volumeFieldPaths,

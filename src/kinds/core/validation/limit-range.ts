@@ -13,7 +13,7 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 const limitTypes = ["Pod", "Container", "PersistentVolumeClaim"];
 const one = parseQuantity("1");
 
-/** The amounts that an item may name, by resource. */
+/** Amounts of an item, by resource. */
 type AmountList = Exclude<keyof LimitRangeItem, "type">;
 const boundLists: readonly AmountList[] = ["max", "min", "default", "defaultRequest"];
 const forbiddenForPods: readonly AmountList[] = ["default", "defaultRequest"];
@@ -153,7 +153,7 @@ const orders: readonly Order[] = [
   },
 ];
 
-/** Checks how many times the request a limit may be: at most as often as the bounds of both allow. */
+/** Checks the ratio of limit to request, which the bounds of both restrict. */
 function validateRatio(
   ratio: Quantity,
   { min, max, text }: { min: Quantity | undefined; max: Quantity | undefined; text: string },

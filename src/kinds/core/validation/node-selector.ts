@@ -16,8 +16,8 @@ export function validateNodeSelector({ nodeSelectorTerms }: NodeSelector, field:
 }
 
 /**
- * Validates a term, all requirements of which have to hold.
- * @param options.anyValue the values need not be those of labels
+ * Validates a term, whose requirements must all hold.
+ * @param options.anyValue whether values need not be valid label values
  */
 export function validateNodeSelectorTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,

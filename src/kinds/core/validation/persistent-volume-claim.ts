@@ -150,7 +150,7 @@ function movesClassToField(claim: PersistentVolumeClaim, old: PersistentVolumeCl
   );
 }
 
-/** Returns the spec with everything that may change as it was before. */
+/** Returns the new spec with the old values of everything that may change. */
 function comparable(
   spec: PersistentVolumeClaimSpec,
   claim: PersistentVolumeClaim,
@@ -179,7 +179,7 @@ function withStorage(
   return { ...resources, requests: storage === undefined ? others : { ...others, storage } };
 }
 
-/** Rejects asking for less, except after growing has failed, and then for no less than there is. */
+/** Rejects a smaller request, except after a failed expansion, and then not below the current capacity. */
 function validateNoShrinking(
   fresh: PersistentVolumeClaimSpec,
   stored: PersistentVolumeClaimSpec,

@@ -5,7 +5,7 @@ import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/
 import { requireTexts, validateText } from "../../../api/validation/field-rules.ts";
 import { validateCsiDriverName, volumeSourceRules, type WithSecret } from "./volume-source.ts";
 
-/** Fields of a spec that hold no source. */
+/** Fields of a spec that are not sources. */
 type OtherField =
   | "accessModes"
   | "capacity"
@@ -19,7 +19,7 @@ type OtherField =
 type PersistentSources = Required<Omit<core.PersistentVolumeSpec, OtherField>>;
 type PersistentSourceName = keyof PersistentSources;
 
-/** The rules of the sources, in the order in which upstream looks for them. */
+/** Rules of the sources, in the order in which upstream looks for them. */
 const persistentSourceRules: {
   readonly [Name in PersistentSourceName]: (source: PersistentSources[Name], field: string) => FieldError[];
 } = {
@@ -57,12 +57,12 @@ export const persistentSourceNames: ReadonlySet<string> = new Set(sourceNames);
 const pathNames: Readonly<Record<string, string>> = { gcePersistentDisk: "persistentDisk" };
 const surplusNames: Readonly<Record<string, string>> = { cephfs: "cephFS" };
 
-/** Validates the source, of which there is one. A local volume also has to name its nodes. */
+/** Validates the only source. A local volume must also name its nodes. */
 export function validatePersistentSource(spec: core.PersistentVolumeSpec, field: string): FieldError[] {
   const names = sourceNames.filter((name) => spec[name] !== undefined);
   if (names.length === 0) return [fieldError.required(field, "must specify a volume type")];
   return names.flatMap((name, at) => {
-    // Upstream lets a flex volume stand beside another source.
+    // Upstream accepts a flex volume beside another source.
     if (at > 0 && name !== "flexVolume") {
       const text = "may not specify more than 1 volume type";
       return [fieldError.forbidden(`${field}.${surplusNames[name] ?? name}`, text)];

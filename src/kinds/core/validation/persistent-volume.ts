@@ -29,7 +29,7 @@ export function validatePersistentVolume({ spec = {} }: PersistentVolume): Field
   ];
 }
 
-/** Validates the spec of a volume that only an attachment has: of a CSI driver, and without a life of its own. */
+/** Validates the spec of a volume inside an attachment, which is from a CSI driver and not an object. */
 export function validateInlineVolume(spec: PersistentVolumeSpec, field: string): FieldError[] {
   const text = "may not be specified in the context of inline volumes";
   const filesystem = "may not specify volumeMode other than Filesystem in the context of inline volumes";
@@ -51,7 +51,7 @@ export function validateInlineVolume(spec: PersistentVolumeSpec, field: string):
   return [...errors, ...validateAttributesClass(spec, field)];
 }
 
-/** Rejects changes of the place of the data, and of the nodes that reach it once these are set. */
+/** Rejects changes of the source, and of the nodes that reach it once they are set. */
 export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: PersistentVolume): FieldError[] {
   const { spec: fresh = {} } = volume;
   const { spec: stored = {} } = old;
@@ -70,7 +70,7 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
   return errors;
 }
 
-/** Returns the sources of a spec, without the one part that may be added later. */
+/** Returns the sources of a spec without the part that may be added later. */
 function sourceOf(spec: PersistentVolumeSpec, stored: PersistentVolumeSpec): PersistentVolumeSpec {
   const source: PersistentVolumeSpec = Object.fromEntries(
     Object.entries(spec).filter(([name]) => persistentSourceNames.has(name)),

@@ -3,7 +3,7 @@ import type { AppArmorProfile, PodSpec, SeccompProfile } from "../../../api/type
 import { containersOf } from "./container.ts";
 import { validateDescendingPath } from "../../../api/validation/local-path.ts";
 
-/** On the copy that a node agent makes of a pod that it started by itself. */
+/** Annotation of mirror pods, which node agents create for pods that they started themselves. */
 export const mirrorAnnotation = "kubernetes.io/config.mirror";
 const deletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost";
 export const podSeccompAnnotation = "seccomp.security.alpha.kubernetes.io/pod";
@@ -32,7 +32,7 @@ export function validatePodAnnotations(annotations: Annotations, spec: PodSpec, 
   ];
 }
 
-/** Rejects changes of annotations that are fixed once the pod is there. */
+/** Rejects changes of annotations that are fixed once the pod exists. */
 export function validatePodAnnotationsUpdate(fresh: Annotations, old: Annotations, field: string): FieldError[] {
   const errors: FieldError[] = [];
   const forbid = (key: string, text: string) => errors.push(fieldError.forbidden(`${field}[${key}]`, text));
@@ -131,7 +131,7 @@ function isInt32Text(text: string): boolean {
   return /^-?[0-9]{1,10}$/.test(text) && String(Number(text)) === text && (Number(text) | 0) === Number(text);
 }
 
-/** Returns the profile that an annotation stands for; undefined for one that is malformed. */
+/** Returns the profile that an annotation names; undefined for a malformed one. */
 export function appArmorProfileOf(annotation: string): AppArmorProfile | undefined {
   if (annotation === "unconfined") return { type: "Unconfined" };
   if (annotation === "runtime/default") return { type: "RuntimeDefault" };

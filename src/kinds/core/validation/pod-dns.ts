@@ -28,7 +28,7 @@ export function validateDnsConfig({ dnsPolicy, dnsConfig }: PodSpec, field: stri
   ];
 }
 
-/** Names that a pod knows without asking. */
+/** Names in the hosts file of a pod. */
 export function validateHostAliases(aliases: readonly HostAlias[] | undefined, field: string): FieldError[] {
   return validateEach(aliases ?? [], ({ ip, hostnames = [] }, at) => [
     ...validateIp(ip, `${field}[${at}].ip`),

@@ -3,7 +3,7 @@ import { equalJson } from "../../../api/json.ts";
 import { mirrorAnnotation, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 import type { Pod } from "../../../api/types/core-v1.ts";
 
-/** Ephemeral containers can be added to a running pod; those that are there stay as they are. */
+/** Rejects changes of ephemeral containers. New ones may be added to a running pod. */
 export function validateEphemeralContainersUpdate(pod: Pod, old: Pod): FieldError[] {
   const annotations = old.metadata.annotations ?? {};
   if (Object.hasOwn(annotations, mirrorAnnotation)) {

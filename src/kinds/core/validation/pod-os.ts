@@ -20,7 +20,7 @@ const containerSettings = [
 ] as const satisfies readonly (keyof NonNullable<Container["securityContext"]>)[];
 
 type PodSetting = `securityContext.${keyof PodSecurityContext}` | keyof PodSpec;
-/** The same of a pod, in the order in which upstream looks at them. */
+/** Fields of a pod that Windows does not support, in upstream's order. */
 const podSettings: readonly PodSetting[] = [
   "securityContext.appArmorProfile",
   "securityContext.seLinuxOptions",

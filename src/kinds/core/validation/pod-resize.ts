@@ -13,7 +13,7 @@ const noSpec: PodSpec = { containers: null };
 
 /**
  * Validates a change of the cpu and memory of a running pod's containers, which must keep the pod's class of service.
- * @param qosClassOf returns the class of service that a pod's spec stands for
+ * @param qosClassOf returns the class of service of a pod's spec
  */
 export function validatePodResize(
   pod: Pod,

@@ -11,7 +11,7 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const noQuantity = parseQuantity("0");
 
-/** Validates the resources of a pod as a whole: no less than its containers request, or than any of them may use. */
+/** Validates the resources of a pod as a whole, which are not below the sum of requests or any single limit. */
 export function validatePodResources(spec: PodSpec, claims: ReadonlySet<string>, field: string): FieldError[] {
   const { resources, os } = spec;
   if (resources === undefined) return [];

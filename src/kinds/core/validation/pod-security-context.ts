@@ -31,7 +31,7 @@ export function validatePodSecurityContext(spec: PodSpec, field: string): FieldE
   ];
 }
 
-/** Rejects namespaces of the host for a pod with users of its own. */
+/** Rejects host namespaces for a pod with its own users. */
 export function validateHostUsers(spec: PodSpec, path: string): FieldError[] {
   if (spec.hostUsers !== false) return [];
   // Upstream writes the second and third path with a capital.

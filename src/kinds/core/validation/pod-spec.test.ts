@@ -264,7 +264,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   expect(await refusal(path, changed(rich, `spec.${field}`, value))).toEqual(causes.map((cause) => `spec.${cause}`));
 });
 
-test("every mistake of a pod is told, in the order of upstream", async () => {
+test("every mistake in a pod is reported, in upstream's order", async () => {
   const pod = {
     metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": "cheap" } },
     spec: { restartPolicy: "Maybe", volumes: [{}], containers: [{ name: "A", ports: [{}] }], hostname: "_" },

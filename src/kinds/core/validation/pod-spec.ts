@@ -35,7 +35,7 @@ const deadlineRange = { min: 1, max: 2_147_483_647 };
 const hostnameBytesMax = 64;
 
 export interface PodSpecContext {
-  /** False for the spec of a template: its pods get what is missing when they are made. */
+  /** False for a template, whose pods get missing values when they are created. */
   readonly isPod: boolean;
   /** Empty for a template, and for a pod that has no name yet. */
   readonly podName: string;
@@ -97,7 +97,7 @@ export function validatePreemptionPolicy(policy: JsonValue | undefined, field: s
   return !isPresent(policy) ? [] : validateRequiredChoice(policy, preemptionPolicies, field);
 }
 
-/** Validates what a sandbox takes for itself; it is written like limits of a container. */
+/** Validates the overhead of a sandbox, which has the form of a container's limits. */
 export function validateOverhead(overhead: ResourceList | undefined, field: string): FieldError[] {
   return overhead === undefined ? [] : validateResourceRequirements({ limits: overhead }, field);
 }
@@ -138,7 +138,7 @@ function validateRuntimeClassName(name: string | undefined, field: string): Fiel
     : dnsSubdomainProblems(name).map((problem) => fieldError.invalid(field, name, problem));
 }
 
-/** Validates a name that wins over all others that the pod could have, and so goes with none of them. */
+/** Validates the host name that overrides all others, and so cannot be combined with them. */
 function validateHostnameOverride(spec: PodSpec, field: string): FieldError[] {
   const { hostnameOverride: name, setHostnameAsFQDN, hostNetwork } = spec;
   if (name === undefined) return [];

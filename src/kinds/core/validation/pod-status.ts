@@ -27,7 +27,7 @@ const containerLists = [
   ["ephemeralContainerStatuses", "ephemeralContainers"],
 ] as const;
 
-/** Validates what a node reports. Containers that ended stay so where nothing restarts them. */
+/** Validates the status that a node reports. A container that has ended cannot run again unless it is restarted. */
 export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
   const { status = {}, spec = { containers: null } } = pod;
   const stored = old.status ?? {};
@@ -96,7 +96,7 @@ function validateTransitions(status: PodStatus, stored: PodStatus, spec: PodSpec
   );
 }
 
-/** A policy of its own may let a container run again where that of the pod would not. */
+/** A container's own policy may allow a restart that the pod's does not. */
 function mayRestartByItself(container: Container): boolean {
   const { restartPolicy, restartPolicyRules = [] } = container;
   return isSidecar(container) || restartPolicy === "OnFailure" || restartPolicyRules.length > 0;
@@ -145,7 +145,7 @@ function validateClaimStatuses(
   });
 }
 
-/** Addresses that were there before their rules stay. */
+/** Addresses that were stored before these rules are accepted. */
 function validatePodIps({ podIPs = [] }: PodStatus, stored: PodStatus): FieldError[] {
   const addresses = podIPs.map(({ ip }) => ip);
   const known = new Set(stored.podIPs?.map(({ ip }) => ip));

@@ -27,7 +27,7 @@ export function validateTemplateMeta(template: PodTemplateSpec | undefined, fiel
   ];
 }
 
-/** Rejects pods that end by themselves, in the template of a controller that keeps a number of them running. */
+/** Rejects pods that end by themselves in the template of a controller that keeps them running. */
 export function validateLastingTemplate(
   template: PodTemplateSpec | undefined,
   field: string,

@@ -22,7 +22,7 @@ const forbiddenText =
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const deadlineMax = 2_147_483_647;
 
-/** Rejects changes of the spec of a pod. Almost all of it is fixed; the message names what is not. */
+/** Rejects changes of the spec of a pod. Almost all of it is fixed, and the message names the exceptions. */
 export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
   const { spec: fresh = { containers: null } } = pod;
   const { spec: stored = { containers: null } } = old;
@@ -56,7 +56,7 @@ function specText(spec: PodSpec): string {
   return stringifyJson(internalForm(spec, "core/v1.PodSpec"), 1);
 }
 
-/** Returns the new spec with every part that may change, or has been judged, put back to what it was. */
+/** Returns the new spec with the old values of all parts that may change or have been checked already. */
 function asBefore(fresh: PodSpec, stored: PodSpec): PodSpec {
   const spec: PodSpec = { ...fresh };
   if (fresh.containers !== null) spec.containers = withImagesOf(stored.containers ?? [], fresh.containers);
@@ -99,7 +99,7 @@ function isGated({ schedulingGates = [] }: PodSpec): boolean {
   return schedulingGates.length > 0;
 }
 
-/** A pod that waits for its gates may narrow where it runs. */
+/** A pod that waits for its gates may restrict its nodes further. */
 function validateGatedChanges(fresh: PodSpec, stored: PodSpec): FieldError[] {
   const [selector, oldSelector] = [fresh.nodeSelector ?? {}, stored.nodeSelector ?? {}];
   const errors: FieldError[] = [];
@@ -112,7 +112,7 @@ function validateGatedChanges(fresh: PodSpec, stored: PodSpec): FieldError[] {
   return [...errors, ...validateTermsOnlyGrow(nodeAffinity(fresh), nodeAffinity(stored), field)];
 }
 
-/** Node affinity may be set where there was none; its preferred terms are free, its required terms may gain expressions. */
+/** Node affinity may be added. Its preferred terms may change, and its required terms may gain expressions. */
 function validateTermsOnlyGrow(fresh: NodeAffinity, stored: NodeAffinity, field: string): FieldError[] {
   const oldTerms = stored[required]?.nodeSelectorTerms ?? [];
   const terms = fresh[required]?.nodeSelectorTerms ?? [];
@@ -144,7 +144,7 @@ function validateImages(containers: readonly Container[], field: string): FieldE
   ]);
 }
 
-/** A deadline may be set, and may come closer. */
+/** A deadline may be set or moved earlier. */
 function validateDeadline(fresh: number | bigint | undefined, stored: number | bigint | undefined): FieldError[] {
   const field = "spec.activeDeadlineSeconds";
   if (fresh === undefined) {

@@ -5,7 +5,7 @@ import { validatePodAnnotations, validateProfilesAgree } from "./pod-annotations
 import { validatePodSpec } from "./pod-spec.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-/** Validates what holds for a pod at any time. @param old what is replaced; absent when the pod is created */
+/** Validates the rules that always hold for a pod. @param old replaced pod; absent at creation */
 export function validatePod({ metadata, spec = { containers: null } }: Pod, old?: Pod): FieldError[] {
   const { annotations = {}, name = "" } = metadata;
   return [
@@ -19,7 +19,7 @@ export function validatePod({ metadata, spec = { containers: null } }: Pod, old?
   ];
 }
 
-/** Rejects what a pod cannot have at first. */
+/** Rejects values that a new pod cannot have. */
 function validateNewPod(spec: PodSpec, annotations: Readonly<Record<string, string>>): FieldError[] {
   const errors: FieldError[] = [];
   if ((spec.ephemeralContainers ?? []).length > 0) {

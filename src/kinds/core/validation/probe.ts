@@ -6,7 +6,7 @@ import { validatePortNumber, validatePortNumberOrName } from "../../../api/valid
 import { validateStopSignal } from "./stop-signal.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-/** Everything that probes and hooks may do. */
+/** The actions of probes and hooks. */
 type Handlers = Pick<Probe, "grpc"> & LifecycleHandler;
 type HandlerName = keyof Handlers;
 
@@ -46,7 +46,7 @@ export function validateProbe(probe: Probe | undefined, kind: ProbeKind, field: 
   return errors;
 }
 
-/** Validates the hooks after the start and before the end of a container, and the signal that ends it. */
+/** Validates the hooks of a container's start and stop, and its stop signal. */
 export function validateLifecycle(
   lifecycle: Lifecycle | undefined,
   { gracePeriodSeconds, os }: { readonly gracePeriodSeconds: number | undefined; readonly os: string },
@@ -82,7 +82,7 @@ function validateHandler(handlers: Handlers, known: readonly HandlerName[], cont
   );
 }
 
-/** @param handlers the one that is checked, under its name */
+/** @param handlers the checked handler under its name */
 function validateAction(
   { exec, httpGet, tcpSocket, grpc, sleep }: Handlers,
   { field, gracePeriodSeconds }: HandlerContext,
@@ -108,7 +108,7 @@ function validateHttpGet(
   ];
 }
 
-/** Rejects a pause that outlasts the grace period, as it would never end. */
+/** Rejects a pause that is longer than the grace period, because it would never end. */
 function validateSleep(seconds: number | bigint, grace: number | undefined, field: string): FieldError[] {
   if (grace === undefined || (seconds >= 0 && seconds <= grace)) return [];
   const text = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;

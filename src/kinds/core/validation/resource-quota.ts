@@ -49,7 +49,7 @@ export function validateResourceQuota({ spec = {} }: ResourceQuota): FieldError[
   ];
 }
 
-/** Rejects other scopes: what has been counted so far would be wrong. */
+/** Rejects changed scopes, which would make the counts so far wrong. */
 export function validateResourceQuotaUpdate({ spec = {} }: ResourceQuota, old: ResourceQuota): FieldError[] {
   const [fresh, stored] = [new Set(spec.scopes), new Set(old.spec?.scopes)];
   if (fresh.size === stored.size && [...fresh].every((scope) => stored.has(scope))) return [];

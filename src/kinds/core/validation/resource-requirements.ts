@@ -27,7 +27,7 @@ export interface RequirementRules {
 
 const ofContainers: RequirementRules = { validateName: validateContainerResourceName, claims: new Set() };
 
-/** Requests and limits: known names, no negative amounts, no request above its limit. */
+/** Validates requests and limits: known names, no negative amounts, no request above its limit. */
 export function validateResourceRequirements(
   resources: ResourceRequirements,
   field: string,
@@ -54,7 +54,7 @@ export function validateResourceRequirements(
   ];
 }
 
-/** An amount of one resource: not negative, and whole where the resource cannot be divided. */
+/** Validates an amount, which is not negative, and whole if the resource cannot be divided. */
 export function validateResourceAmount(name: string, amount: string | undefined, field: string): FieldError[] {
   const errors = validateQuantityNotNegative(amount, field);
   const quantity = parsedQuantity(amount);
@@ -83,7 +83,7 @@ function validateAgainstLimit(
   return [fieldError.invalid(`${field}.requests`, request, `must be ${relation} ${name} limit of ${limits[name]}`)];
 }
 
-/** Pages are handed out whole. */
+/** Only whole pages can be used. */
 function validatePages(name: string, amount: string | undefined, field: string): FieldError[] {
   if (!isHugePages(name)) return [];
   const [pages, page] = [parsedQuantity(amount), hugePageSize(name)];
@@ -96,7 +96,7 @@ function validateHugePagesWithOthers(names: readonly string[], field: string): F
   return alone ? [fieldError.forbidden(field, "HugePages require cpu or memory")] : [];
 }
 
-/** Claims that a container takes part in: those of its pod, each of their requests once. */
+/** Validates the claims that a container uses. They are claims of its pod, each request once. */
 function validateClaims(used: readonly ResourceClaim[], claims: ReadonlySet<string>, field: string): FieldError[] {
   const whole = new Set<string>();
   const parts = new Set<string>();

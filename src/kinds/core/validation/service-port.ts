@@ -8,7 +8,7 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const protocols = ["SCTP", "TCP", "UDP"];
 
-/** Validates the ports of a Service: where it listens, and where it leads. */
+/** Validates the ports of a Service and their targets. */
 export function validateServicePorts(ports: readonly ServicePort[], field: string): FieldError[] {
   const names = new Set<string>();
   return validateEach(ports, (port, at) => {

@@ -8,8 +8,8 @@ const frozenText = "may not change once set";
 const familiesMax = 2;
 
 /**
- * Rejects other addresses: they are given for good. A second family may come, and go with `ipFamilyPolicy:
- * SingleStack`. Everything is open on the way to and from ExternalName.
+ * Rejects other addresses, which are permanent. A second family may be added, and removed with `ipFamilyPolicy:
+ * SingleStack`. A change to or from ExternalName may change all of them.
  */
 export function validateServiceUpdate({ spec = {} }: Service, { spec: stored = {} }: Service): FieldError[] {
   const isExternal = spec.type === "ExternalName" || stored.type === "ExternalName";
@@ -53,7 +53,7 @@ function validateDualList(
   return errors;
 }
 
-/** Upstream looks at the class alone once more on updates. */
+/** Upstream checks the class again on updates. */
 function validateClass(spec: ServiceSpec, stored: ServiceSpec): FieldError[] {
   const { loadBalancerClass: value } = spec;
   const isKept = spec.type === "LoadBalancer" && stored.type === "LoadBalancer";

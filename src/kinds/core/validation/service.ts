@@ -27,7 +27,7 @@ const balancerOnlyText = "may only be used when `type` is 'LoadBalancer'";
 
 /**
  * Validates a Service with its defaults, addresses and ports.
- * @param old what is replaced: addresses and ranges that came before their rules stay
+ * @param old replaced Service, whose addresses and ranges are accepted even if newer rules reject them
  */
 export function validateService(service: Service, old?: Service): FieldError[] {
   const { spec = {} } = service;
@@ -65,7 +65,7 @@ export function validateServiceStatus({ spec, status }: Service): FieldError[] {
   return validateEach(points, (point, at) => validatePoint(point, `${field}[${at}]`));
 }
 
-/** A headless service asks for no address: clients look up those of its endpoints. */
+/** A headless Service has no address. Clients look up those of its endpoints. */
 export function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
   return clusterIPs.length === 1 && clusterIPs[0] === "None";
 }
@@ -134,7 +134,7 @@ function validateExternalIp(ip: string, isKnown: boolean, field: string): FieldE
   return errors.length === 0 ? validateNonSpecialIp(ip, field) : errors;
 }
 
-/** Node ports are for the types that have them, and each pair of protocol and port occurs once. */
+/** Validates node ports, which only some types have. Each pair of protocol and port occurs once. */
 function validateUnique(ports: readonly ServicePort[], type: string | undefined, field: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [at, { nodePort = 0 }] of ports.entries()) {
@@ -158,7 +158,7 @@ function validateUnique(ports: readonly ServicePort[], type: string | undefined,
   return errors;
 }
 
-/** Validates the clients of the load balancer: in the field, or in the annotation that came before it. */
+/** Validates the allowed clients of the load balancer, in the field or in the older annotation. */
 function validateSourceRanges({ metadata }: Service, spec: ServiceSpec, old: Service | undefined): FieldError[] {
   const { loadBalancerSourceRanges: ranges = [] } = spec;
   const annotation = metadata.annotations?.[rangesAnnotation];
@@ -210,7 +210,7 @@ function validateExternalTraffic(spec: ServiceSpec): FieldError[] {
   return [...errors, ...validateHealthCheckPort(spec.healthCheckNodePort ?? 0, needsHealthCheck(spec))];
 }
 
-/** Nodes tell the load balancer whether they have endpoints when only they may answer. */
+/** Validates the port on which nodes tell the load balancer whether they have endpoints. */
 export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === "LoadBalancer" && externalTrafficPolicy === "Local";
 }

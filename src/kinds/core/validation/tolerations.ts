@@ -39,7 +39,7 @@ function validateValue(value: string, operator: string, field: string): FieldErr
       return [fieldError.invalid(`${field}.operator`, value, "value must be empty when `operator` is 'Exists'")];
     case "Lt":
     case "Gt":
-      // Comparisons are behind a gate, and the error names them nevertheless.
+      // The error names comparisons although they are behind a gate.
       return [fieldError.notSupported(`${field}.operator`, operator, [...operators, "Lt", "Gt"])];
     default:
       return [fieldError.notSupported(`${field}.operator`, operator, operators)];

@@ -16,11 +16,11 @@ import {
 import { validateProjectedVolume } from "./projected-volume.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 
-/** The sources of a pod's volume, by the field that holds them. */
+/** Sources of a pod's volume, by field. */
 export type VolumeSources = Required<Omit<core.Volume, "name">>;
 export type VolumeSourceName = keyof VolumeSources;
 
-/** The empty text is a type too. */
+/** The empty text is also a type. */
 const hostPathTypes = [
   "",
   "BlockDevice",

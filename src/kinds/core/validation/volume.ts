@@ -7,7 +7,7 @@ import { type VolumeSourceName, type VolumeSources, volumeSourceRules } from "./
 
 /** Sources whose fields upstream names by another path. */
 const pathOfSource: Readonly<Record<string, string>> = { gcePersistentDisk: "persistentDisk" };
-/** Sources that upstream spells differently when they are one too many. */
+/** Sources that upstream spells differently in the error for a second source. */
 const pathOfSurplus: Readonly<Record<string, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };
 const iscsiNameCharactersMax = 64;
 const sourceNames = Object.keys(volumeSourceRules) as VolumeSourceName[];

@@ -22,7 +22,7 @@ export function validateWindowsOptions(
   ];
 }
 
-/** Requires all containers of a pod to be host processes when one is, and the pod to use the host's network. */
+/** If one container is a host process, requires the same of all others, and the host's network for the pod. */
 export function validateHostProcesses(
   spec: PodSpec,
   containers: readonly PlacedContainer[],
