@@ -41,17 +41,22 @@ export function readSmallFile(disk: Disk, name: string, bytesMax: number): Uint8
   }
 }
 
-/** Writes a small file atomically: after a crash it has the old bytes or the new ones, never a mixture. */
-export async function replaceFile(disk: Disk, name: string, bytes: Uint8Array): Promise<void> {
-  const aside = `${name}.new`;
-  if (disk.list().includes(aside)) disk.remove(aside);
-  const file = disk.open(aside, "create");
+/** Creates a file and syncs its bytes. The caller syncs the directory. */
+export async function writeNewFile(disk: Disk, name: string, bytes: Uint8Array): Promise<void> {
+  const file = disk.open(name, "create");
   try {
     await file.write(bytes, 0);
     await file.sync();
   } finally {
     file.close();
   }
+}
+
+/** Writes a small file atomically: after a crash it has the old bytes or the new ones, never a mixture. */
+export async function replaceFile(disk: Disk, name: string, bytes: Uint8Array): Promise<void> {
+  const aside = `${name}.new`;
+  if (disk.list().includes(aside)) disk.remove(aside);
+  await writeNewFile(disk, aside, bytes);
   disk.rename(aside, name);
   await disk.syncDirectory();
 }

@@ -3,7 +3,7 @@ import type { SnapshotMeta } from "../core/snapshot.ts";
 import { noIndex, noMember, noTerm } from "../core/ids.ts";
 import type { Membership } from "../core/membership.ts";
 import { guardDirectory } from "./directory-guard.ts";
-import type { Disk, DiskFile } from "./disk.ts";
+import { type Disk, type DiskFile, writeNewFile } from "./disk.ts";
 import { FileLog, type FileLogTuning, firstSegmentBytes } from "./file-log.ts";
 import { checkOwner, readIdentity, writeIdentity, type Identity, type Owner } from "./identity.ts";
 import { LogError, rejoinAdvice } from "./log-error.ts";
@@ -131,13 +131,7 @@ async function writeFirstSegment(disk: Disk, logId: string, base: SnapshotMeta):
     chain = encodeRecord(record, { segment: 1, salt, write: 1, chain, lastOfWrite }, bytes, offset);
     offset += recordBytes(record);
   }
-  const file = disk.open(createdFile, "create");
-  try {
-    await file.write(bytes, 0);
-    await file.sync();
-  } finally {
-    file.close();
-  }
+  await writeNewFile(disk, createdFile, bytes);
 }
 
 async function nameFirstSegment(disk: Disk): Promise<void> {

@@ -31,7 +31,8 @@ const formatMessage = "quantities must match the regular expression '^([+-]?[0-9
 const numberMessage = "unable to parse numeric part of quantity";
 const suffixMessage = "unable to parse quantity's suffix";
 
-const decimalExponents: ReadonlyMap<string, number> = new Map([
+/** Powers of ten by suffix. */
+export const decimalExponents: ReadonlyMap<string, number> = new Map([
   ["n", -9],
   ["u", -6],
   ["m", -3],
@@ -47,7 +48,7 @@ const decimalSuffixes: ReadonlyMap<number, string> = new Map(
   [...decimalExponents].map(([suffix, exponent]) => [exponent, suffix]),
 );
 /** Suffixes by power of 1024. */
-const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const;
+export const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const;
 
 /**
  * Matches most quantities in use: up to three digits, which cannot be shortened, and a suffix that cannot exceed the

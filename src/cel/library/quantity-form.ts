@@ -1,6 +1,8 @@
+import { binarySuffixes, decimalExponents } from "../../api/quantity.ts";
+
 /**
- * How upstream holds an amount: as a 64-bit number of powers of ten, or, where it is too large or too fine for that, as
- * a decimal. A decimal is not an integer, even where it is whole. Nor is a number with a scale below zero.
+ * The form in which upstream holds an amount: a 64-bit number of powers of ten or, for one that is too large or too fine,
+ * a decimal. A decimal is not an integer, even if it is whole. Nor is a number with a scale below zero.
  */
 export interface QuantityForm {
   readonly amount: Amount | undefined;
@@ -20,20 +22,8 @@ const decimalDigitsMax = 18;
 const binaryDigitsMax = 15;
 const scaleMin = -9;
 const decimalForm: QuantityForm = { amount: undefined, keepsText: false };
-const suffixExponents: ReadonlyMap<string, number> = new Map([
-  ["n", -9],
-  ["u", -6],
-  ["m", -3],
-  ["", 0],
-  ["k", 3],
-  ["M", 6],
-  ["G", 9],
-  ["T", 12],
-  ["P", 15],
-  ["E", 18],
-]);
 const binaryExponents: ReadonlyMap<string, number> = new Map(
-  ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].map((suffix, at) => [suffix, 10 * (at + 1)]),
+  binarySuffixes.map((suffix, power) => [suffix, 10 * power] as const).filter(([suffix]) => suffix !== ""),
 );
 
 /** Returns the form of a text that is a quantity. */
@@ -51,7 +41,7 @@ export function readForm(text: string): QuantityForm {
 }
 
 function exponentOf(suffix: string): number {
-  return suffixExponents.get(suffix) ?? Number(suffix.slice(1));
+  return decimalExponents.get(suffix) ?? Number(suffix.slice(1));
 }
 
 function decimalAmount(whole: string, fraction: string, exponent: number): QuantityForm {

@@ -41,13 +41,12 @@ class EntryTable {
   }
 }
 
-/** A map of computed values. */
-export class EntryMap extends ValueMap {
-  readonly #table = new EntryTable();
+class TableMap extends ValueMap {
+  readonly #table: EntryTable;
 
-  constructor(entries: Iterable<Entry>) {
+  constructor(table: EntryTable) {
     super();
-    for (const [key, value] of entries) this.#table.set(key, value);
+    this.#table = table;
   }
 
   get size(): number {
@@ -63,20 +62,23 @@ export class EntryMap extends ValueMap {
   }
 }
 
+/** A map of computed values. */
+export class EntryMap extends TableMap {
+  constructor(entries: Iterable<Entry>) {
+    const table = new EntryTable();
+    for (const [key, value] of entries) table.set(key, value);
+    super(table);
+  }
+}
+
 /** A map that is being built, by a literal or a loop. */
-export class GrowingMap extends ValueMap {
-  readonly #table = new EntryTable();
+export class GrowingMap extends TableMap {
+  readonly #table: EntryTable;
 
-  get size(): number {
-    return this.#table.size;
-  }
-
-  find(key: Value): Result | undefined {
-    return this.#table.find(key);
-  }
-
-  keys(): Iterable<Value> {
-    return this.#table.keys();
+  constructor() {
+    const table = new EntryTable();
+    super(table);
+    this.#table = table;
   }
 
   set(key: Value, value: Value): void {

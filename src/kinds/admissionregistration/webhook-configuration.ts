@@ -27,3 +27,18 @@ export function webhookConfigurationCells({ webhooks = [] }: WebhookConfiguratio
 export function defaultWebhookRule(rule: RuleWithOperations): void {
   rule.scope ??= "*";
 }
+
+/** Texts for `kubectl explain` about the fields that both kinds of webhooks have. */
+export const webhookDescriptions = {
+  name: "Full name of the webhook.",
+  clientConfig: "Address of the webhook.",
+  rules: "Requests that it is called for.",
+  failurePolicy: "Effect when the webhook cannot be reached: Fail or Ignore.",
+  matchPolicy: "Exact, or Equivalent: requests of other versions are converted.",
+  namespaceSelector: "Selects namespaces by their labels.",
+  objectSelector: "Selects objects by their labels.",
+  sideEffects: "None or NoneOnDryRun.",
+  timeoutSeconds: "Time for the answer in seconds; 10 by default.",
+  admissionReviewVersions: "Versions of the request that it understands, the best first.",
+  matchConditions: "Expressions that all have to be true.",
+} as const;
