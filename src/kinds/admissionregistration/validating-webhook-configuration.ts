@@ -3,6 +3,7 @@ import {
   defaultWebhookRule,
   webhookConfigurationStrategy,
   webhookConfigurationCells,
+  webhookDescriptions,
 } from "./webhook-configuration.ts";
 
 export const validatingWebhookConfiguration = builtInKind(
