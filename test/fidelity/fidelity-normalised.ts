@@ -4,6 +4,8 @@ import { normalised } from "../vectors/normalised.ts";
 const age = /^(\d+[smhd])+$|^<invalid>$/;
 const hostAndPort = /\b\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}\b/g;
 const suffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}\b/;
+/** Longest prefixes of generated names, of labels and of subdomains. */
+const prefixLengths = [248, 58];
 const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n?/;
 
 /**
@@ -33,19 +35,32 @@ function withoutChance(value: JsonValue, generateName: string, key = ""): JsonVa
 /** A generated name with the place of its suffix marked. Prefixes are cut where the name would be too long. */
 function withoutSuffix(text: string, generateName: string): string {
   if (generateName === "") return text;
-  const [first = "", ...rest] = text.split(generateName);
-  return first + rest.map((part) => generateName + part.replace(suffix, "<random>")).join("");
+  const prefixes = [generateName, ...prefixLengths.map((length) => generateName.slice(0, length))];
+  return [...new Set(prefixes)].reduce(withoutSuffixOf, text);
+}
+
+function withoutSuffixOf(text: string, prefix: string): string {
+  const [first = "", ...rest] = text.split(prefix);
+  return first + rest.map((part) => prefix + part.replace(suffix, "<random>")).join("");
 }
 
 function withoutAges(table: JsonObject): JsonObject {
   const columns = listOf(table["columnDefinitions"]).map(({ description: _prose, ...column }) => column);
   const rows = listOf(table["rows"]).map((row) => ({
     ...row,
-    cells: (row["cells"] as JsonValue[]).map((cell, at) =>
-      typeof cell === "string" && age.test(cell) && columns[at]?.["name"] !== "Completions" ? "<age>" : cell,
-    ),
+    cells: (row["cells"] as JsonValue[]).map((cell, at) => (isAge(cell, columns[at]) ? "<age>" : shownCell(cell))),
   }));
   return { ...table, columnDefinitions: columns, rows };
+}
+
+function isAge(cell: JsonValue, column: JsonObject | undefined): boolean {
+  return typeof cell === "string" && age.test(cell) && column?.["name"] !== "Completions";
+}
+
+/** A cell with the placeholders that its value has as a field. */
+function shownCell(cell: JsonValue): JsonValue {
+  const asUser = normalised(cell, "username");
+  return asUser === cell ? normalised(cell, "clusterIP") : asUser;
 }
 
 function listOf(value: JsonValue | undefined): JsonObject[] {
