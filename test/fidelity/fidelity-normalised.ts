@@ -1,11 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import { normalised } from "../vectors/normalised.ts";
 
-const age = /^(\d+[smhd])+$|^<invalid>$/;
+const age = /^(\d+[smhdy])+$|^<invalid>$/;
 const hostAndPort = /\b\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}\b/g;
 const suffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}\b/;
 /** Longest prefixes of generated names, of labels and of subdomains. */
 const prefixLengths = [248, 58];
+const lastSuffix = /[bcdfghjklmnpqrstvwxz2456789]{5}(?=["\\ ]|$)/g;
 const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n?/;
 
 /**
@@ -35,13 +36,15 @@ function withoutChance(value: JsonValue, generateName: string, key = ""): JsonVa
 /** A generated name with the place of its suffix marked. Prefixes are cut where the name would be too long. */
 function withoutSuffix(text: string, generateName: string): string {
   if (generateName === "") return text;
-  const prefixes = [generateName, ...prefixLengths.map((length) => generateName.slice(0, length))];
-  return [...new Set(prefixes)].reduce(withoutSuffixOf, text);
+  const [first = "", ...rest] = text.split(generateName);
+  const whole = first + rest.map((part) => generateName + part.replace(suffix, "<random>")).join("");
+  return prefixLengths
+    .filter((length) => length < generateName.length)
+    .reduce((shown, length) => withoutSuffixOf(shown, generateName.slice(0, length)), whole);
 }
 
 function withoutSuffixOf(text: string, prefix: string): string {
-  const [first = "", ...rest] = text.split(prefix);
-  return first + rest.map((part) => prefix + part.replace(suffix, "<random>")).join("");
+  return text.replace(lastSuffix, (found, at: number) => (text.slice(0, at).endsWith(prefix) ? "<random>" : found));
 }
 
 function withoutAges(table: JsonObject): JsonObject {

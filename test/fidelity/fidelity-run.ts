@@ -68,7 +68,7 @@ export class FidelityRun {
     // The recorded texts have some of the values that differ from run to run.
     const shownWant = { ...want, answer: comparableAnswer(want.answer, generateNameIn(body)) };
     if (isTyped && equalJson(comparable(shownWant), comparable({ code, warnings, answer }))) return undefined;
-    return `${recorded.area}: ${recorded.title}: ${method} ${target}\n  expected ${shown(want)}\n  actual   ${shown(got)}`;
+    return `${recorded.area}: ${recorded.title}: ${method} ${target}\n  expected ${shown(shownWant)}\n  actual   ${shown(got)}`;
   }
 
   /** Removes what the last setup has made. */

@@ -11,9 +11,17 @@ export function normalised(value: JsonValue, key = ""): JsonValue {
   for (const [name, part] of Object.entries(value)) {
     const shown = normalised(part, name);
     const place = name.replace(generatedVolume, shownVolume);
-    result[place] = name === "managedFields" && Array.isArray(shown) ? shown.toSorted(byOwner) : shown;
+    result[place] = Array.isArray(shown) ? inSomeOrder(name, shown) : shown;
   }
-  return administrators.has(String(value["username"])) ? withoutCredentials(result) : result;
+  const { username } = value;
+  return typeof username === "string" && administrators.has(username) ? withoutCredentials(result) : result;
+}
+
+/** A list in an order of its own, where the order means nothing. */
+function inSomeOrder(name: string, list: JsonValue[]): JsonValue[] {
+  if (name === "managedFields") return list.toSorted(byOwner);
+  const isAnyOrder = name === "resourceRules" || name === "nonResourceRules";
+  return isAnyOrder ? list.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) : list;
 }
 
 /** An administrator without what depends on how they have logged in. */
