@@ -122,7 +122,13 @@ function creation(target: string, object: object): SetupRequest {
 function fidelityCaseOf(recorded: Recorded): FidelityCase {
   const { part, kind, what, request, expected } = recorded;
   const stands = [request, ...recorded.setup.slice(0, 1)].some(({ target }) => standingNamespace.test(target));
-  const setup = stands ? recorded.setup.filter(({ save }) => save !== undefined) : recorded.setup;
+  const first: SetupRequest = { ...request, target: request.target.split("?")[0] ?? "" };
+  const setup =
+    what === "create again"
+      ? [first]
+      : stands
+        ? recorded.setup.filter(({ save }) => save !== undefined)
+        : recorded.setup;
   const { headers } = expected;
   const contentType = headers["Content-Type"];
   return {
