@@ -217,6 +217,7 @@ class ResourceInfos {
       columns: tableColumns(entry.kind, tableEntries[groupResource]),
       table: kind.table,
       sensitive: kind.sensitive,
+      specAnnotation: kind.specAnnotation,
       selectableFields: selectableFields(fieldSelectorEntries[groupResource] ?? [], kind.labels?.readers),
       ...(kind.labels?.refusal === undefined ? {} : { labelRefusal: kind.labels.refusal }),
       subresources: new Map(entry.subresources.map((sub) => [sub.name, subresourceInfo(sub, this.#types)])),

@@ -5,7 +5,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import { nextTurn } from "../api/turn.ts";
-import { validateObjectMeta } from "../api/validation/object-meta.ts";
+import { validateObjectMeta, validatePrefixSegment } from "../api/validation/object-meta.ts";
 import type { ApplyResult } from "../storage/store.ts";
 import type { Entry } from "../api/entry.ts";
 import { judgeObject } from "./judge-object.ts";
@@ -152,6 +152,11 @@ function allocate({ kind, object, subresource, context, settlement }: Write): Pr
 function refuseInvalid(write: Write): Promise<void> | void {
   const { kind, object, strategy } = write;
   const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules(object));
+  if (strategy.validatesPrefix === false) {
+    return followedBy(judgeObject(write, metadataErrors), () =>
+      kind.refuseInvalid(object, validatePrefixSegment(object.metadata)),
+    );
+  }
   if (strategy.metaRules !== "none") return judgeObject(write, metadataErrors);
   // The metadata rules of some kinds include those of every object. For the other kinds, these come last.
   return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));

@@ -11,10 +11,11 @@ import type { Write } from "./write.ts";
 export function judgeObject(write: Write, metadataErrors: readonly FieldError[]): Promise<void> | void {
   const { kind, object, old, strategy, context } = write;
   if (strategy.examine === undefined) {
-    const { info, declarative } = kind.parts;
+    const { info, declarative, writeRule } = kind.parts;
+    const ruled = writeRule?.(write) ?? [];
     const version = context.version ?? info;
     const problems = objectProblems(object, old, { strategy, version, info, declarative });
-    return kind.refuseInvalid(object, [...metadataErrors, ...problems]);
+    return kind.refuseInvalid(object, [...ruled, ...metadataErrors, ...problems]);
   }
   return followedBy(strategy.examine({ object, old, metadataErrors }), ({ errors, warnings }) => {
     kind.refuseInvalid(object, [...metadataErrors, ...errors]);

@@ -35,6 +35,8 @@ export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
   readonly descriptions?: DescriptionsByType | undefined;
   /** The objects hold confidential values, which no error may show. */
   readonly sensitive?: true | undefined;
+  /** Annotation that stands for a field of the spec. */
+  readonly specAnnotation?: string | undefined;
 }
 
 /**
@@ -95,6 +97,7 @@ type BuiltInRules<R extends GeneratedResource> = {
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>>;
   readonly descriptions?: DescriptionsByType;
   readonly sensitive?: true;
+  readonly specAnnotation?: string;
 } & ([GeneratedResources[R]["subresources"]] extends [never]
   ? { readonly subresources?: never }
   : {
@@ -110,8 +113,7 @@ export function builtInKind<R extends GeneratedResource>(name: R, rules: BuiltIn
   const subresources = new Map<string, DeclaredEndpoint<GeneratedResources[R]["object"]>>(
     Object.entries(rules.subresources ?? {}),
   );
-  const { endpoint, table, labels, defaults, conversions, descriptions, sensitive } = rules;
-  return { ...at, name, endpoint, subresources, table, labels, defaults, conversions, descriptions, sensitive };
+  return { ...rules, ...at, name, subresources };
 }
 
 /** Declares a resource whose objects are stored. */

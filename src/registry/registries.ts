@@ -14,6 +14,7 @@ import { strategyOf } from "./kind.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
 import type { StoreObserver } from "./store-observer.ts";
+import type { WriteRule } from "./write-rule.ts";
 
 export interface RegistriesParts {
   readonly catalog: Catalog;
@@ -33,6 +34,8 @@ export interface RegistriesParts {
     | undefined;
   /** Returns the allocator of a resource; undefined for one that needs none. */
   readonly allocatorOf?: ((resource: GroupResource) => Allocator | undefined) | undefined;
+  /** Returns the rule about writes that depends on other objects; undefined for a resource without one. */
+  readonly writeRuleOf?: ((resource: GroupResource) => WriteRule | undefined) | undefined;
   /** Returns what measures the writes of a resource. */
   readonly observerOf?: ((resource: GroupResource) => StoreObserver) | undefined;
 }
@@ -112,6 +115,7 @@ export class Registries {
     const own = {
       strategy,
       allocator: allocatorOf?.(info),
+      writeRule: this.#parts.writeRuleOf?.(info),
       observer: this.#parts.observerOf?.(info),
       cacher: cachers.cacher(info.keyPrefix),
       ownedFields: (subresource: string) => ownedFieldsOf?.(info, subresource, hasStatus),

@@ -24,6 +24,7 @@ import type { RandomInt } from "./random-name.ts";
 import { refuseAbandoned, type RequestLifetime } from "./request-lifetime.ts";
 import type { StoreObserver, StoreOperation } from "./store-observer.ts";
 import type { Strategy } from "./strategy.ts";
+import type { WriteRule } from "./write-rule.ts";
 import { fieldErrorsMax } from "../api/validation/labels.ts";
 import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
 
@@ -51,6 +52,8 @@ export interface RegistryParts {
   readonly ownedFields?: FieldFilterFinder | undefined;
   /** Allocator of unique values, for resources that need them. */
   readonly allocator?: Allocator | undefined;
+  /** Rule about writes that depends on other objects; by default none. */
+  readonly writeRule?: WriteRule | undefined;
   readonly observer?: StoreObserver | undefined;
 }
 

@@ -12,6 +12,7 @@ import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { resourceQuota } from "../kinds/core/resource-quota.ts";
 import { ownedFieldsOf } from "../kinds/reset-fields.ts";
+import { adminAccessRule } from "../kinds/resource/admin-access.ts";
 import { ServiceAllocation, type ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { type Admission, type AdmissionPlugin, admissionChain } from "../registry/admission.ts";
 import type { AdmissionObserver } from "../registry/admission-observer.ts";
@@ -21,7 +22,8 @@ import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { Registries, type RegistriesParts } from "../registry/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
 
-export interface ServerRegistriesParts extends Omit<RegistriesParts, "admission" | "allocatorOf" | "ownedFieldsOf"> {
+export interface ServerRegistriesParts
+  extends Omit<RegistriesParts, "admission" | "allocatorOf" | "writeRuleOf" | "ownedFieldsOf"> {
   /** Without it Services get no addresses and ports. */
   readonly serviceNetwork?: ServiceNetwork | undefined;
   /** In their order; by default those that are on by default. */
@@ -66,6 +68,7 @@ export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
     ownedFieldsOf,
     allocatorOf: ({ group, resource }) =>
       group === "" && resource === "services" ? serviceAllocation?.allocator : undefined,
+    writeRuleOf: (resource) => adminAccessRule(resource, lookup),
   });
   return { registries, admission, quotas, serviceAllocation };
 }

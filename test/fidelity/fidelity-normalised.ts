@@ -1,9 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import { normalised } from "../vectors/normalised.ts";
 
-const age = /^(\d+[smhd])+$|^<invalid>$/;
+const age = /^(\d+[smhdy])+$|^<invalid>$/;
 const hostAndPort = /\b\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}\b/g;
 const suffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}\b/;
+/** Longest prefixes of generated names, of labels and of subdomains. */
+const prefixLengths = [248, 58];
+const lastSuffix = /[bcdfghjklmnpqrstvwxz2456789]{5}(?=["\\ ]|$)/g;
 const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n?/;
 
 /**
@@ -34,18 +37,33 @@ function withoutChance(value: JsonValue, generateName: string, key = ""): JsonVa
 function withoutSuffix(text: string, generateName: string): string {
   if (generateName === "") return text;
   const [first = "", ...rest] = text.split(generateName);
-  return first + rest.map((part) => generateName + part.replace(suffix, "<random>")).join("");
+  const whole = first + rest.map((part) => generateName + part.replace(suffix, "<random>")).join("");
+  return prefixLengths
+    .filter((length) => length < generateName.length)
+    .reduce((shown, length) => withoutSuffixOf(shown, generateName.slice(0, length)), whole);
+}
+
+function withoutSuffixOf(text: string, prefix: string): string {
+  return text.replace(lastSuffix, (found, at: number) => (text.slice(0, at).endsWith(prefix) ? "<random>" : found));
 }
 
 function withoutAges(table: JsonObject): JsonObject {
   const columns = listOf(table["columnDefinitions"]).map(({ description: _prose, ...column }) => column);
   const rows = listOf(table["rows"]).map((row) => ({
     ...row,
-    cells: (row["cells"] as JsonValue[]).map((cell, at) =>
-      typeof cell === "string" && age.test(cell) && columns[at]?.["name"] !== "Completions" ? "<age>" : cell,
-    ),
+    cells: (row["cells"] as JsonValue[]).map((cell, at) => (isAge(cell, columns[at]) ? "<age>" : shownCell(cell))),
   }));
   return { ...table, columnDefinitions: columns, rows };
+}
+
+function isAge(cell: JsonValue, column: JsonObject | undefined): boolean {
+  return typeof cell === "string" && age.test(cell) && column?.["name"] !== "Completions";
+}
+
+/** A cell with the placeholders that its value has as a field. */
+function shownCell(cell: JsonValue): JsonValue {
+  const asUser = normalised(cell, "username");
+  return asUser === cell ? normalised(cell, "clusterIP") : asUser;
 }
 
 function listOf(value: JsonValue | undefined): JsonObject[] {

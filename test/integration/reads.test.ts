@@ -45,6 +45,7 @@ describe("the table of resourceVersion and resourceVersionMatch", () => {
     [{ resourceVersion: "before" }, now, "after"],
     [{ resourceVersion: "before", limit: "10" }, old, "before"],
     [{ resourceVersion: "before", resourceVersionMatch: "Exact" }, old, "before"],
+    [{ resourceVersion: "00", resourceVersionMatch: "Exact" }, now, "after"],
     [{ resourceVersion: "before", resourceVersionMatch: "Exact", limit: "10" }, old, "before"],
     [{ resourceVersion: "before", resourceVersionMatch: "NotOlderThan" }, now, "after"],
     [{ resourceVersion: "before", resourceVersionMatch: "NotOlderThan", limit: "10" }, now, "after"],

@@ -26,10 +26,11 @@ const reports = await format(directory);
 for (const difference of reports.flatMap(({ differences }) => differences).slice(0, differencesPrintedMax)) {
   console.log(difference);
 }
-for (const { file, equal, total } of reports) {
-  console.log(`${file}: ${equal} equal, ${total - equal} different, ${total} total`);
+for (const { file, equal, total, decided = 0 } of reports) {
+  const byDecision = decided === 0 ? "" : `, ${decided} different by decision`;
+  console.log(`${file}: ${equal} equal, ${total - equal - decided} different${byDecision}, ${total} total`);
 }
-process.exit(reports.some(({ equal, total }) => equal < total) ? 1 : 0);
+process.exit(reports.some(({ equal, total, decided = 0 }) => equal + decided < total) ? 1 : 0);
 
 function celReport(report: ReturnType<typeof runCelVectors>[number]): FileReport {
   const differences = report.differences.map(

@@ -11,9 +11,22 @@ export function normalised(value: JsonValue, key = ""): JsonValue {
   for (const [name, part] of Object.entries(value)) {
     const shown = normalised(part, name);
     const place = name.replace(generatedVolume, shownVolume);
-    result[place] = name === "managedFields" && Array.isArray(shown) ? shown.toSorted(byOwner) : shown;
+    result[place] = Array.isArray(shown) ? inSomeOrder(name, shown) : shown;
   }
-  return result;
+  const { username } = value;
+  return typeof username === "string" && administrators.has(username) ? withoutCredentials(result) : result;
+}
+
+/** A list in an order of its own, where the order means nothing. */
+function inSomeOrder(name: string, list: JsonValue[]): JsonValue[] {
+  if (name === "managedFields") return list.toSorted(byOwner);
+  const isAnyOrder = name === "resourceRules" || name === "nonResourceRules";
+  return isAnyOrder ? list.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) : list;
+}
+
+/** An administrator without what depends on how they have logged in. */
+function withoutCredentials({ uid: _uid, extra: _extra, ...user }: JsonObject): JsonObject {
+  return user;
 }
 
 /** A document in which the placeholders of what was recorded are the values of this run. */
@@ -102,6 +115,8 @@ const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 const tokenLengthMin = 40;
 /** An object that is part of a message. */
 const quotedRevision = /(resourceVersion\\*":\s*\\*")\d+/g;
+const quotedAddress = /(clusterIPs?\\*":\s*\[?\\*")10\.0\.\d+\.\d+/g;
+const quotedPort = /(odePort\\*":\s*)3\d{4}/g;
 /** Lines of an answer in YAML. */
 const yamlRevision = /^( *resourceVersion: )"[1-9]\d*"$/gm;
 const yamlUid = /^( *uid: )[0-9a-f-]{36}$/gm;
@@ -124,7 +139,7 @@ const serverManagers: ReadonlySet<string> = new Set([
   "quorate",
 ]);
 
-const administrators: ReadonlySet<string> = new Set(["admin", "kubernetes-admin"]);
+const administrators: ReadonlySet<string> = new Set(["admin", "kubernetes-admin", "<admin>"]);
 
 function textOf(text: string, key: string): string {
   if (key === "resourceVersion" && /^[1-9]\d*$/.test(text)) return "<rv>";
@@ -134,11 +149,13 @@ function textOf(text: string, key: string): string {
   if ((key === "clusterIP" || key === "clusterIPs") && serviceAddress.test(text)) return "<ip>";
   if (key === "manager" && serverManagers.has(text)) return "<server>";
   if (key === "username" && administrators.has(text)) return "<admin>";
-  if (key === "token" && text.length > 40) return "<token>";
+  if (key === "expirationTimestamp") return "<time>";
   const year = new Date().getUTCFullYear();
   return text
     .replace(yamlRevision, '$1"<rv>"')
     .replace(quotedRevision, "$1<rv>")
+    .replace(quotedAddress, "$1<ip>")
+    .replace(quotedPort, "$1<port>")
     .replace(yamlUid, "$1<uid>")
     .replace(yamlDescription, "$1-")
     .replace(uuid, (found) => (found.includes(sentUuid) ? found : "<uuid>"))

@@ -7,6 +7,8 @@ export interface FileReport {
   readonly file: string;
   readonly total: number;
   readonly equal: number;
+  /** Cases for which the specification wants another answer than the recorded one, and gets it. */
+  readonly decided?: number;
   /** One text for each difference. */
   readonly differences: readonly string[];
 }

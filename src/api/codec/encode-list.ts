@@ -16,6 +16,7 @@ import {
   partialMetadataListKind,
   partialMetadataOfEntry,
   partialMetadataSchema,
+  showsStoredMetadata,
 } from "./partial-metadata.ts";
 import { isPlainJson, type Representation, type Transform } from "./representation.ts";
 import { decodeItem, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
@@ -138,7 +139,7 @@ function* jsonItems(
     for (const entry of page.entries) yield joinBytes([prefix, entry.body.subarray(1)]);
     return;
   }
-  if (representation.transform.kind === "partialMetadata") {
+  if (representation.transform.kind === "partialMetadata" && showsStoredMetadata(info)) {
     const prefix = typePrefix(partialMetadataKind(representation.transform.version));
     for (const entry of page.entries) yield joinBytes([prefix, metadataKey, metadataBytes(entry), closeBrace]);
     return;
@@ -156,7 +157,7 @@ function* documents(
   for (const entry of page.entries) {
     if (transform.kind === "none") yield decodeItem(entry, info);
     else if (transform.kind === "table") yield tableRow(decodeStored(entry, info), info, transform, nowMs);
-    else yield partialMetadataOfEntry(entry, transform.version);
+    else yield partialMetadataOfEntry(entry, info, transform.version);
   }
 }
 

@@ -7,7 +7,12 @@ import type { ResourceInfo } from "../scheme/resource.ts";
 import type { Entry } from "../entry.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, type TypedDocument } from "./encode-document.ts";
-import { partialMetadata, partialMetadataKind, partialMetadataSchema } from "./partial-metadata.ts";
+import {
+  partialMetadata,
+  partialMetadataKind,
+  partialMetadataSchema,
+  showsStoredMetadata,
+} from "./partial-metadata.ts";
 import { metaSchema } from "./meta-schema.ts";
 import { isPlainJson, type Representation } from "./representation.ts";
 import { decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
@@ -28,7 +33,8 @@ export function encodeObject(
     return joinBytes([typePrefix(info), entry.body.subarray(1), newline]);
   }
   const { mediaType, transform, pretty } = representation;
-  if (mediaType === "application/json" && transform.kind === "partialMetadata" && !pretty) {
+  const isPartial = transform.kind === "partialMetadata" && showsStoredMetadata(info);
+  if (mediaType === "application/json" && isPartial && !pretty) {
     return joinBytes([typePrefix(partialMetadataKind(transform.version)), metadataKey, metadataBytes(entry), closing]);
   }
   return encodeDecoded(decodeStored(entry, info), info, representation, nowMs);
@@ -71,7 +77,7 @@ export function transformed(
         schema: info.form.kind === "struct" ? info.form.schema : undefined,
       };
     case "partialMetadata":
-      return { document: partialMetadata(object, transform.version), schema: partialMetadataSchema() };
+      return { document: partialMetadata(object, info, transform.version), schema: partialMetadataSchema() };
     case "table":
       return { document: tableOf([object], info, transform, nowMs), schema: undefined };
   }

@@ -13,7 +13,12 @@ import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, encodeEnvelope, type TypedDocument } from "./encode-document.ts";
 import { statusSchema, transformed } from "./encode-object.ts";
 import { stringifyJson } from "./json.ts";
-import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
+import {
+  partialMetadata,
+  partialMetadataKind,
+  partialMetadataOfEntry,
+  showsStoredMetadata,
+} from "./partial-metadata.ts";
 import { encodeWatchFrame } from "./protobuf.ts";
 import { prepareEntries } from "./prepare-entries.ts";
 import type { Representation } from "./representation.ts";
@@ -73,9 +78,11 @@ function partialJsonFrames(format: string, info: ResourceInfo, version: "v1" | "
   const prefix = typePrefix(partialMetadataKind(version));
   return {
     format,
-    event: (type, entry) => joinBytes([eventPrefixes[type], prefix, metadataKey, metadataBytes(entry), metadataEnd]),
+    event: showsStoredMetadata(info)
+      ? (type, entry) => joinBytes([eventPrefixes[type], prefix, metadataKey, metadataBytes(entry), metadataEnd])
+      : (type, entry) => jsonEvent(type, partialMetadataOfEntry(entry, info, version)),
     bookmark: (revision, initialEventsEnd) =>
-      jsonEvent("BOOKMARK", partialMetadata(bookmarkObject(info, revision, initialEventsEnd), version)),
+      jsonEvent("BOOKMARK", partialMetadata(bookmarkObject(info, revision, initialEventsEnd), info, version)),
     error: errorFrame,
   };
 }

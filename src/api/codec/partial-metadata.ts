@@ -1,6 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
-import type { KubeObject } from "../object-meta.ts";
+import type { KubeObject, ObjectMeta } from "../object-meta.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
 import { metaGroup } from "../vendor.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import type { Entry } from "../entry.ts";
@@ -35,13 +36,31 @@ export function partialMetadataSchema(): StructSchema {
 }
 
 /** Returns the metadata alone, as `PartialObjectMetadata`. */
-export function partialMetadata(object: KubeObject, version: MetaVersion): JsonObject {
-  return { ...typeOf(version), metadata: object.metadata as JsonObject };
+export function partialMetadata(
+  { metadata }: Pick<KubeObject, "metadata">,
+  { specAnnotation }: ResourceInfo,
+  version: MetaVersion,
+): JsonObject {
+  const shown = specAnnotation === undefined ? metadata : withoutAnnotation(metadata, specAnnotation);
+  return { ...typeOf(version), metadata: shown as JsonObject };
 }
 
 /** Returns the same from a stored object, reading nothing but its metadata. */
-export function partialMetadataOfEntry(entry: Entry, version: MetaVersion): JsonObject {
-  return { ...typeOf(version), metadata: parseJson(metadataBytes(entry), { strict: false }).value };
+export function partialMetadataOfEntry(entry: Entry, info: ResourceInfo, version: MetaVersion): JsonObject {
+  const metadata = parseJson(metadataBytes(entry), { strict: false }).value as unknown as ObjectMeta;
+  return partialMetadata({ metadata }, info, version);
+}
+
+/** Reports whether the metadata is shown as it is stored. */
+export function showsStoredMetadata({ specAnnotation }: ResourceInfo): boolean {
+  return specAnnotation === undefined;
+}
+
+function withoutAnnotation(metadata: ObjectMeta, name: string): ObjectMeta {
+  const { annotations, ...rest } = metadata;
+  if (annotations?.[name] === undefined) return metadata;
+  const { [name]: _hidden, ...others } = annotations;
+  return Object.keys(others).length === 0 ? rest : { ...metadata, annotations: others };
 }
 
 function typeOf(version: MetaVersion): { kind: string; apiVersion: string } {

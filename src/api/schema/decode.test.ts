@@ -15,10 +15,10 @@ describe("decoding a built-in object", () => {
   const cases: readonly [name: string, type: string, input: JsonValue, output: string][] = [
     ["writes empty structs", "core/v1.Pod", {}, '{"metadata":{},"spec":{"containers":null},"status":{}}'],
     [
-      "keeps the type in front and orders fields by declaration",
+      "keeps the type in front and orders fields by declaration, keys of maps by name",
       "core/v1.ConfigMap",
       { data: { b: "1", a: "2" }, metadata: { namespace: "d", name: "n" }, apiVersion: "v1", kind: "ConfigMap" },
-      '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","namespace":"d"},"data":{"b":"1","a":"2"}}',
+      '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","namespace":"d"},"data":{"a":"2","b":"1"}}',
     ],
     [
       "leaves out null, zero and empty",

@@ -1,3 +1,4 @@
+import { compareTexts } from "../code-points.ts";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../json.ts";
 import { DecodeTypeError, goStructName, goTypeOf, type PlaceSegment, placeOf, wrongType } from "./decode-error.ts";
 import { isEmptyCollection, keepGivenEmpty, noteGivenEmpty } from "./given-empty.ts";
@@ -264,7 +265,7 @@ class MapDecoder implements Decoder {
     if (!isJsonObject(value)) throw wrongType(value, goTypeOf(this.#schema), run.place());
     this.#values ??= decoderOf(this.#schema.values);
     const values = this.#values;
-    let map = run.takesOver && Object.getPrototypeOf(value) === null ? value : shallowCopy(value);
+    let map = inKeyOrder(value, run.takesOver);
     const at = run.segments.push(0) - 1;
     for (const key of Object.keys(value)) {
       run.segments[at] = { key };
@@ -285,6 +286,16 @@ class MapDecoder implements Decoder {
   isEmpty(value: JsonValue): boolean {
     return isJsonObject(value) && Object.keys(value).length === 0;
   }
+}
+
+/** Returns the map with its keys in the order in which Go writes them; itself if it is so, and may be taken over. */
+function inKeyOrder(map: JsonObject, takesOver: boolean): JsonObject {
+  const keys = Object.keys(map);
+  const isOrdered = keys.every((key, at) => at === 0 || compareTexts(keys[at - 1] as string, key) < 0);
+  if (isOrdered) return takesOver && Object.getPrototypeOf(map) === null ? map : shallowCopy(map);
+  const ordered = emptyJsonObject();
+  for (const key of keys.sort(compareTexts)) ordered[key] = map[key] as JsonValue;
+  return ordered;
 }
 
 /** Decodes a type that is either a struct or something else: a list of structs, or a flag. */

@@ -50,6 +50,8 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly converter?: VersionConverter;
   /** True if the objects hold confidential values, which no error may show. */
   readonly sensitive?: true | undefined;
+  /** Annotation that stands for a field of the spec, and so is missing where the metadata is shown alone. */
+  readonly specAnnotation?: string | undefined;
   /** Deprecation in the served release, if there is one. */
   readonly deprecation?: Deprecation;
   /** True while the definition is being deleted, when nothing can be created any more. */

@@ -42,6 +42,13 @@ export function dnsSubdomainProblems(text: string): string[] {
   ];
 }
 
+/** Returns the same in the words of rules that types declare, which count bytes. */
+export function declaredSubdomainProblems(text: string): string[] {
+  const problems = dnsSubdomainProblems(text);
+  const isTooLong = Buffer.byteLength(text) > dnsSubdomainBytesMax;
+  return isTooLong ? [`must be no more than ${dnsSubdomainBytesMax} bytes`, ...problems.slice(1)] : problems;
+}
+
 /** Returns the problems of a DNS subdomain that may start with a wildcard: `*.example.com`. */
 export function wildcardDnsProblems(text: string): string[] {
   const labels = text.startsWith("*.") ? text.slice(2).split(".") : [];

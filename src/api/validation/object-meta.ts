@@ -158,6 +158,12 @@ function validateNames(
   return errors;
 }
 
+/** Validates `generateName` by the rule of every object: names are segments of paths. */
+export function validatePrefixSegment({ generateName = "" }: ObjectMeta): FieldError[] {
+  const problems = pathSegmentProblems(`${generateName}x`);
+  return problems.map((problem) => fieldError.invalid("metadata.generateName", generateName, problem));
+}
+
 function validateNamespace(meta: ObjectMeta, namespaced: boolean, path: string): FieldError[] {
   const namespace = meta.namespace ?? "";
   const field = `${path}.namespace`;

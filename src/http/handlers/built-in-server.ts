@@ -1,4 +1,5 @@
 import { status } from "../../api/status.ts";
+import { parsePatchType, type PatchTypes } from "../../apply/patch/patch-type.ts";
 import { header } from "../../request/exchange.ts";
 import { producedTypes, refuseUnproduced } from "../produced-types.ts";
 import type { HandlerParts } from "./endpoint.ts";
@@ -17,10 +18,15 @@ const rules: ServerRules = {
   refuseSubresource() {
     throw status.resourceNotServed();
   },
-  refuseAccept({ exchange, request: { verb }, parts }, endpoint) {
+  refuseMediaTypes({ exchange, request: { verb }, parts }, endpoint) {
     if (endpoint.kind === "connection") return;
+    if (verb === "patch") parsePatchType(header(exchange.request, "content-type") ?? "", patchTypes(parts));
     const isCollection = verb === "list" || verb === "watch";
     const produced = isCollection ? producedTypes.collections : producedTypes.documents;
     refuseUnproduced(header(exchange.request, "accept"), produced, parts.cbor);
   },
 };
+
+function patchTypes({ cbor }: HandlerParts): PatchTypes {
+  return { strategic: true, cbor };
+}

@@ -84,11 +84,13 @@ export async function readPage(
 ): Promise<Page> {
   const { resourceVersion, match, limit } = options;
   if (options.continue !== "") return continuePage(cacher, store, selection, options);
-  const exact = match === "Exact" || (match === "" && limit > 0 && (resourceVersion ?? 0) > 0);
+  const exact = (resourceVersion ?? 0) > 0 && (match === "Exact" || (match === "" && limit > 0));
   if (!exact) {
-    await cacher.whenFresh(() => waitForVersion(store, resourceVersion), resourceVersion === undefined);
+    // "00" passes as an exact version, and upstream's store reads the newest state then.
+    const isNewest = resourceVersion === undefined || match === "Exact";
+    await cacher.whenFresh(() => waitForVersion(store, isNewest ? undefined : resourceVersion), isNewest);
     // Upstream's cache answers reads at any version, and does not page.
-    return pageAt(cacher, selection, { limit: resourceVersion === 0 ? 0 : limit });
+    return pageAt(cacher, selection, { limit: isNewest || resourceVersion !== 0 ? limit : 0 });
   }
   return exactPage(cacher, store, selection, resourceVersion as number, limit);
 }

@@ -42,7 +42,7 @@ export interface ServerRules {
   /** Throws the answer to a subresource that the resource does not have. */
   refuseSubresource(call: ResourceRequestCall): never;
   /** Rejects a request whose answer cannot be produced in any accepted form. */
-  refuseAccept?(call: ResourceRequestCall, endpoint: Endpoint): void;
+  refuseMediaTypes?(call: ResourceRequestCall, endpoint: Endpoint): void;
 }
 
 /**
@@ -56,7 +56,7 @@ export function serveResource(call: ResourceRequestCall, rules: ServerRules): Re
   if (endpoint === undefined) return rules.refuseSubresource(call);
   if (request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
   if (!hasVerb(call)) throw status.methodNotAllowed();
-  rules.refuseAccept?.(call, endpoint);
+  rules.refuseMediaTypes?.(call, endpoint);
   if (request.nameInPath) refuseName(request.name);
   noteDeprecation(call);
   if (isValuelessDryRun(request)) exchange.warnings.push(valuelessDryRunText);

@@ -47,6 +47,7 @@ const daemonSetStatusStrategy: Strategy<DaemonSet> = {
 export const daemonSet = builtInKind("daemonsets.apps", {
   endpoint: stored(daemonSetStrategy),
   table: { cells: daemonSetCells },
+  specAnnotation: templateGenerationAnnotation,
   defaults: {
     "apps/v1.DaemonSet": defaultDaemonSet,
   },

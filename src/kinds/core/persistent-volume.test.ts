@@ -56,7 +56,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
     "spec.capacity",
     { storage: "1Gi", cpu: "1" },
-    ['spec.capacity: Unsupported value: {"storage":"1Gi","cpu":"1"}: supported values: "storage"'],
+    ['spec.capacity: Unsupported value: {"cpu":"1","storage":"1Gi"}: supported values: "storage"'],
   ],
   ["spec.capacity.storage", "-1", ['spec.capacity[storage]: Invalid value: "-1": must be greater than zero']],
   ["spec.capacity.storage", "0", ['spec.capacity[storage]: Invalid value: "0": must be greater than zero']],

@@ -5,7 +5,7 @@ import { warnAboutIp } from "../../api/validation/strict-ip.ts";
 import { serviceWarnings } from "./service-warnings.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
-import { validateService, validateServiceStatus } from "./validation/service.ts";
+import { trafficPolicies, validateService, validateServiceStatus } from "./validation/service.ts";
 import { validateServiceUpdate } from "./validation/service-update.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
 import { pairsText } from "../../api/codec/table/cell-text.ts";
@@ -22,7 +22,9 @@ const serviceStrategy: Strategy<Service> = {
   validateName: dnsLabelProblems,
   prepareForCreate(service) {
     service.status = { loadBalancer: {} };
+    dropInternalTraffic(service);
   },
+  prepareForUpdate: dropInternalTraffic,
   validate: (service, old) => validateService(service, old),
   validateUpdate: validateServiceUpdate,
   warnings: serviceWarnings,
@@ -99,6 +101,12 @@ function defaultService({ spec, status }: Service): void {
   for (const point of status?.loadBalancer?.ingress ?? []) {
     if (point.ip) point.ipMode ??= "VIP";
   }
+}
+
+/** A name outside the cluster has no traffic of pods. Invalid policies are left to validation. */
+function dropInternalTraffic({ spec }: Service): void {
+  if (spec?.type !== "ExternalName" || !trafficPolicies.includes(spec.internalTrafficPolicy ?? "")) return;
+  delete spec.internalTrafficPolicy;
 }
 
 function defaultAffinity(spec: ServiceSpec): void {

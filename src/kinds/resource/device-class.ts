@@ -1,3 +1,4 @@
+import { declaredSubdomainProblems } from "../../api/validation/names.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateDeviceClass } from "./validation/device-class.ts";
@@ -6,6 +7,7 @@ export const deviceClass = builtInKind("deviceclasses.resource.k8s.io", {
   endpoint: stored({
     ...defaultStrategy,
     coversSchema: true,
+    validateName: declaredSubdomainProblems,
     validatesPrefix: false,
     returnsDeletedObject: true,
     generationFields: ["spec"],

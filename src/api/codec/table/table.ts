@@ -65,7 +65,7 @@ function rowObject(object: KubeObject, info: ResourceInfo, { includeObject, vers
     case "None":
       return { object: null };
     case "Metadata":
-      return { object: partialMetadata(object, version) };
+      return { object: partialMetadata(object, info, version) };
     case "Object":
       return { object: fromStorage(object, info) as JsonObject };
   }

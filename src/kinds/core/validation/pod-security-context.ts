@@ -27,7 +27,8 @@ export function validatePodSecurityContext(spec: PodSpec, field: string): FieldE
     ...validateWindowsOptions(context.windowsOptions, `${field}.windowsOptions`),
     ...validateAppArmorProfile(context.appArmorProfile, `${field}.appArmorProfile`),
     ...validateValue(context.supplementalGroupsPolicy, ["Merge", "Strict"], `${field}.supplementalGroupsPolicy`),
-    ...validateValue(context.seLinuxChangePolicy, ["MountOption", "Recursive"], `${field}.seLinuxChangePolicy`),
+    // The other policy, MountOption, belongs to the feature SELinuxMount.
+    ...validateValue(context.seLinuxChangePolicy, ["Recursive"], `${field}.seLinuxChangePolicy`),
   ];
 }
 

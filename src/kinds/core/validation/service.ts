@@ -15,7 +15,7 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const affinities = ["ClientIP", "None"];
-const trafficPolicies = ["Cluster", "Local"];
+export const trafficPolicies: readonly string[] = ["Cluster", "Local"];
 const distributions = ["PreferClose", "PreferSameZone", "PreferSameNode"];
 const ipModes = ["Proxy", "VIP"];
 const kubeletPort = 10_250;
