@@ -1,9 +1,7 @@
 import type { JsonObject } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
+import { fieldSetText } from "../api/codec/field-set-documents.ts";
 import { stringifyJson } from "../api/codec/json.ts";
-
-/** Objects of one shape share their field sets, and field sets their documents. */
-const texts = new WeakMap<object, string>();
 
 /** Returns `metadata.managedFields` as JSON. The text of each field set is made once, for it costs more than the object. */
 export function managedFieldsText(entries: readonly ManagedFieldsEntry[]): string {
@@ -15,14 +13,5 @@ function entryText(entry: ManagedFieldsEntry): string {
   if (typeof fieldsV1 !== "object" || fieldsV1 === null) return stringifyJson(entry as JsonObject);
   const head = stringifyJson(before as JsonObject).slice(0, -1);
   const end = subresource === undefined ? "" : `,"subresource":${stringifyJson(subresource)}`;
-  return `${head}${head === "{" ? "" : ","}"fieldsV1":${fieldsText(fieldsV1 as JsonObject)}${end}}`;
-}
-
-function fieldsText(fields: JsonObject): string {
-  let text = texts.get(fields);
-  if (text === undefined) {
-    text = stringifyJson(fields);
-    texts.set(fields, text);
-  }
-  return text;
+  return `${head}${head === "{" ? "" : ","}"fieldsV1":${fieldSetText(fieldsV1 as JsonObject)}${end}}`;
 }
