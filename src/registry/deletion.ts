@@ -40,8 +40,8 @@ export function beginDeletion(
   if (goesAtOnce && (pending || strategy.marksRemoved !== true)) return { kind: "remove" };
   if (pending) return shorterGrace(old, options, nowMs);
 
-  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
-  const { metadata } = object;
+  const metadata = { ...old.metadata };
+  const object = { ...old, metadata };
   if (metadata.generation !== undefined) metadata.generation += 1;
   metadata.deletionTimestamp = formatTime(nowMs + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
