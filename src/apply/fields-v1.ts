@@ -42,9 +42,17 @@ function firstCharacter(value: Exclude<JsonValue, JsonObject | null>): string {
   return JSON.stringify(typeof value === "bigint" ? Number(value) : value).slice(0, 1);
 }
 
+/** Sets by their documents, which stored objects share. */
+const storedSets = new WeakMap<JsonObject, FieldSet>();
+
 /** Reads a document that `FieldSet.toDocument` made, whose elements are canonical and in order. */
 export function readStoredFields(document: JsonObject): FieldSet {
-  return readStoredNode(document).withOwned(false);
+  let fields = storedSets.get(document);
+  if (fields === undefined) {
+    fields = readStoredNode(document).withOwned(false);
+    storedSets.set(document, fields);
+  }
+  return fields;
 }
 
 function readStoredNode(document: JsonObject): FieldSet {

@@ -2,7 +2,7 @@ import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
 import { quoteText } from "../api/go-literal.ts";
-import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
+import { compareEntries, ManagerEntry, ownerKey } from "./manager-entry.ts";
 import { objectOf, textOf } from "../api/json-reading.ts";
 
 /** Says in upstream's words why a list of entries cannot be read. */
@@ -21,7 +21,7 @@ export function storedEntries(live: JsonObject | undefined): readonly ManagerEnt
       apiVersion,
       subresource,
     } as const;
-    byOwner.set(identityText(identity), new ManagerEntry(identity, time, entry as ManagedFieldsEntry));
+    byOwner.set(ownerKey(identity), new ManagerEntry(identity, time, entry as ManagedFieldsEntry));
   }
   return [...byOwner.values()];
 }
@@ -73,7 +73,7 @@ export function decodeEntries(entries: readonly JsonValue[]): ManagerEntry[] {
   const decoded = new Map<string, ManagerEntry>();
   for (const [at, entry] of entries.entries()) {
     const manager = decodeEntry(objectOf(entry), at);
-    decoded.set(identityText(manager), manager);
+    decoded.set(ownerKey(manager), manager);
   }
   return [...decoded.values()];
 }

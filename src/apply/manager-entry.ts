@@ -76,6 +76,12 @@ export function isSameManager(a: ManagerIdentity, b: ManagerIdentity): boolean {
   );
 }
 
+/** Returns a text that differs for different owners, without the cost of escaping their names. */
+export function ownerKey({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
+  const version = operation === "Apply" ? "" : apiVersion;
+  return `${operation} ${version.length} ${version} ${subresource.length} ${subresource} ${manager}`;
+}
+
 /** Upstream sorts owners by this text in messages, and among entries of the same time. */
 export function identityText({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   return JSON.stringify({

@@ -1,16 +1,11 @@
 /** The two halves of admission, as metrics name them. */
 export type AdmissionStep = "admit" | "validate";
 
-/** The time that a plugin or a whole step has taken for one request. */
-export interface AdmissionTime {
-  readonly step: AdmissionStep;
-  readonly operation: string;
-  readonly seconds: number;
-  readonly isRejected: boolean;
-}
+/** Hears how long each call has taken. */
+export type AdmissionTimer = (operation: string, ms: number, isRejected: boolean) => void;
 
-/** Hears how long the plugins take. */
+/** Makes the timers of the plugins and of the steps. Each is made once and used by every request. */
 export interface AdmissionObserver {
-  plugin(name: string, time: AdmissionTime): void;
-  step(time: AdmissionTime): void;
+  pluginTimer(step: AdmissionStep, name: string): AdmissionTimer;
+  stepTimer(step: AdmissionStep): AdmissionTimer;
 }

@@ -43,8 +43,8 @@ test("an observer hears of each plugin and of each step, and which of them refus
     { name: "c", validate: () => undefined },
   ];
   const chain = admissionChain(plugins, {
-    plugin: (name, { step, isRejected }) => void heard.push(`${name} ${step} ${isRejected}`),
-    step: ({ step, operation, isRejected }) => void heard.push(`${step} ${operation} ${isRejected}`),
+    pluginTimer: (step, name) => (_operation, _ms, isRejected) => void heard.push(`${name} ${step} ${isRejected}`),
+    stepTimer: (step) => (operation, _ms, isRejected) => void heard.push(`${step} ${operation} ${isRejected}`),
   });
   const request = attributes("/pods", {});
   await chain.admit(request);

@@ -2,7 +2,7 @@ import type { GroupVersionKind } from "../api/gvk.ts";
 import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionObserver, AdmissionStep, AdmissionTime } from "./admission-observer.ts";
+import type { AdmissionObserver, AdmissionStep, AdmissionTimer } from "./admission-observer.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { DocumentForms } from "./document-forms.ts";
 import type { Reinvocation } from "./reinvocation.ts";
@@ -71,97 +71,97 @@ export interface Admission {
 
 /** Runs the plugins in order until one refuses. Mutating plugins run once more if one requests it. */
 export function admissionChain(plugins: readonly AdmissionPlugin[], observer?: AdmissionObserver): Admission {
-  const documents = stepsOf(plugins);
-  const connections = stepsOf(plugins.filter(({ seesConnections }) => seesConnections));
+  const stepOf = (seen: readonly AdmissionPlugin[]) => ({
+    admit: new Step("admit", seen, observer),
+    validate: new Step("validate", seen, observer),
+  });
+  const documents = stepOf(plugins);
+  const connections = stepOf(plugins.filter(({ seesConnections }) => seesConnections));
   const stepsFor = ({ operation }: AdmissionAttributes) => (operation === "CONNECT" ? connections : documents);
   return {
     admit(attributes) {
-      const { mutating } = stepsFor(attributes);
-      const run = new StepRun("admit", attributes, observer);
-      const again = () => (attributes.reinvocation.repeat() ? run.pass(mutating) : undefined);
-      return followedBy(followedBy(run.pass(mutating), again), () => run.end(false));
+      const run = new StepRun(stepsFor(attributes).admit, attributes);
+      const again = () => (attributes.reinvocation.repeat() ? run.pass() : undefined);
+      return followedBy(followedBy(run.pass(), again), () => run.end(false));
     },
     validate(attributes) {
-      const run = new StepRun("validate", attributes, observer);
-      return followedBy(run.pass(stepsFor(attributes).validating), () => run.end(false));
+      const run = new StepRun(stepsFor(attributes).validate, attributes);
+      return followedBy(run.pass(), () => run.end(false));
     },
   };
 }
 
 /** One method of a plugin. */
 interface PluginCall {
-  readonly plugin: string;
+  readonly timer: AdmissionTimer | undefined;
   run(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
-function stepsOf(plugins: readonly AdmissionPlugin[]): {
-  mutating: readonly PluginCall[];
-  validating: readonly PluginCall[];
-} {
-  const calls = (method: "admit" | "validate") =>
-    plugins.flatMap((plugin) => {
+/** One half of admission: the plugins that have this method. */
+class Step {
+  readonly calls: readonly PluginCall[];
+  readonly timer: AdmissionTimer | undefined;
+
+  constructor(method: AdmissionStep, plugins: readonly AdmissionPlugin[], observer: AdmissionObserver | undefined) {
+    this.timer = observer?.stepTimer(method);
+    this.calls = plugins.flatMap((plugin) => {
       const run = plugin[method]?.bind(plugin);
-      return run === undefined ? [] : { plugin: plugin.name, run };
+      return run === undefined ? [] : { timer: observer?.pluginTimer(method, plugin.name), run };
     });
-  return { mutating: calls("admit"), validating: calls("validate") };
+  }
 }
 
 /** One step of admission for one request, with its times. */
 class StepRun {
-  readonly #step: AdmissionStep;
+  readonly #step: Step;
   readonly #attributes: AdmissionAttributes;
-  readonly #observer: AdmissionObserver | undefined;
   readonly #startMs = performance.now();
 
-  constructor(step: AdmissionStep, attributes: AdmissionAttributes, observer: AdmissionObserver | undefined) {
+  constructor(step: Step, attributes: AdmissionAttributes) {
     this.#step = step;
     this.#attributes = attributes;
-    this.#observer = observer;
   }
 
   /** Calls the plugins in order. Nearly all finish synchronously, and awaiting each would cost more than the calls. */
-  pass(calls: readonly PluginCall[], from = 0): Eventual<void> {
+  pass(from = 0): Eventual<void> {
+    const { calls } = this.#step;
+    const { operation } = this.#attributes;
     let startMs = performance.now();
     for (let at = from; at < calls.length; at++) {
-      const { plugin, run } = calls[at] as PluginCall;
+      const call = calls[at] as PluginCall;
       let pending: Eventual<void>;
       try {
-        pending = run(this.#attributes);
+        pending = call.run(this.#attributes);
       } catch (error) {
-        throw this.#rejected(plugin, startMs, error);
+        throw this.#rejected(call, startMs, error);
       }
-      if (pending !== undefined) return this.#passLater(pending, plugin, startMs, () => this.pass(calls, at + 1));
+      if (pending !== undefined) return this.#passLater(pending, call, startMs, at + 1);
       // The end of one call is the start of the next.
       const endMs = performance.now();
-      this.#observer?.plugin(plugin, this.#timeSince(startMs, endMs, false));
+      call.timer?.(operation, endMs - startMs, false);
       startMs = endMs;
     }
   }
 
-  #passLater(pending: Promise<void>, plugin: string, startMs: number, next: () => Eventual<void>): Promise<void> {
+  #passLater(pending: Promise<void>, call: PluginCall, startMs: number, next: number): Promise<void> {
     return pending.then(
       () => {
-        this.#observer?.plugin(plugin, this.#timeSince(startMs, performance.now(), false));
-        return next();
+        call.timer?.(this.#attributes.operation, performance.now() - startMs, false);
+        return this.pass(next);
       },
       (error: unknown) => {
-        throw this.#rejected(plugin, startMs, error);
+        throw this.#rejected(call, startMs, error);
       },
     );
   }
 
-  #rejected(plugin: string, startMs: number, error: unknown): unknown {
-    this.#observer?.plugin(plugin, this.#timeSince(startMs, performance.now(), true));
+  #rejected({ timer }: PluginCall, startMs: number, error: unknown): unknown {
+    timer?.(this.#attributes.operation, performance.now() - startMs, true);
     this.end(true);
     return error;
   }
 
   end(isRejected: boolean): void {
-    this.#observer?.step(this.#timeSince(this.#startMs, performance.now(), isRejected));
-  }
-
-  #timeSince(startMs: number, endMs: number, isRejected: boolean): AdmissionTime {
-    const { operation } = this.#attributes;
-    return { step: this.#step, operation, seconds: (endMs - startMs) / 1_000, isRejected };
+    this.#step.timer?.(this.#attributes.operation, performance.now() - this.#startMs, isRejected);
   }
 }

@@ -39,8 +39,8 @@ export function beginDeletion(
   const goesAtOnce = finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy);
   if (goesAtOnce && strategy.marksRemoved !== true) return { kind: "remove" };
 
-  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
-  const { metadata } = object;
+  const metadata = { ...old.metadata };
+  const object = { ...old, metadata };
   if (metadata.generation !== undefined) metadata.generation += 1;
   metadata.deletionTimestamp = formatTime(nowMs + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;

@@ -1,7 +1,7 @@
 import { apiVersionOf } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
-import { managedFieldsText } from "../apply/managed-fields-text.ts";
+import { managedFieldsText } from "../api/codec/managed-fields-text.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import type { ObjectForm } from "../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";

@@ -1,5 +1,5 @@
-import { stringifyJson } from "../../api/codec/json.ts";
-import type { JsonValue } from "../../api/json.ts";
+import { stringifyObject } from "../../api/codec/managed-fields-text.ts";
+import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 
 /** The documents of a request in the version that webhooks matched. Nobody changes them: a patch makes new ones. */
@@ -32,5 +32,5 @@ export class ReviewedDocuments {
 }
 
 function textOf(document: KubeObject | undefined): string {
-  return stringifyJson((document ?? null) as unknown as JsonValue);
+  return document === undefined ? "null" : stringifyObject(document as unknown as JsonObject);
 }

@@ -4,6 +4,7 @@ import type { StructSchema } from "../schema/schema.ts";
 import { toBytes } from "./byte-text.ts";
 import { encodeCbor } from "./cbor.ts";
 import { stringifyJson } from "./json.ts";
+import { stringifyObject } from "./managed-fields-text.ts";
 import { encodeMessage, wrapUnknown } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
 import { stringifyYaml } from "./yaml.ts";
@@ -21,7 +22,7 @@ export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Repr
   const { document } = typed;
   switch (mediaType) {
     case "application/json":
-      return toBytes(pretty ? stringifyJson(document, 2) : `${stringifyJson(document)}\n`);
+      return toBytes(pretty ? stringifyJson(document, 2) : `${stringifyObject(document)}\n`);
     case "application/yaml":
       return toBytes(stringifyYaml(document));
     case protobufMediaType:

@@ -11,6 +11,7 @@ import { protobufListParts } from "./encode-list-protobuf.ts";
 import { yamlListParts } from "./encode-list-yaml.ts";
 import type { ListHead } from "./list-head.ts";
 import { stringifyJson } from "./json.ts";
+import { stringifyObject } from "./managed-fields-text.ts";
 import {
   partialMetadataKind,
   partialMetadataListKind,
@@ -144,7 +145,7 @@ function* jsonItems(
     for (const entry of page.entries) yield joinBytes([prefix, metadataKey, metadataBytes(entry), closeBrace]);
     return;
   }
-  for (const document of documents(page, info, representation, nowMs)) yield toBytes(stringifyJson(document));
+  for (const document of documents(page, info, representation, nowMs)) yield toBytes(stringifyObject(document));
 }
 
 /** Yields the items one at a time, decoded and in the form that the client requested. */

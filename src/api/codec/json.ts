@@ -43,8 +43,12 @@ export function parseJson(
 ): ParsedDocument {
   const text = textDecoder.decode(bytes);
   if (valuesMax !== undefined) refuseMoreValues(text, valuesMax);
-  const value = strict ? undefined : parseNatively(text);
-  return value === undefined ? new JsonParser(text).parse() : { value, duplicates: [] };
+  return strict ? new JsonParser(text).parse() : { value: parseJsonText(text), duplicates: [] };
+}
+
+/** Parses one JSON document, and does not look for repeated keys. @throws JsonSyntaxError */
+export function parseJsonText(text: string): JsonValue {
+  return parseNatively(text) ?? new JsonParser(text).parse().value;
 }
 
 /** Rejects a text with too many values before it is parsed, because the native parser cannot stop half way. */
@@ -71,7 +75,7 @@ const escapedByGoAll = /[<>&\u2028\u2029]/g;
  * Parses with the native parser; undefined if the document is malformed, or if our own parser would read it differently
  * or refuse it. Our own parser also finds the message.
  */
-function parseNatively(text: string): JsonValue | undefined {
+export function parseNatively(text: string): JsonValue | undefined {
   const { depth, hasPlainNumbers } = jsonExtent(text);
   if (depth > jsonDepthMax || !hasPlainNumbers || text.includes("\\ud") || text.includes("\\uD")) return undefined;
   try {

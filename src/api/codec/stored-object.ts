@@ -4,8 +4,8 @@ import type { KubeObject } from "../object-meta.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Entry } from "../entry.ts";
-import { toBytes } from "./byte-text.ts";
-import { parseJson } from "./json.ts";
+import { toBytes, toText } from "./byte-text.ts";
+import { parseStoredBody } from "./field-set-documents.ts";
 
 /** `{"kind":"Pod","apiVersion":"v1",` for each kind, to be put before a stored body without its brace. */
 const typePrefixes = new WeakMap<GroupVersionKind, Uint8Array>();
@@ -21,7 +21,7 @@ export function typePrefix(gvk: GroupVersionKind): Uint8Array {
 
 /** Decodes a stored body to a document without kind and apiVersion. */
 export function decodeBody(entry: Entry): JsonObject {
-  return parseJson(entry.body, { strict: false }).value as JsonObject;
+  return parseStoredBody(toText(entry.body)) as JsonObject;
 }
 
 /** Reports whether the stored bytes of a kind are also those of the served version, apart from kind and apiVersion. */

@@ -77,7 +77,8 @@ export const patch: VerbHandler = async (call) => {
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
       try {
-        return typedObject(merged, expected);
+        // A strategic merge leaves parts of the old object in the new one.
+        return typedObject(merged, expected, patchType !== "strategic");
       } catch (error) {
         if (patchType !== "strategic" || !(error instanceof DecodeTypeError)) throw error;
         return typedObject(restoreUnstructured(structOf(info), merged), expected);

@@ -1,12 +1,12 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../../process/clock.ts";
-import type { AdmissionObserver, AdmissionTime } from "../../registry/admission-observer.ts";
+import type { AdmissionObserver, AdmissionTimer } from "../../registry/admission-observer.ts";
 import { BoundHistogram, childrenBy } from "./bound-metric.ts";
 import { BoundSummary } from "./bound-summary.ts";
 
 const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 
-/** Registers the durations of admission and of its plugins. Every request passes here, so children are found quickly. */
+/** Registers the durations of admission and of its plugins. */
 export function admissionMetrics(registry: Registry, clock: Clock): AdmissionObserver {
   const prefix = "apiserver_admission";
   const plugins = new BoundHistogram(
@@ -25,34 +25,28 @@ export function admissionMetrics(registry: Registry, clock: Clock): AdmissionObs
     clock,
   );
   for (const family of [plugins, steps, summaries]) family.register(registry);
-  const pluginOf = childrenBy((name) => byTime((labels) => plugins.labels({ name, ...labels })));
-  const stepOf = byTime((labels) => ({ histogram: steps.labels(labels), summary: summaries.labels(labels) }));
   return {
-    plugin: (name, time) => pluginOf(name)(time).observe(time.seconds),
-    step(time) {
-      const { histogram, summary } = stepOf(time);
-      histogram.observe(time.seconds);
-      summary.observe(time.seconds);
-    },
+    pluginTimer: (type, name) => timer((labels) => plugins.labels({ name, type, ...labels })),
+    stepTimer: (type) =>
+      timer((labels) => {
+        const [histogram, summary] = [steps.labels({ type, ...labels }), summaries.labels({ type, ...labels })];
+        return {
+          observe(seconds) {
+            histogram.observe(seconds);
+            summary.observe(seconds);
+          },
+        };
+      }),
   };
 }
 
-interface TimeLabels extends Readonly<Record<string, string>> {
-  readonly type: string;
-  readonly operation: string;
-  readonly rejected: string;
+interface Child {
+  observe(seconds: number): void;
 }
 
-/** Keeps children by step, operation and outcome. */
-function byTime<Child>(make: (labels: TimeLabels) => Child): (time: AdmissionTime) => Child {
-  const childOf = childrenBy((type) =>
-    childrenBy((operation) => ({
-      accepted: childrenBy(() => make({ type, operation, rejected: "false" })),
-      rejected: childrenBy(() => make({ type, operation, rejected: "true" })),
-    })),
-  );
-  return ({ step, operation, isRejected }) => {
-    const { accepted, rejected } = childOf(step)(operation);
-    return isRejected ? rejected("") : accepted("");
-  };
+/** Returns a timer that keeps its children by operation and outcome. */
+function timer(make: (labels: { readonly operation: string; readonly rejected: string }) => Child): AdmissionTimer {
+  const accepted = childrenBy((operation) => make({ operation, rejected: "false" }));
+  const rejected = childrenBy((operation) => make({ operation, rejected: "true" }));
+  return (operation, ms, isRejected) => (isRejected ? rejected : accepted)(operation).observe(ms / 1_000);
 }
