@@ -1,7 +1,11 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { examineInTurns } from "../../registry/examine-in-turns.ts";
-import { validateDefinition, validateDefinitionStatus } from "./validation/custom-resource-definition.ts";
+import {
+  definitionNameProblems,
+  validateDefinition,
+  validateDefinitionStatus,
+} from "./validation/custom-resource-definition.ts";
 import { formatWarnings } from "./validation/format-warnings.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type {
@@ -22,11 +26,13 @@ const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
   ...defaultStrategy,
   ...definitionRules,
   resetFields: ["status"],
+  validateName: definitionNameProblems,
   prepareForCreate: recordStorageVersion,
   prepareForUpdate: recordStorageVersion,
   examine: examineInTurns(validateDefinition),
   warnings: formatWarnings,
   markDeletion,
+  readsBeforeDelete: true,
 };
 
 const customResourceDefinitionStatusStrategy: Strategy<CustomResourceDefinition> = {
