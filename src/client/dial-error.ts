@@ -35,6 +35,8 @@ export function dialErrorText(error: Error, target: DialTarget): string {
       return `dial tcp ${authority}: connect: no route to host`;
     case "ENETUNREACH":
       return `dial tcp ${authority}: connect: network is unreachable`;
+    case "EINVAL":
+      return `dial tcp ${authority}: connect: invalid argument`;
     case "CERT_HAS_EXPIRED":
     case "CERT_NOT_YET_VALID":
       return `${verification} certificate has expired or is not yet valid`;

@@ -1,15 +1,18 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { Scheme } from "../kinds/scheme.ts";
-import { systemClock } from "../process/clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { DeleteOptions } from "../registry/strategy.ts";
 import type { WriteContext } from "../registry/write-context.ts";
 import { openRegistries } from "../server/registries.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
+import { release } from "./held-object.ts";
 import { AttributesClassProtection } from "./attributes-class-protection.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
@@ -45,17 +48,28 @@ function create(target: Registry, kind: string, apiVersion: string, fields: Json
   return target.create(object, "", context);
 }
 
-/** Checks the classes once. */
-async function check(): Promise<void> {
+function protect(clock: Clock = systemClock): AttributesClassProtection {
   const [claims, volumes] = [registry("", "persistentvolumeclaims"), registry("", "persistentvolumes")];
   const onError = (error: unknown) => {
     throw error;
   };
-  const parts = { classes: classes(), claims, volumes, store, clock: systemClock, onError };
-  const protection = new AttributesClassProtection(parts);
+  return new AttributesClassProtection({ classes: classes(), claims, volumes, store, clock, onError });
+}
+
+/** Checks the classes once. */
+async function check(): Promise<void> {
+  const protection = protect();
   using _running = protection.start();
   await protection.check();
 }
+
+const now: DeleteOptions = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+  dryRun: false,
+};
 
 async function deletedClass(): Promise<void> {
   const fields = {
@@ -64,18 +78,7 @@ async function deletedClass(): Promise<void> {
     metadata: { name: "a", finalizers: [finalizer] },
   };
   await create(classes(), "VolumeAttributesClass", "storage.k8s.io/v1", fields);
-  await classes().delete(
-    "",
-    "a",
-    {
-      gracePeriodSeconds: undefined,
-      propagationPolicy: undefined,
-      orphanDependents: undefined,
-      preconditions: { uid: undefined, resourceVersion: undefined },
-      dryRun: false,
-    },
-    context,
-  );
+  await classes().delete("", "a", now, context);
 }
 
 const volume = {
@@ -97,6 +100,20 @@ test("a deleted class that a volume names stays", async () => {
   await create(registry("", "persistentvolumes"), "PersistentVolume", "v1", { spec });
   await check();
   expect(classes().current("", "a")).toBeDefined();
+});
+
+test("a deleted class goes with the last volume that names it", async () => {
+  const hurried: Clock = { ...systemClock, after: (_, run) => systemClock.after(0, run) };
+  const volumes = registry("", "persistentvolumes");
+  await deletedClass();
+  await create(volumes, "PersistentVolume", "v1", { spec: { ...volume, volumeAttributesClassName: "a" } });
+  using _running = protect(hurried).start();
+  await Bun.sleep(5);
+  expect(classes().current("", "a")).toBeDefined();
+  await volumes.delete("", "a", now, context);
+  await release(volumes, "", "a", volumeFinalizer);
+  for (let polls = 0; polls < 500 && classes().current("", "a") !== undefined; polls++) await Bun.sleep(2);
+  expect(classes().current("", "a")).toBeUndefined();
 });
 
 test("a class that is not deleted stays", async () => {

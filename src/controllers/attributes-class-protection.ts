@@ -5,14 +5,15 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type * as coreV1 from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Store } from "../storage/store.ts";
+import type { Store, StoreEvent } from "../storage/store.ts";
 import { isHeldBy, release } from "./held-object.ts";
-import { followObjects } from "./work-queue.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
-/** Longest time that an unused class outlives its deletion. A check reads all claims and volumes, so it is rare. */
-const checkIntervalMs = 10_000;
+/** Time from a change to the check, which reads all claims and volumes. Others of the same moment share it. */
+const settleMs = 500;
+const everyClass = "every class";
 
-export interface AttributesClassProtectionParts {
+export interface AttributesClassProtectionParts extends QueueSource {
   readonly classes: Registry;
   readonly claims: Registry;
   readonly volumes: Registry;
@@ -24,42 +25,63 @@ export interface AttributesClassProtectionParts {
 /** Removes admission's finalizer from deleted VolumeAttributesClasses that no claim and no volume names. */
 export class AttributesClassProtection {
   readonly #parts: AttributesClassProtectionParts;
+  readonly #queue: WorkQueue;
   /** Names of classes that may be waiting for their removal. It has at most the classes that there are. */
   readonly #candidates = new Set<string>();
-  #checking = false;
+  #isPlanned = false;
 
   constructor(parts: AttributesClassProtectionParts) {
+    const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
+    const work = () => {
+      this.#isPlanned = false;
+      return this.check();
+    };
+    this.#queue = new WorkQueue({ name: "attributes_class_protection", clock, observeQueue, onError, work });
   }
 
   start(): Disposable {
-    const { store, clock, classes, onError } = this.#parts;
+    const { store, classes } = this.#parts;
     const { keyPrefix } = classes.info;
     const running = new DisposableStack();
-    const consider = (key: Key) => this.#candidates.add(key.slice(keyPrefix.length));
+    running.use(this.#queue);
+    const consider = (key: Key) => {
+      this.#candidates.add(key.slice(keyPrefix.length));
+      this.#plan();
+    };
     running.use(followObjects(store, keyPrefix, consider));
-    running.use(clock.every(checkIntervalMs, () => void this.check().catch(onError)));
+    running.use(store.subscribe((events) => this.#receiveUsers(events)));
     return running;
   }
 
   /** Releases every class that is held for nothing. */
   async check(): Promise<void> {
-    if (this.#checking) return;
-    this.#checking = true;
-    try {
-      const { classes } = this.#parts;
-      for (const name of this.#candidates) {
-        if (!isHeldBy(classes.current("", name), attributesClassFinalizer)) this.#candidates.delete(name);
-      }
-      if (this.#candidates.size === 0) return;
-      const used = this.#used();
-      for (const name of [...this.#candidates].filter((candidate) => !used.has(candidate))) {
-        this.#candidates.delete(name);
-        await release(classes, "", name, attributesClassFinalizer);
-      }
-    } finally {
-      this.#checking = false;
+    const { classes } = this.#parts;
+    for (const name of this.#candidates) {
+      if (!isHeldBy(classes.current("", name), attributesClassFinalizer)) this.#candidates.delete(name);
     }
+    if (this.#candidates.size === 0) return;
+    const used = this.#used();
+    for (const name of [...this.#candidates].filter((candidate) => !used.has(candidate))) {
+      await release(classes, "", name, attributesClassFinalizer);
+      this.#candidates.delete(name);
+    }
+  }
+
+  /** A claim or volume that is changed or removed may have been the last that names a class. */
+  #receiveUsers(events: readonly StoreEvent[]): void {
+    if (this.#candidates.size === 0) return;
+    const { claims, volumes } = this.#parts;
+    const prefixes = [claims.info.keyPrefix, volumes.info.keyPrefix];
+    const isUser = ({ type, entry }: StoreEvent) =>
+      type !== "ADDED" && prefixes.some((prefix) => entry.key.startsWith(prefix));
+    if (events.some(isUser)) this.#plan();
+  }
+
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    this.#queue.addAfter(everyClass, settleMs);
   }
 
   /** Returns the names of the classes that claims and volumes have, had or are about to get. */

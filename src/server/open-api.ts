@@ -36,6 +36,7 @@ import { storeRequestMetrics } from "./metrics/store-request-metrics.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
 import { conditionMetrics } from "./metrics/condition-metrics.ts";
+import { ruleMetrics } from "./metrics/rule-metrics.ts";
 import { policyMetrics } from "./metrics/policy-metrics.ts";
 import { openRegistries, type ServerRegistries } from "./registries.ts";
 import type { StartContext } from "./start-context.ts";
@@ -113,6 +114,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
       store,
       prefix: definitions.info.keyPrefix,
       convertBy: (definition) => conversionOf(definition, webhooks.conversion),
+      ruleObserver: ruleMetrics(metrics.registry),
       onError,
     }),
   );

@@ -31,13 +31,10 @@ export function knownFamilies(): Map<string, KnownFamily> {
   );
 }
 
-const admission = "counted with the work on admission";
 const flowControl = "requests are not sorted into priority levels; they have two limits";
 
 /** The reasons for which families that upstream promises are not served. */
 export const unservedFamilies: ReadonlyMap<string, string> = new Map([
-  ["apiserver_cel_compilation_duration_seconds", admission],
-  ["apiserver_cel_evaluation_duration_seconds", admission],
   ["apiserver_flowcontrol_current_executing_requests", flowControl],
   ["apiserver_flowcontrol_current_executing_seats", flowControl],
   ["apiserver_flowcontrol_current_inqueue_requests", flowControl],

@@ -53,6 +53,8 @@ function answerTo(behaviour: string, { apiVersion, request }: any): Response | P
       return say({ allowed: false, status: { message: "not today", code: 422, reason: "Invalid" } });
     case "label":
       return patched({ op: "add", path: "/metadata/labels", value: { by: "hook" } });
+    case "rename":
+      return patched({ op: "replace", path: "/metadata/name", value: "renamed" });
     case "count":
       return patched({ op: "add", path: "/data/count", value: `${Number(request.object.data.count ?? 0) + 1}` });
     case "outside":
@@ -153,6 +155,25 @@ test("mutating webhooks build on each other, and those that ask for it are calle
   const created = await server.create(configMaps, configMap("c", { a: "1" }));
   expect(created).toMatchObject({ metadata: { labels: { by: "hook" } }, data: { a: "1", count: "2" } });
   expect(seen.map(({ path }) => path)).toEqual(["/count", "/label", "/count"]);
+});
+
+test("an object that a webhook renames is stored under its new name only", async () => {
+  await server.create(`${configurations}/mutatingwebhookconfigurations`, {
+    metadata: { name: "m" },
+    webhooks: [webhook("rename", { rules: [{ ...rule, operations: ["CREATE"] }] })],
+  });
+  const apply = (name: string) =>
+    server.patch(`${configMaps}/${name}?fieldManager=a`, "application/apply-patch+yaml", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name },
+    });
+  const names = async () => (await server.get(configMaps)).json.items.map(({ metadata }: any) => metadata.name);
+  expect((await apply("one")).json.metadata.name).toBe("renamed");
+  expect(await names()).toEqual(["renamed"]);
+  // kube-apiserver stores a second object named "renamed" under the key of "two". Here names are unique.
+  expect((await apply("two")).json.message).toBe('configmaps "renamed" already exists');
+  expect(await names()).toEqual(["renamed"]);
 });
 
 test("an equivalent rule gets the object in the version that it asks for", async () => {

@@ -1,9 +1,7 @@
-import type { Eventual } from "../../api/eventual.ts";
+import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
-import { apiVersionOf } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
-import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
@@ -14,7 +12,8 @@ import { AccessChecks, evaluateInTurns, untilAnswered } from "../expressions/acc
 import type { ExpressionRequest } from "../expressions/request-values.ts";
 import { Turn } from "../expressions/turn.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
-import { replaceContents } from "../replace-contents.ts";
+import { RequestDocuments } from "../matching/request-documents.ts";
+import { documentForm } from "../matching/document-form.ts";
 import type { ConditionsTime } from "../expressions/match-conditions.ts";
 import { policyErrorType } from "./policy-observer.ts";
 import type { PolicyParts } from "./policy-parts.ts";
@@ -70,14 +69,6 @@ interface Failure {
   readonly reason: "Invalid" | "";
 }
 
-/** The document of a request in the version that a policy matches. */
-interface Document {
-  readonly matched: MatchedResource;
-  readonly form: ObjectForm;
-  readonly oldObject: KubeObject | undefined;
-  object: KubeObject;
-}
-
 /** The changes of one request by all policies that it matches, each on the result of the one before. */
 class Mutations {
   readonly #attributes: AdmissionAttributes;
@@ -86,7 +77,7 @@ class Mutations {
   readonly #checks: AccessChecks;
   readonly #turn = new Turn();
   readonly #failures: Failure[] = [];
-  #document: Document | undefined;
+  readonly #documents: RequestDocuments;
   /** Some mutation took place, be it one that changes nothing. */
   #isTouched = false;
 
@@ -99,6 +90,7 @@ class Mutations {
     this.#parts = parts;
     this.#compiledOf = compiledOf;
     this.#checks = new AccessChecks(parts.authorizer, attributes.user);
+    this.#documents = new RequestDocuments(attributes, "asRead");
   }
 
   /** @throws StatusError for a request that is denied */
@@ -125,42 +117,40 @@ class Mutations {
       rounds.queueAll();
       reinvocation.request();
     }
-    await this.#leave();
+    await this.#documents.enter();
     rounds.end(object as JsonObject | undefined);
   }
 
   async #invoke(invocation: Invocation, policy: MutatingPolicy, params: Json | undefined): Promise<void> {
     const { reinvocation } = this.#attributes;
     const rounds = roundsOf(reinvocation);
-    const document = await this.#enter(invocation.matched);
-    const request = () => this.#requestOf(document, invocation.matched);
+    const { matched } = invocation;
+    const { object: before } = await this.#documents.in(matched);
     const { policy: stored } = invocation;
     const observe = (time: ConditionsTime) =>
       this.#parts.policyObserver?.conditions(stored.metadata.name ?? "", this.#attributes.operation, time);
-    const isMatch = await this.#attempt(invocation, () =>
-      evaluateInTurns(this.#checks, () => policy.matches(request(), params, observe)),
-    );
+    const isMatch = await this.#attempt(invocation, async () => {
+      const request = await this.#requestOf(matched);
+      return evaluateInTurns(this.#checks, () => policy.matches(request, params, observe));
+    });
     if (isMatch !== true) return;
     const key = invocationKey(invocation, params);
     if (reinvocation.isRepeat && !rounds.isQueued(key)) return;
-    const before = document?.object;
     const startMs = performance.now();
     const failuresBefore = this.#failures.length;
-    if (document !== undefined) {
-      for (const mutation of policy.mutations) {
-        await this.#turn.pass();
-        const changed = await this.#attempt(invocation, () =>
-          untilAnswered(this.#checks, () =>
-            typed(policy.mutate(mutation, request(), params, document.form), document.form, invocation.matched),
-          ),
-        );
-        if (changed === undefined) continue;
-        document.object = changed;
-        this.#isTouched = true;
-      }
+    const form = documentForm(matched, this.#attributes.subresource);
+    for (const mutation of before === undefined ? [] : policy.mutations) {
+      await this.#turn.pass();
+      const changed = await this.#attempt(invocation, () =>
+        this.#mutated(invocation, (request) => policy.mutate(mutation, request, params, form)),
+      );
+      if (changed === undefined) continue;
+      this.#documents.replace(changed);
+      this.#isTouched = true;
     }
     this.#observe(invocation, startMs, this.#failures[failuresBefore]?.message);
-    if (!equalJson((before ?? null) as JsonObject | null, (document?.object ?? null) as JsonObject | null)) {
+    const { object: after } = this.#documents;
+    if (before !== undefined && !equalJson(before as unknown as JsonObject, after as unknown as JsonObject)) {
       rounds.queueAll();
       reinvocation.request();
     }
@@ -187,39 +177,27 @@ class Mutations {
     }
   }
 
-  /** Makes the document of the version that a policy matches; that of another version is taken over first. */
-  async #enter(matched: MatchedResource): Promise<Document | undefined> {
-    const { object, oldObject, forms, subresource } = this.#attributes;
-    const { info, kind } = matched;
-    if (this.#document?.matched.info === info) return this.#document;
-    await this.#leave();
-    if (object === undefined) return undefined;
-    const form = subresource === "" ? info.form : (info.subresources.get(subresource)?.form ?? info.form);
-    const shown = await forms.show(object, info);
-    const before = oldObject === undefined ? undefined : await forms.show(oldObject, info);
-    const document = { matched, form, oldObject: before, object: canonical(shown, form, kind) };
-    this.#document = document;
-    return document;
+  /** Returns the object as a mutation changes it. @throws MutationError, also for a result that is not of its kind */
+  async #mutated({ matched }: Invocation, run: (request: ExpressionRequest) => JsonObject): Promise<JsonObject> {
+    const request = await this.#requestOf(matched);
+    const changed = await untilAnswered(this.#checks, () => run(request));
+    try {
+      return this.#documents.decoded(changed);
+    } catch (error) {
+      if (error instanceof DecodeTypeError) throw new MutationError(error.message);
+      throw error;
+    }
   }
 
-  /** Takes over the changes of the document that policies work on. */
-  async #leave(): Promise<void> {
-    const { object, forms } = this.#attributes;
-    const document = this.#document;
-    this.#document = undefined;
-    if (document === undefined || object === undefined || !this.#isTouched) return;
-    replaceContents(object, await forms.enter(document.object, document.matched.info));
-  }
-
-  #requestOf(document: Document | undefined, matched: MatchedResource): ExpressionRequest {
-    return {
+  #requestOf(matched: MatchedResource): Eventual<ExpressionRequest> {
+    return followedBy(this.#documents.in(matched), ({ object, oldObject }) => ({
       attributes: this.#attributes,
       matched,
-      object: document?.object,
-      oldObject: document === undefined ? this.#attributes.oldObject : document.oldObject,
+      object,
+      oldObject,
       namespaceObject: namespaceOfRequest(this.#attributes, this.#parts.lookup),
       checks: this.#checks,
-    };
+    }));
   }
 
   #refusal(failures: readonly Failure[]): Error {
@@ -239,27 +217,4 @@ function failureText({ policy, binding, message }: Failure): string {
 function invocationKey({ policy, binding }: Invocation, params: Json | undefined): string {
   const { namespace = "", name = "" } = ((params ?? {}) as Partial<KubeObject>).metadata ?? {};
   return JSON.stringify([policy.metadata.name, binding.metadata.name, namespace, name]);
-}
-
-/** Expressions see what a client would: all fields in order, and empty ones as the type writes them. */
-function canonical(
-  document: KubeObject,
-  form: ObjectForm,
-  kind: { readonly group: string; readonly version: string; readonly kind: string },
-): KubeObject {
-  const { object } = form.decode(document as unknown as JsonObject, { kind: kind.kind });
-  const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
-  return { kind: kind.kind, apiVersion: apiVersionOf(kind), ...fields } as unknown as KubeObject;
-}
-
-/** @throws MutationError for a document that does not have the types of its kind */
-function typed(document: JsonObject, form: ObjectForm, { kind }: MatchedResource): KubeObject {
-  try {
-    const decoded = canonical(document as unknown as KubeObject, form, kind);
-    form.applyDefaults(decoded as unknown as JsonObject);
-    return decoded;
-  } catch (error) {
-    if (error instanceof DecodeTypeError) throw new MutationError(error.message);
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-import type { Eventual } from "../../api/eventual.ts";
+import { type Eventual, followedBy } from "../../api/eventual.ts";
 import type { Json } from "../../cel/index.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type {
@@ -8,6 +8,7 @@ import type {
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { AccessChecks, evaluateInTurns } from "../expressions/access-checks.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
+import { RequestDocuments } from "../matching/request-documents.ts";
 import { Turn } from "../expressions/turn.ts";
 import { type Enforcement, policyErrorType } from "./policy-observer.ts";
 import type { ConditionsTime } from "../expressions/match-conditions.ts";
@@ -80,8 +81,7 @@ class Judgement {
   readonly #compiledOf: (invocation: Invocation) => Eventual<ValidatingPolicy>;
   readonly #checks: AccessChecks;
   readonly #annotations: AuditAnnotations;
-  /** Documents by the version that policies match. */
-  readonly #requests = new Map<string, Eventual<ExpressionRequest>>();
+  readonly #documents: RequestDocuments;
   #denial: Denial | undefined;
 
   constructor(
@@ -94,6 +94,8 @@ class Judgement {
     this.#compiledOf = compiledOf;
     this.#checks = new AccessChecks(parts.authorizer, attributes.user);
     this.#annotations = new AuditAnnotations(attributes);
+    // Mutating plugins are done: the object is as it will be stored.
+    this.#documents = new RequestDocuments(attributes, "asKept");
   }
 
   consider(found: Found): Eventual<void> {
@@ -102,10 +104,7 @@ class Judgement {
       return;
     }
     if (found.params.length === 0) return;
-    const request = this.#requestOf(found);
-    return request instanceof Promise
-      ? request.then((known) => this.#judge(found, known))
-      : this.#judge(found, request);
+    return followedBy(this.#requestOf(found), (request) => this.#judge(found, request));
   }
 
   /** @throws StatusError for a request that is denied */
@@ -121,25 +120,14 @@ class Judgement {
   }
 
   #requestOf({ matched }: Invocation): Eventual<ExpressionRequest> {
-    const { info, kind } = matched;
-    const key = `${info.group}/${info.version}`;
-    const known = this.#requests.get(key);
-    if (known !== undefined) return known;
-    const { object, oldObject, forms } = this.#attributes;
-    const shown = [object, oldObject].map((document) => document && forms.show(document, info));
-    const complete = ([after, before]: readonly (KubeObject | undefined)[]): ExpressionRequest => ({
+    return followedBy(this.#documents.in(matched), ({ object, oldObject }) => ({
       attributes: this.#attributes,
-      matched: { info, kind },
-      object: after,
-      oldObject: before,
+      matched,
+      object,
+      oldObject,
       namespaceObject: namespaceOfRequest(this.#attributes, this.#parts.lookup),
       checks: this.#checks,
-    });
-    const request = shown.some((document) => document instanceof Promise)
-      ? Promise.all(shown).then(complete)
-      : complete(shown as (KubeObject | undefined)[]);
-    this.#requests.set(key, request);
-    return request;
+    }));
   }
 
   async #judge(invocation: Invocation, request: ExpressionRequest): Promise<void> {

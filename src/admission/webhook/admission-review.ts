@@ -6,7 +6,7 @@ import { quoteText } from "../../api/go-literal.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { admissionRequest } from "../expressions/request-values.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
-import type { ReviewedDocuments } from "./reviewed-documents.ts";
+import type { ShownDocuments } from "../matching/shown-documents.ts";
 
 const group = "admission.k8s.io";
 const kind = "AdmissionReview";
@@ -25,7 +25,7 @@ export function admissionReview(
   uid: string,
   attributes: AdmissionAttributes,
   matched: MatchedResource,
-  { objectText, oldObjectText }: ReviewedDocuments,
+  { objectText, oldObjectText }: ShownDocuments,
 ): string {
   const { object: _object, oldObject: _oldObject, ...request } = admissionRequest(attributes, matched);
   const fields = stringifyJson({ ...request, uid }).slice(0, -1);

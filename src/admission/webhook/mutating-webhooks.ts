@@ -1,5 +1,6 @@
 import { cloneJson, equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { StatusError, status } from "../../api/status.ts";
 import { JsonPatchError, patchDocument } from "../../apply/patch/json-patch.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
@@ -7,7 +8,7 @@ import type { Reinvocation } from "../../registry/reinvocation.ts";
 import { readPatch, type ReviewResponse } from "./admission-review.ts";
 import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
-import { WebhookDocuments } from "./webhook-documents.ts";
+import { RequestDocuments } from "../matching/request-documents.ts";
 import { CallingWebhookError } from "./webhook-error.ts";
 import { isExemptFromWebhooks } from "./webhook-matcher.ts";
 import { type AnnotatedCall, annotateMutation, annotatePatch } from "./webhook-annotations.ts";
@@ -60,7 +61,7 @@ async function callInOrder(
 ): Promise<void> {
   const { reinvocation, object } = attributes;
   if (reinvocation.isRepeat && notes.called.size > 0 && !isAsLeft(notes, object)) notes.objectChanged();
-  const documents = new WebhookDocuments(attributes);
+  const documents = new RequestDocuments(attributes, "asRead");
   const round = reinvocation.isRepeat ? 1 : 0;
   for (const [index, webhook] of webhooks.entries()) {
     const invocation = await matcher.match(webhook, "admit", attributes, documents);
@@ -92,7 +93,7 @@ function isAsLeft({ left }: ReinvocationNotes, object: KubeObject | undefined): 
 async function callOne(
   invocation: WebhookInvocation,
   attributes: AdmissionAttributes,
-  documents: WebhookDocuments,
+  documents: RequestDocuments,
   outcomes: WebhookOutcomes,
   place: AnnotatedCall,
 ): Promise<boolean> {
@@ -109,9 +110,26 @@ async function callOne(
   if (response.patchType !== "JSONPatch") {
     throw new CallingWebhookError(name, `unsupported patch type ${JSON.stringify(response.patchType)}`);
   }
-  const isChanged = documents.replace(patched(shown.object, patch));
+  const isChanged = replaceObject(documents, shown.object, patched(shown.object, patch));
   annotatePatch(attributes, place, patch);
   return isChanged;
+}
+
+/**
+ * Takes over what a webhook made of the object. Unknown fields are dropped.
+ * @returns whether the object means something else than before
+ * @throws StatusError 500 for a document of the wrong type
+ */
+function replaceObject(documents: RequestDocuments, before: KubeObject, after: JsonObject): boolean {
+  try {
+    const decoded = documents.decoded(after);
+    const isOther = !equalJson(decoded, documents.decoded(before as unknown as JsonObject));
+    documents.replace(decoded);
+    return isOther;
+  } catch (error) {
+    if (error instanceof DecodeTypeError) throw status.internal(error.message);
+    throw error;
+  }
 }
 
 function patchOf({ webhook }: WebhookInvocation, { patch }: ReviewResponse): readonly JsonValue[] {

@@ -2,10 +2,10 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admiss
 import { refuseAbandoned } from "../../registry/request-lifetime.ts";
 import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
-import { WebhookDocuments } from "./webhook-documents.ts";
+import { RequestDocuments } from "../matching/request-documents.ts";
 import { isExemptFromWebhooks } from "./webhook-matcher.ts";
 import { type WebhookDispatch, WebhookOutcomes } from "./webhook-outcomes.ts";
-import type { ReviewedDocuments } from "./reviewed-documents.ts";
+import type { ShownDocuments } from "../matching/shown-documents.ts";
 
 /** Calls the validating webhooks side by side, all with the final object. The first refusal to arrive is the answer. */
 export function validatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlugin, "name"> {
@@ -21,7 +21,7 @@ export function validatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlu
 }
 
 interface PreparedCall extends WebhookInvocation {
-  readonly documents: ReviewedDocuments;
+  readonly documents: ShownDocuments;
 }
 
 async function callTogether(
@@ -31,7 +31,7 @@ async function callTogether(
   outcomes: WebhookOutcomes,
 ): Promise<void> {
   const calls: PreparedCall[] = [];
-  const documents = new WebhookDocuments(attributes);
+  const documents = new RequestDocuments(attributes, "asRead");
   for (const webhook of webhooks) {
     const invocation = await matcher.match(webhook, "validating", attributes, documents);
     if (invocation === undefined) continue;

@@ -14,7 +14,7 @@ import {
 } from "./admission-review.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
-import type { ReviewedDocuments } from "./reviewed-documents.ts";
+import type { ShownDocuments } from "../matching/shown-documents.ts";
 import { CallingWebhookError, dryRunUnsupported, rejection } from "./webhook-error.ts";
 
 /** A patch can make an object of the largest size, in base64. */
@@ -52,7 +52,7 @@ export class WebhookCaller {
   async ask(
     { webhook, matched }: WebhookInvocation,
     attributes: AdmissionAttributes,
-    documents: ReviewedDocuments,
+    documents: ShownDocuments,
     isMutating: boolean,
   ): Promise<ReviewResponse> {
     const { name, sideEffects } = webhook;

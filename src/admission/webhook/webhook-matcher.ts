@@ -13,7 +13,7 @@ import { matchResource, type ServedResources } from "../matching/matched-resourc
 import { matchesNamespace, matchesObject } from "../matching/selectors.ts";
 import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
-import type { WebhookDocuments } from "./webhook-documents.ts";
+import type { RequestDocuments } from "../matching/request-documents.ts";
 import type { WebhookObserver, WebhookType } from "./webhook-observer.ts";
 
 export interface WebhookMatcherParts {
@@ -54,7 +54,7 @@ export class WebhookMatcher {
     webhook: AdmissionWebhook,
     type: WebhookType,
     attributes: AdmissionAttributes,
-    documents: WebhookDocuments,
+    documents: RequestDocuments,
   ): Promise<WebhookInvocation | undefined> {
     const { lookup, catalog } = this.#parts;
     const { object } = documents;
@@ -73,7 +73,7 @@ export class WebhookMatcher {
     { webhook, matched }: WebhookInvocation,
     type: WebhookType,
     attributes: AdmissionAttributes,
-    documents: WebhookDocuments,
+    documents: RequestDocuments,
   ): Promise<boolean> {
     const { authorizer, observer } = this.#parts;
     const checks = new AccessChecks(authorizer, attributes.user);

@@ -3,7 +3,7 @@ import type { Clock } from "../../process/clock.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { refuseAbandoned } from "../../registry/request-lifetime.ts";
 import type { ReviewResponse } from "./admission-review.ts";
-import type { ReviewedDocuments } from "./reviewed-documents.ts";
+import type { ShownDocuments } from "../matching/shown-documents.ts";
 import { type AnnotatedCall, annotateFailedOpen } from "./webhook-annotations.ts";
 import type { WebhookCaller, WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
@@ -33,7 +33,7 @@ export class WebhookOutcomes {
   ask(
     invocation: WebhookInvocation,
     attributes: AdmissionAttributes,
-    documents: ReviewedDocuments,
+    documents: ShownDocuments,
     isMutating: boolean,
   ): Promise<ReviewResponse> {
     return this.#dispatch.caller.ask(invocation, attributes, documents, isMutating);

@@ -15,6 +15,8 @@ export const selfTypeName = "selfType";
 export interface RuleEnvironments {
   /** Returns the environment of a rule, or of a message expression, by its text. */
   environmentOf(text: string, part: "rule" | "messageExpression"): Environment;
+  /** Hears how long it took to compile the rules of one node. */
+  compiled?(seconds: number): void;
 }
 
 /** An expression of a rule, ready to run. */

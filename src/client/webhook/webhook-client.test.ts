@@ -212,3 +212,10 @@ test.each([
   const caBundle = Buffer.from(pem).toString("base64");
   expect(() => clients().of({ url: "https://h", caBundle })).toThrow(`unable to load root certificates: ${text}`);
 });
+
+test.each(["169.254.0.1:1", "[fe80::1]:1"])("the link-local address %s is called like any other", async (address) => {
+  const url = `https://${address}/x`;
+  const failure = await post(url, bundle(), { timeoutMs: 200 }).catch((error: Error) => error.message);
+  // Networks differ: one has no route there, another does not answer in time.
+  expect(failure).toStartWith(`Post "${url}?timeout=1s": `);
+});

@@ -83,19 +83,30 @@ export class WebhookClients implements WebhookFinder {
   readonly #parts: WebhookClientsParts;
   /** Least recently used first. */
   readonly #clients = new Map<string, WebhookClient>();
+  /** A configuration is asked for with every call, and its CA bundle is long. */
+  readonly #keys = new WeakMap<WebhookClientConfig, string>();
 
   constructor(parts: WebhookClientsParts) {
     this.#parts = parts;
   }
 
   of(config: WebhookClientConfig): Webhook {
-    const key = JSON.stringify([config.url, config.service, config.caBundle]);
+    const key = this.#keyOf(config);
     const client = this.#clients.get(key) ?? new WebhookClient(webhookAddress(config), this.#parts);
     this.#clients.delete(key);
     this.#clients.set(key, client);
     const [oldest] = this.#clients.keys();
     if (this.#clients.size > clientsMax && oldest !== undefined) this.#clients.delete(oldest);
     return client;
+  }
+
+  #keyOf(config: WebhookClientConfig): string {
+    let key = this.#keys.get(config);
+    if (key === undefined) {
+      key = JSON.stringify([config.url, config.service, config.caBundle]);
+      this.#keys.set(config, key);
+    }
+    return key;
   }
 }
 

@@ -126,3 +126,24 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 ])("a ValidatingAdmissionPolicy with %s = %j is refused", async (field, value, causes) => {
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
 });
+
+test("long expressions are compiled over several turns", async () => {
+  const expression = Array.from({ length: 50 }, (_, at) => `object.metadata.labels.exists(l, l == 'a${at}')`).join(
+    " || ",
+  );
+  const validations = Array.from({ length: 100 }, () => ({ expression }));
+  const turnsOf = async (object: JsonObject) => {
+    let turns = 0;
+    let isDone = false;
+    const count = () => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    expect(await refusal(path, object)).toEqual([]);
+    isDone = true;
+    return turns;
+  };
+  const few = await turnsOf(minimal);
+  expect(await turnsOf(changed(minimal, "spec.validations", validations))).toBeGreaterThan(few + 2);
+});

@@ -13,6 +13,7 @@ import { customScaleView } from "./custom-scale.ts";
 import { customStatusStrategy, customStrategy } from "./custom-strategy.ts";
 import type { CustomDefinition, DefinedVersion } from "./definition.ts";
 import { InstanceValidator } from "./instance-validation.ts";
+import type { RuleObserver } from "./rule-observer.ts";
 import { customColumns, customTable } from "./custom-table.ts";
 import { namesOf } from "./scale-values.ts";
 
@@ -24,7 +25,11 @@ const scaleKind: GroupVersionKind = { group: "autoscaling", version: "v1", kind:
  * Returns the kind that a definition describes. Schemas are read and compiled when somebody uses them.
  * @returns undefined for a definition without a stored version
  */
-export function customEntry(definition: CustomDefinition, convert: ConvertVersions): CatalogEntry | undefined {
+export function customEntry(
+  definition: CustomDefinition,
+  convert: ConvertVersions,
+  observer?: RuleObserver,
+): CatalogEntry | undefined {
   const converter = new CustomConverter(convert);
   const infos = new Map(
     definition.versions
@@ -37,7 +42,9 @@ export function customEntry(definition: CustomDefinition, convert: ConvertVersio
   const paths: ReplicasPaths = new Map(
     [...infos].map(([{ scale }, info]) => [apiVersionOf(info), scale && namesOf(scale.specReplicasPath)]),
   );
-  const kinds = new Map([...infos].map(([version, info]) => [info, kindOf(info, version, paths)] as const));
+  const kinds = new Map(
+    [...infos].map(([version, info]) => [info, kindOf(info, version, { paths, observer })] as const),
+  );
   return {
     kind: kinds.get(storedInfo) as Kind,
     kinds,
@@ -90,7 +97,12 @@ function resourceInfo(
   };
 }
 
-function kindOf(info: ResourceInfo, { hasStatus, scale }: DefinedVersion, replicasPaths: ReplicasPaths): Kind {
+interface KindParts {
+  readonly paths: ReplicasPaths;
+  readonly observer: RuleObserver | undefined;
+}
+
+function kindOf(info: ResourceInfo, { hasStatus, scale }: DefinedVersion, { paths, observer }: KindParts): Kind {
   let validator: InstanceValidator | undefined;
   const validation = () => {
     validator ??= new InstanceValidator({
@@ -98,6 +110,7 @@ function kindOf(info: ResourceInfo, { hasStatus, scale }: DefinedVersion, replic
       apiVersion: apiVersionOf(info),
       schema: (info.form as CustomForm).structural,
       scale,
+      observer,
     });
     return validator;
   };
@@ -107,7 +120,7 @@ function kindOf(info: ResourceInfo, { hasStatus, scale }: DefinedVersion, replic
   if (scale !== undefined) {
     subresources.set(
       "scale",
-      view((version) => customScaleView(version, scale, replicasPaths)),
+      view((version) => customScaleView(version, scale, paths)),
     );
   }
   return { group: info.group, resource: info.resource, endpoint: stored(strategy), subresources };

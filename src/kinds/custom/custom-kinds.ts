@@ -3,6 +3,7 @@ import type { Catalog, CatalogEntry } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
 import type { ConvertVersions } from "./custom-converter.ts";
 import { customEntry } from "./custom-kind.ts";
+import type { RuleObserver } from "./rule-observer.ts";
 import { type CustomDefinition, readDefinition } from "./definition.ts";
 
 export interface CustomKindsParts {
@@ -12,6 +13,7 @@ export interface CustomKindsParts {
   readonly prefix: Key;
   /** Converts the objects of a kind between versions as its definition says. */
   readonly convertBy: (definition: CustomDefinition) => ConvertVersions;
+  readonly ruleObserver?: RuleObserver | undefined;
   /** Receives what is wrong with a definition that cannot be served. It disturbs no other. */
   readonly onError: (error: unknown) => void;
 }
@@ -59,12 +61,12 @@ export class CustomKinds implements Disposable {
 
   /** A change of the conditions alone ends no watch. */
   #serve(key: Key, definition: CustomDefinition): void {
-    const { catalog, convertBy } = this.#parts;
+    const { catalog, convertBy, ruleObserver } = this.#parts;
     const { fingerprint, isTerminating } = definition;
     const before = this.#served.get(key);
     if (!definition.isEstablished) return this.#remove(key);
     if (before?.fingerprint === fingerprint && before.isTerminating === isTerminating) return;
-    const entry = this.#servable(customEntry(definition, convertBy(definition)), before);
+    const entry = this.#servable(customEntry(definition, convertBy(definition), ruleObserver), before);
     if (entry === undefined) return this.#remove(key);
     if (before?.fingerprint === fingerprint) {
       catalog.replace(before.entry, entry);

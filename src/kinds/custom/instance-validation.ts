@@ -11,6 +11,7 @@ import {
   storedEnvironment,
   toFieldError,
 } from "../../cel/index.ts";
+import type { RuleObserver } from "./rule-observer.ts";
 import { validateScaleSpec, validateScaleStatus } from "./scale-values.ts";
 
 /** Errors that leave values of which rules could make no sense. */
@@ -32,6 +33,7 @@ export interface InstanceKind {
   readonly schema: StructuralSchema;
   /** Undefined without the scale subresource. */
   readonly scale?: CustomResourceSubresourceScale | undefined;
+  readonly observer?: RuleObserver | undefined;
 }
 
 export interface InstanceProblems {
@@ -112,7 +114,9 @@ export class InstanceValidator {
     if ([...metadataErrors, ...errors].some(({ reason }) => blockingReasons.has(reason))) {
       return { errors: [...errors, fieldError.invalid(rootPath, null, blockedText)], warnings: [] };
     }
+    const startMs = performance.now();
     const found = yield* runRules(validator, object, old);
+    this.#kind.observer?.evaluated((performance.now() - startMs) / 1_000);
     return {
       errors: [...errors, ...found.errors.map(toFieldError)],
       warnings: found.warnings.map((warning) => {
@@ -123,10 +127,14 @@ export class InstanceValidator {
   }
 
   #ruleValidator(): RuleValidator | undefined {
-    this.#rules ??= { validator: makeRuleValidator(this.#kind.schema.schema as RuleSchema, ruleEnvironments) };
+    this.#rules ??= { validator: this.#makeRuleValidator() };
     return this.#rules.validator;
   }
-}
 
-/** Rules of stored definitions may use everything that the program knows. */
-const ruleEnvironments = { environmentOf: () => storedEnvironment() };
+  /** Rules of stored definitions may use everything that the program knows. */
+  #makeRuleValidator(): RuleValidator | undefined {
+    const { schema, observer } = this.#kind;
+    const compiled = (seconds: number) => observer?.compiled(seconds);
+    return makeRuleValidator(schema.schema as RuleSchema, { environmentOf: () => storedEnvironment(), compiled });
+  }
+}

@@ -2,8 +2,8 @@ import { stringifyObject } from "../../api/codec/managed-fields-text.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 
-/** The documents of a request in the version that webhooks matched. Nobody changes them: a patch makes new ones. */
-export class ReviewedDocuments {
+/** The documents of a request in one version. Nobody changes them: a patch makes new ones. */
+export class ShownDocuments {
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
   #objectText: string | undefined;
@@ -14,7 +14,7 @@ export class ReviewedDocuments {
     this.oldObject = oldObject;
   }
 
-  /** JSON, written once for all webhooks. */
+  /** JSON, written once for all readers. */
   get objectText(): string {
     return (this.#objectText ??= textOf(this.object));
   }
@@ -24,8 +24,8 @@ export class ReviewedDocuments {
   }
 
   /** Returns the documents with another object. */
-  withObject(object: KubeObject): ReviewedDocuments {
-    const next = new ReviewedDocuments(object, this.oldObject);
+  withObject(object: KubeObject): ShownDocuments {
+    const next = new ShownDocuments(object, this.oldObject);
     next.#oldObjectText = this.#oldObjectText;
     return next;
   }

@@ -1,0 +1,113 @@
+import { apiVersionOf } from "../../api/gvk.ts";
+import { type Eventual, followedBy } from "../../api/eventual.ts";
+import { cloneJson, type JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { AdmissionAttributes } from "../../registry/admission.ts";
+import { replaceContents } from "../replace-contents.ts";
+import { documentForm } from "./document-form.ts";
+import type { MatchedResource } from "./matched-resource.ts";
+import { ShownDocuments } from "./shown-documents.ts";
+
+/** `asRead`: with fields in order and with empty values, as a client would get them. `asKept`: as the server has them. */
+export type DocumentLook = "asRead" | "asKept";
+
+/**
+ * The documents of one request on their way through webhooks or policies, which may want them in different versions. A
+ * document that one of them has changed goes through the request's own object when the next wants another version.
+ */
+export class RequestDocuments {
+  readonly #attributes: AdmissionAttributes;
+  readonly #look: DocumentLook;
+  #matched: MatchedResource | undefined;
+  #documents: ShownDocuments | undefined;
+  /** Documents by the version that they are in, as long as nobody changes the object. */
+  readonly #byVersion = new Map<ResourceInfo, ShownDocuments>();
+  #isChanged = false;
+
+  constructor(attributes: AdmissionAttributes, look: DocumentLook) {
+    this.#attributes = attributes;
+    this.#look = look;
+  }
+
+  /** The object as far as it has been changed, in whatever version. */
+  get object(): KubeObject | undefined {
+    return this.#documents?.object ?? this.#attributes.object;
+  }
+
+  /** @throws StatusError when the conversion to a version fails */
+  in(matched: MatchedResource): Eventual<ShownDocuments> {
+    const known = this.#byVersion.get(matched.info);
+    if (known !== undefined) return this.#select(matched, known);
+    return followedBy(this.enter(), () => this.#show(matched));
+  }
+
+  /** Returns a document as the kind of the version in use reads it. @throws DecodeTypeError */
+  decoded(document: JsonObject): JsonObject {
+    const { kind } = this.#current.kind;
+    return this.#form.decode(document, { kind }).object;
+  }
+
+  /** Takes over a decoded document in place of the object. */
+  replace(decoded: JsonObject): void {
+    const changed = this.#typed(decoded, this.#current);
+    this.#form.applyDefaults(changed as unknown as JsonObject);
+    this.#documents = (this.#documents as ShownDocuments).withObject(changed);
+    this.#byVersion.clear();
+    this.#byVersion.set(this.#current.info, this.#documents);
+    this.#isChanged = true;
+  }
+
+  /** Enters the changes into the object of the request. */
+  enter(): Eventual<void> {
+    const { object, forms } = this.#attributes;
+    const changed = this.#documents?.object;
+    if (!this.#isChanged || object === undefined || changed === undefined) return;
+    this.#isChanged = false;
+    const copy = cloneJson(changed as unknown as JsonObject) as unknown as KubeObject;
+    return followedBy(forms.enter(copy, this.#current.info), (entered) => replaceContents(object, entered));
+  }
+
+  get #current(): MatchedResource {
+    if (this.#matched === undefined) throw new Error("no version has been chosen");
+    return this.#matched;
+  }
+
+  get #form(): ObjectForm {
+    return documentForm(this.#current, this.#attributes.subresource);
+  }
+
+  #show(matched: MatchedResource): Eventual<ShownDocuments> {
+    const { object, oldObject } = this.#attributes;
+    return followedBy(this.#shown(object, matched), (after) =>
+      followedBy(this.#shown(oldObject, matched), (before) => {
+        const documents = new ShownDocuments(after, before);
+        this.#byVersion.set(matched.info, documents);
+        return this.#select(matched, documents);
+      }),
+    );
+  }
+
+  #select(matched: MatchedResource, documents: ShownDocuments): ShownDocuments {
+    this.#matched = matched;
+    this.#documents = documents;
+    return documents;
+  }
+
+  #shown(document: KubeObject | undefined, matched: MatchedResource): Eventual<KubeObject | undefined> {
+    if (document === undefined) return undefined;
+    const shown = this.#attributes.forms.show(document, matched.info);
+    if (this.#look === "asKept") return shown;
+    return followedBy(shown, (converted) => {
+      const form = documentForm(matched, this.#attributes.subresource);
+      const { object } = form.decode(converted as unknown as JsonObject, { kind: matched.kind.kind });
+      form.complete(object);
+      return this.#typed(object, matched);
+    });
+  }
+
+  #typed(fields: JsonObject, { kind }: MatchedResource): KubeObject {
+    return { ...fields, kind: kind.kind, apiVersion: apiVersionOf(kind) } as unknown as KubeObject;
+  }
+}
