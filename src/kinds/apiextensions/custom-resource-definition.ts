@@ -2,7 +2,11 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Examination, Strategy } from "../../registry/strategy.ts";
 import { runSliced } from "../../api/sliced.ts";
-import { validateDefinition, validateDefinitionStatus } from "./validation/custom-resource-definition.ts";
+import {
+  definitionNameProblems,
+  validateDefinition,
+  validateDefinitionStatus,
+} from "./validation/custom-resource-definition.ts";
 import { formatWarnings } from "./validation/format-warnings.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type {
@@ -23,11 +27,13 @@ const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
   ...defaultStrategy,
   ...definitionRules,
   resetFields: ["status"],
+  validateName: definitionNameProblems,
   prepareForCreate: recordStorageVersion,
   prepareForUpdate: recordStorageVersion,
   examine: ({ object, old }) => runSliced(examineDefinition(object, old)),
   warnings: formatWarnings,
   markDeletion,
+  readsBeforeDelete: true,
 };
 
 const customResourceDefinitionStatusStrategy: Strategy<CustomResourceDefinition> = {

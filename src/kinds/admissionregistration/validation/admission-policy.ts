@@ -109,7 +109,10 @@ function validateCommon(spec: PolicySpec, stored: PolicySpec, expressions: Polic
 /** Checks which requests a policy is for. */
 function validateConstraints({ failurePolicy, paramKind, matchConstraints }: PolicySpec): FieldError[] {
   return [
-    ...validateRequiredChoice(failurePolicy, failurePolicies, "spec.failurePolicy"),
+    // An empty text is a choice that is not supported; only an unset one is missing.
+    ...(failurePolicy === ""
+      ? [fieldError.notSupported("spec.failurePolicy", failurePolicy, failurePolicies)]
+      : validateRequiredChoice(failurePolicy, failurePolicies, "spec.failurePolicy")),
     ...(paramKind === undefined ? [] : validateParamKind(paramKind, "spec.paramKind")),
     ...(matchConstraints === undefined
       ? [fieldError.required("spec.matchConstraints")]
