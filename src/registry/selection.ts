@@ -7,6 +7,7 @@ import { status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { unknownLabelText } from "../api/scheme/selectable-fields.ts";
 import type { Entry, Key } from "../api/entry.ts";
+import type { ContentSelection } from "../storage/cacher/prepared-batch.ts";
 
 /** The objects of a resource that a request selects. Made once per request and applied to each object. */
 export interface Selection {
@@ -18,13 +19,6 @@ export interface Selection {
   readonly matches: ((entry: Entry) => boolean) | undefined;
   /** The selection in two steps, where it depends on content that may have to be converted in between. */
   readonly content?: ContentSelection | undefined;
-}
-
-export interface ContentSelection {
-  /** Reports whether an entry may match, without a look at its content. */
-  readonly mayMatch: (entry: Entry) => boolean;
-  /** Reports whether an entry that has been prepared for the version matches. */
-  readonly matches: (prepared: Entry) => boolean;
 }
 
 /**

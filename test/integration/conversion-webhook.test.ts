@@ -137,6 +137,40 @@ test("lists select by fields of the version of the request", async () => {
   expect(second.metadata.continue).toBe("");
 });
 
+test("watches select by fields of the version of the request", async () => {
+  for (const [name, host] of Object.entries({ a: "x", b: "y" })) {
+    await server.create(collection("v1"), widget("v1", name, { host }));
+  }
+  await using watch = await server.watch(`${collection("v2")}?fieldSelector=spec.server=x`);
+  const next = async () => {
+    const { type, object } = (await watch.next()) as any;
+    return `${type} ${object.metadata.name} ${object.spec.server}`;
+  };
+  expect(await next()).toBe("ADDED a x");
+  const set = (name: string, spec: object) => server.patch(`${collection("v1")}/${name}`, mergePatch, { spec });
+  await set("b", { host: "z" });
+  await set("b", { host: "x" });
+  expect(await next()).toBe("ADDED b x");
+  await server.patch(`${collection("v1")}/b`, mergePatch, { metadata: { labels: { a: "b" } } });
+  expect(await next()).toBe("MODIFIED b x");
+  const left = (await set("a", { host: "y" })).json.metadata.resourceVersion;
+  const { type, object } = (await watch.next()) as any;
+  expect([type, object.spec, object.metadata.resourceVersion]).toEqual(["DELETED", { server: "x" }, left]);
+  await server.delete(`${collection("v1")}/a`);
+  await server.delete(`${collection("v1")}/b`);
+  expect(await next()).toBe("DELETED b x");
+});
+
+test("a collection is deleted by fields of the version of the request", async () => {
+  for (const [name, host] of Object.entries({ a: "x", b: "y", c: "x" })) {
+    await server.create(collection("v1"), widget("v1", name, { host }));
+  }
+  const names = ({ items }: any) => items.map(({ metadata }: any) => metadata.name);
+  const { json } = await server.delete(`${collection("v2")}?fieldSelector=spec.server=x`);
+  expect(names(json)).toEqual(["a", "c"]);
+  expect(names((await server.get(collection("v1"))).json)).toEqual(["b"]);
+});
+
 test("a failed webhook is reported in upstream's words, and affects no other version", async () => {
   await server.create(collection("v1"), widget("v1", "a", { host: "x" }));
   isBroken = true;

@@ -47,6 +47,8 @@ export interface OpenApiSchema {
   readonly patternProperties?: SchemaMap;
   /** Schemas of the dependencies; a dependency that lists names has an empty one. */
   readonly dependencies?: SchemaMap;
+  /** The names of dependencies that list names. */
+  readonly dependencyNames?: Readonly<Record<string, readonly string[]>>;
   readonly additionalItems?: OpenApiSchema | boolean;
   readonly definitions?: SchemaMap;
   readonly externalDocs?: JsonObject;
@@ -92,7 +94,7 @@ const dependencySchemas: Reader = (value, options, depth) =>
   readMap(value, (part) => readNode(part, options, depth) ?? {});
 const schemaMap: Reader = (value, options, depth) => readMap(value, (part) => readNode(part, options, depth));
 
-const readers: Readonly<Record<Exclude<keyof OpenApiSchema, "itemSchemas">, Reader>> = {
+const readers: Readonly<Record<Exclude<keyof OpenApiSchema, "itemSchemas" | "dependencyNames">, Reader>> = {
   id: set,
   $schema: set,
   $ref: text,
@@ -161,8 +163,9 @@ function readNode(json: JsonValue, options: ReadOptions, depth: number): OpenApi
     const value = read?.(json[key] as JsonValue, options, depth + 1);
     if (value !== undefined) node[key] = value;
   }
-  const { items } = json;
+  const { items, dependencies } = json;
   if (Array.isArray(items)) node["itemSchemas"] = schemas(items, options, depth + 1);
+  if (isJsonObject(dependencies)) node["dependencyNames"] = readNames(dependencies);
   return node;
 }
 
@@ -175,6 +178,15 @@ function readMap(
   for (const name of Object.keys(value)) {
     const part = read(value[name] as JsonValue);
     if (part !== undefined) map[name] = part;
+  }
+  return map;
+}
+
+function readNames(lists: JsonObject): Record<string, string[]> {
+  const map = Object.create(null) as Record<string, string[]>;
+  for (const name of Object.keys(lists)) {
+    const list = lists[name];
+    if (Array.isArray(list)) map[name] = list.filter((one) => typeof one === "string");
   }
   return map;
 }

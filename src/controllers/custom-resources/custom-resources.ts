@@ -18,13 +18,12 @@ import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { type Condition, setCondition } from "./conditions.ts";
 import { awaitsCleanup, deleteInstances, type DeletionProgress, unconfirmedDeletion } from "./definition-deletion.ts";
 import { type GroupMember, groupMember, withStatus } from "./definition-status.ts";
+import { LateDeletions } from "./late-deletions.ts";
 import { nonStructuralCondition } from "./non-structural-schema.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
 
 /** Time after which instances that finalizers hold are looked at again. */
 const recheckMs = 1_000;
-/** Time after which the condition says that instances are still there. */
-const deletionMsMax = 60_000;
 
 export interface CustomResourcesParts extends QueueSource {
   readonly registries: Registries;
@@ -83,11 +82,11 @@ class Definitions {
   readonly #known = new WeakMap<Entry, GroupMember>();
   /** The condition about the schemas of each definition, and the generation that it is about. */
   readonly #structures = new Map<Key, { readonly version: string; readonly condition: Condition | undefined }>();
-  /** Time since which instances of each definition are awaited to go. */
-  readonly #deletingSinceMs = new Map<Key, number>();
+  readonly #late: LateDeletions;
 
   constructor(parts: CustomResourcesParts, requeue: (key: Key) => void) {
     this.#parts = parts;
+    this.#late = new LateDeletions(parts.clock);
     this.#registry = parts.registries.builtIn(customResourceDefinition);
     this.prefix = this.#registry.info.keyPrefix;
     this.#requeue = requeue;
@@ -96,7 +95,7 @@ class Definitions {
   removed(key: Key): void {
     this.#settled.delete(key);
     this.#structures.delete(key);
-    this.#deletingSinceMs.delete(key);
+    this.#late.forget(key);
   }
 
   /** Brings a definition to where it should be. @returns whether it has to be looked at again */
@@ -142,18 +141,9 @@ class Definitions {
       this.#settled.add(key);
     }
     const progress = await deleteInstances(definition, this.#parts.registries);
-    const isLate = !progress.isDone && this.#isLate(key);
+    const isLate = !progress.isDone && this.#late.isLate(key);
     await this.#report(definition, isLate ? { ...progress, condition: unconfirmedDeletion } : progress);
     return !progress.isDone;
-  }
-
-  /** Reports once in each period that the instances of a definition have not gone in time. */
-  #isLate(key: Key): boolean {
-    const nowMs = this.#parts.clock.steadyMs();
-    const sinceMs = this.#deletingSinceMs.get(key) ?? nowMs;
-    const isLate = nowMs - sinceMs >= deletionMsMax;
-    this.#deletingSinceMs.set(key, isLate ? nowMs : sinceMs);
-    return isLate;
   }
 
   async #report(

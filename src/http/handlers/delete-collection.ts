@@ -7,7 +7,7 @@ import { ignoreReadErrorsOption } from "../../registry/delete-options.ts";
 import { selectionOf } from "../../registry/selection.ts";
 import { readDeleteOptions, warnAboutDelete } from "./delete-options.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
-import { readPage } from "./list.ts";
+import { readSelected } from "./list.ts";
 import { parseListOptions } from "./list-options.ts";
 import { writeContext } from "./write-reply.ts";
 
@@ -23,7 +23,7 @@ export const deleteCollection: VerbHandler = async (call) => {
     throw status.invalidOptions("DeleteOptions", [fieldError.invalid(ignoreReadErrorsOption, true, text)]);
   }
   const selection = selectionOf(info, request.namespace, request.name, listOptions);
-  const page = await readPage(registry.cacher, parts.store, selection, listOptions);
+  const page = await readSelected(call, selection, listOptions);
   const context = writeContext(call, options);
   warnAboutDelete(call, options);
   for (const { key } of page.entries) {

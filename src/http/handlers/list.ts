@@ -3,8 +3,9 @@ import { encodeList } from "../../api/codec/encode-list.ts";
 import { prepareEntries } from "../../api/codec/prepare-entries.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import type { Cacher, ListPage } from "../../storage/cacher/cacher.ts";
+import type { ContentSelection } from "../../storage/cacher/prepared-batch.ts";
 import { decodeContinueToken, encodeContinueToken } from "../../registry/continue-token.ts";
-import { type ContentSelection, type Selection, selectionOf } from "../../registry/selection.ts";
+import { type Selection, selectionOf } from "../../registry/selection.ts";
 import { toRevision } from "../../api/revision.ts";
 import { CompactedError, type Store } from "../../storage/store.ts";
 import type { Entry, Key } from "../../api/entry.ts";
@@ -21,14 +22,11 @@ const staleContinueText =
 
 /** Answers GET of a collection: one page of stored bytes at one revision. */
 export const list: VerbHandler = async (call) => {
-  const { request, info, registry, parts } = call;
+  const { request, info, parts } = call;
   const representation = negotiateFor(call, "list");
   const options = parseListOptions(request.query, false);
   const selection = selectionOf(info, request.namespace, request.name, options);
-  const page =
-    selection.content === undefined
-      ? await readPage(registry.cacher, parts.store, selection, options)
-      : await readConverted(call, selection, selection.content, options);
+  const page = await readSelected(call, selection, options);
   for (const { key } of parts.store.corrupt) {
     if (key.startsWith(selection.prefix)) call.exchange.warnings.push(`${key} cannot be read and is not in this list`);
   }
@@ -43,6 +41,17 @@ export const list: VerbHandler = async (call) => {
     body: encoded,
   };
 };
+
+/** Reads the page that the options ask for, of the objects of a selection. @throws StatusError 410, 504 */
+export function readSelected(
+  call: Parameters<VerbHandler>[0],
+  selection: Selection,
+  options: ListOptions,
+): Promise<Page> {
+  const { content } = selection;
+  if (content !== undefined) return readConverted(call, selection, content, options);
+  return readPage(call.registry.cacher, call.parts.store, selection, options);
+}
 
 /** Number of entries that are converted at a time to see whether they match. */
 const convertedAtOnce = 500;

@@ -31,6 +31,7 @@ export const watch: VerbHandler = async (call) => {
       prefix: selection.prefix,
       ...(selection.key === undefined ? {} : { key: selection.key }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
+      content: selection.content,
       start: watchStart(options, parts.store),
       bookmarks: options.allowWatchBookmarks,
       deadlineMs: parts.clock.nowMs() + durationMs,

@@ -11,7 +11,15 @@ import type { CacherMetrics } from "./metrics.ts";
 import type { ReadGate } from "./read-gate.ts";
 import { chunkBytes, joinChunk, joinFrames, type ShareGroup } from "./share-group.ts";
 import { type EntryTree, forEntries, prefixEnd } from "./tree.ts";
-import { type Batch, batchOf, type PreparingEncoder, preparing } from "./prepared-batch.ts";
+import {
+  type Batch,
+  batchOf,
+  type Change,
+  type ContentSelection,
+  type PreparingEncoder,
+  prepareChanges,
+  preparing,
+} from "./prepared-batch.ts";
 import type { Task, Timed, WatchScheduler } from "./watch-scheduler.ts";
 
 export const bookmarkIntervalMs = 60_000;
@@ -38,6 +46,8 @@ export interface WatchOptions {
   readonly key?: Key;
   /** The selection. A change that crosses it is shown as ADDED or DELETED. */
   readonly matches?: (entry: Entry) => boolean;
+  /** The same in two steps, for an encoder that prepares entries. */
+  readonly content?: ContentSelection | undefined;
   readonly start:
     | { readonly kind: "initial"; readonly endBookmark: boolean }
     | { readonly kind: "after"; readonly revision: Revision };
@@ -102,6 +112,10 @@ export class WindowWatcher implements CacheWatcher {
   readonly #groupKey: string | undefined;
   /** The encoder where its entries need preparation. */
   readonly #preparing: PreparingEncoder | undefined;
+  /** The selection by content, which comes after the preparation. */
+  readonly #content: ContentSelection | undefined;
+  /** The selection, or its first step. */
+  readonly #matches: WatchOptions["matches"];
   /** Frames of prepared entries that are to be sent next. */
   #prepared: Piece | undefined;
   #group: ShareGroup | undefined;
@@ -124,9 +138,11 @@ export class WindowWatcher implements CacheWatcher {
     this.#options = options;
     this.#low = options.key ?? options.prefix;
     this.#high = options.key === undefined ? prefixEnd(options.prefix) : `${options.key}\0`;
-    const { start, encoder, matches } = options;
+    const { start, encoder } = options;
     this.#preparing = preparing(encoder);
-    const shares = matches === undefined && encoder.format !== "" && this.#preparing === undefined;
+    this.#content = this.#preparing === undefined ? undefined : options.content;
+    this.#matches = this.#content?.mayMatch ?? options.matches;
+    const shares = this.#matches === undefined && encoder.format !== "" && this.#preparing === undefined;
     this.#groupKey = shares ? `${encoder.format}\n${this.#low}` : undefined;
     this.#initialBookmark = start.kind === "initial" && start.endBookmark;
     this.#after = start.kind === "after" ? start.revision : source.revision;
@@ -200,7 +216,8 @@ export class WindowWatcher implements CacheWatcher {
   }
 
   #initialChunk(initial: InitialState): Piece | undefined {
-    const { encoder, matches } = this.#options;
+    const { encoder } = this.#options;
+    const matches = this.#matches;
     const frames: Uint8Array[] = [];
     let bytes = 0;
     let seen = 0;
@@ -221,13 +238,13 @@ export class WindowWatcher implements CacheWatcher {
 
   /** The next piece of the initial state, of which nothing is sent yet. */
   #initialBatch(initial: InitialState): Batch {
-    const { matches } = this.#options;
+    const matches = this.#matches;
     let last: Key | undefined;
     let seen = 0;
-    const batch = batchOf((add) =>
+    const changes = batchOf((add) =>
       forEntries(initial.tree, initial.low, this.#high, (entry) => {
         last = entry.key;
-        const more = matches === undefined || matches(entry) ? add("ADDED", entry) : true;
+        const more = matches === undefined || matches(entry) ? add({ type: "ADDED", entry }) : true;
         return more && ++seen < initialEntriesMax;
       }),
     );
@@ -235,18 +252,17 @@ export class WindowWatcher implements CacheWatcher {
       if (last === undefined) this.#initial = undefined;
       else initial.low = `${last}\0`;
     };
-    return { ...batch, advance };
+    return { changes, advance };
   }
 
   /** The next events of the window, of which none is sent yet. */
   #liveBatch(window: EventWindow): Batch {
     let to = this.#position;
     const last = Math.min(window.end, to + batchEventsMax);
-    const batch = batchOf((add) => {
+    const changes = batchOf((add) => {
       for (let more = true; more && to < last; to++) {
-        const item = window.at(to);
-        const type = this.#typeOf(item.event);
-        if (type !== undefined) more = add(type, item.sentEntry(type));
+        const change = this.#changeOf(window.at(to));
+        if (change !== undefined) more = add(change);
       }
     });
     const { revision } = window.at(to - 1).event;
@@ -254,15 +270,15 @@ export class WindowWatcher implements CacheWatcher {
       this.#position = to;
       this.#after = revision;
     };
-    return { ...batch, advance };
+    return { changes, advance };
   }
 
   /** Returns the frames of the batch, or undefined when there are none or not yet. Then the watch is blocked. */
-  #inBatches(encoder: PreparingEncoder, { types, entries, advance }: Batch): Piece | undefined {
-    const prepared = encoder.prepare(entries);
-    const framesOf = (ready: readonly Entry[]): Piece | undefined => {
+  #inBatches(encoder: PreparingEncoder, { changes, advance }: Batch): Piece | undefined {
+    const prepared = prepareChanges(encoder, changes, this.#content);
+    const framesOf = (ready: readonly Change[]): Piece | undefined => {
       advance();
-      return pieceOf(ready.map((entry, at) => encoder.event(types[at] as SentType, entry)));
+      return pieceOf(ready.map(({ type, entry }) => encoder.event(type, entry)));
     };
     if (!(prepared instanceof Promise)) return framesOf(prepared);
     this.#blockUntil(prepared, (ready) => {
@@ -369,11 +385,10 @@ export class WindowWatcher implements CacheWatcher {
   /** Sends the start of the history that was read. The rest is read again. */
   #writeHistoryInBatches(encoder: PreparingEncoder, events: readonly StoreEvent[], edge: Revision): void {
     let taken = 0;
-    const batch = batchOf((add) => {
+    const changes = batchOf((add) => {
       for (let more = true; more && taken < events.length; taken++) {
-        const event = events[taken] as StoreEvent;
-        const type = this.#typeOf(event);
-        if (type !== undefined) more = add(type, new WindowEvent(event).sentEntry(type));
+        const change = this.#changeOf(new WindowEvent(events[taken] as StoreEvent));
+        if (change !== undefined) more = add(change);
       }
     });
     const isWhole = taken === events.length && events.length < historyEventsMax;
@@ -381,7 +396,7 @@ export class WindowWatcher implements CacheWatcher {
       this.#after = events[taken - 1]?.revision ?? this.#after;
       if (isWhole && edge > this.#after) this.#after = edge;
     };
-    this.#prepared = this.#inBatches(encoder, { ...batch, advance });
+    this.#prepared = this.#inBatches(encoder, { changes, advance });
     if (!this.#blocked) this.#source.scheduler.schedule(this.#task);
   }
 
@@ -410,12 +425,19 @@ export class WindowWatcher implements CacheWatcher {
   /** Returns the event type that this watch shows for a change, or undefined when it shows nothing. */
   #typeOf({ type, entry, previous }: StoreEvent): SentType | undefined {
     if (entry.key < this.#low || entry.key >= this.#high) return undefined;
-    const { matches } = this.#options;
+    const matches = this.#matches;
     if (matches === undefined) return type;
     const before = previous !== undefined && matches(previous);
     if (type === "DELETED") return before ? "DELETED" : undefined;
     if (matches(entry)) return before ? "MODIFIED" : "ADDED";
     return before ? "DELETED" : undefined;
+  }
+
+  #changeOf(item: WindowEvent): Change | undefined {
+    const type = this.#typeOf(item.event);
+    if (type === undefined) return undefined;
+    const judgesPrevious = type === "MODIFIED" && this.#content !== undefined;
+    return { type, entry: item.sentEntry(type), previous: judgesPrevious ? item.sentEntry("DELETED") : undefined };
   }
 
   #due(nowMs: number): void {

@@ -109,7 +109,7 @@ class SchemaForm {
       Properties: map(schema.properties),
       AdditionalProperties: orFlag(schema.additionalProperties),
       PatternProperties: map(schema.patternProperties),
-      Dependencies: schema.dependencies === undefined ? null : {},
+      Dependencies: this.#dependencies(schema),
       AdditionalItems: orFlag(schema.additionalItems),
       Definitions: map(schema.definitions),
       ExternalDocs:
@@ -126,5 +126,21 @@ class SchemaForm {
       XMapType: schema["x-kubernetes-map-type"] ?? null,
       XValidations: schema["x-kubernetes-validations"]?.map(shownRule) ?? null,
     };
+  }
+
+  #dependencies({ dependencies, dependencyNames = {} }: OpenApiSchema): JsonValue {
+    if (dependencies === undefined) return null;
+    const shown = Object.keys(dependencies)
+      .sort()
+      .map((name): [string, JsonValue] => {
+        const names = dependencyNames[name];
+        return [
+          name,
+          names === undefined
+            ? { Schema: this.node(dependencies[name]), Property: null }
+            : { Schema: null, Property: [...names] },
+        ];
+      });
+    return Object.fromEntries(shown);
   }
 }
