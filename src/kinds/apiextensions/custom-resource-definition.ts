@@ -1,7 +1,6 @@
-import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Examination, Strategy } from "../../registry/strategy.ts";
-import { runSliced } from "../../api/sliced.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import {
   definitionNameProblems,
   validateDefinition,
@@ -30,7 +29,7 @@ const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
   validateName: definitionNameProblems,
   prepareForCreate: recordStorageVersion,
   prepareForUpdate: recordStorageVersion,
-  examine: ({ object, old }) => runSliced(examineDefinition(object, old)),
+  examine: examineInTurns(validateDefinition),
   warnings: formatWarnings,
   markDeletion,
   readsBeforeDelete: true,
@@ -71,10 +70,6 @@ export const customResourceDefinition = builtInKind("customresourcedefinitions.a
     "apiextensions/v1.JSONSchemaPropsOrStringArray": { "": "A schema, or a list of names." },
   },
 });
-
-function* examineDefinition(definition: KubeObject, old: KubeObject | undefined): Generator<void, Examination> {
-  return { errors: yield* validateDefinition(definition, old), warnings: [] };
-}
 
 /** The status of a definition that has none. */
 export const emptyStatus: CustomResourceDefinitionStatus = {
