@@ -71,6 +71,18 @@ test.each([
   ["fieldManager=a", configMap("bad", {}, { namespace: "other" }), 400, "does not match the namespace sent"],
   ["fieldManager=a", configMap("bad", {}, { managedFields: [] }), 400, "metadata.managedFields must be nil"],
   ["fieldManager=a", { ...configMap("bad", {}), bogus: 1 }, 500, ".bogus: field not declared in schema"],
+  [
+    "fieldManager=a",
+    { ...configMap("bad", {}), binaryData: { a: "f===" } },
+    500,
+    "failed to convert new object (/bad; /v1, Kind=ConfigMap) to proper version: unable to convert unstructured object to /v1, Kind=ConfigMap: error decoding from json: illegal base64 data at input byte 1",
+  ],
+  [
+    "fieldManager=a",
+    configMap("bad", {}, { creationTimestamp: "now" }),
+    500,
+    "unable to convert unstructured object to /v1, Kind=ConfigMap: parsing time",
+  ],
   ["fieldManager=a", configMap("bad", {}, { uid: "x" }), 409, "uid mismatch: the provided object specified uid x"],
 ])("?%s with %j is refused", async (query, body, code, message) => {
   const answer = await applied(`${maps}/bad`, body, query);
