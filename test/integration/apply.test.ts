@@ -92,6 +92,13 @@ test.each([
   });
 });
 
+test("whole numbers that are too large wrap around, as upstream's do", async () => {
+  const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "wrapped" } };
+  const leases = maps.replace("/api/v1/", "/apis/coordination.k8s.io/v1/").replace("configmaps", "leases");
+  const { code, json } = await applied(`${leases}/wrapped`, { ...lease, spec: { leaseDurationSeconds: 99999999999 } });
+  expect([code, json.spec]).toEqual([201, { leaseDurationSeconds: 1215752191 }]);
+});
+
 test("only an apply can be forced", async () => {
   const answer = await server.patch(`${maps}/one?force=true`, mergePatch, {});
   expect(answer.json.message).toContain("force: Forbidden: may not be specified for non-apply patch");

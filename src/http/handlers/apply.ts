@@ -22,7 +22,8 @@ import type { Representation } from "../../api/codec/representation.ts";
 import { baseMediaType } from "../decode-body.ts";
 import { authorizeCreate } from "./authorize-create.ts";
 import type { ResourceCall } from "./endpoint.ts";
-import { typedObject, repeatedKeysError } from "./object-body.ts";
+import { repeatedKeysError } from "./object-body.ts";
+import { unstructuredObject } from "./unstructured-object.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
 import { throughView } from "./through-view.ts";
@@ -130,7 +131,7 @@ function typed(
 ): KubeObject {
   const version = view?.info ?? info;
   const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
-  const { object } = converted(applied, () => typedObject(document, { gvk: version, form: version.form }));
+  const { object } = converted(applied, () => unstructuredObject(document, { gvk: version, form: version.form }));
   setManagedFields(object, outcome.managedFields);
   return object;
 }
@@ -149,12 +150,8 @@ function converted<T>(applied: JsonObject, run: () => T): T {
     return run();
   } catch (error) {
     if (!(error instanceof DecodeTypeError)) throw error;
-    const { message } = error;
-    const why = message.startsWith("illegal base64") ? `error decoding from json: ${message}` : message;
-    const kind = kindText(applied);
-    throw status.unconverted(
-      `failed to convert new object (${objectText(applied)}) to proper version: unable to convert unstructured object to ${kind}: ${why}`,
-    );
+    const why = `unable to convert unstructured object to ${kindText(applied)}: ${error.message}`;
+    throw status.unconverted(`failed to convert new object (${objectText(applied)}) to proper version: ${why}`);
   }
 }
 
