@@ -42,11 +42,14 @@ export function reply(bytes: Uint8Array, headers: HeaderList): Reply {
   return { kind: "reply", code: 200, headers: [...headers, ["content-length", String(bytes.length)]], body: bytes };
 }
 
-/** Chooses among media types. These documents have one form, so a clause for another one is skipped. */
+/** Parameters that ask for another form, or for a stream. */
+const restricting = ["as", "g", "v", "stream"];
+
+/** Chooses among media types. These documents have one form, so a clause that asks for another one is skipped. */
 export function negotiateDocument(accept: string | undefined, served: readonly MediaType[]): Representation {
   if (accept === undefined || accept.trim() === "") return plainJson;
   for (const { type, subtype, parameters } of parseAccept(accept)) {
-    if (parameters.has("as") || parameters.has("g") || parameters.has("v")) continue;
+    if (restricting.some((name) => parameters.has(name))) continue;
     const found = served.find(
       (mediaType) =>
         `${type}/${subtype}` === mediaType || (subtype === "*" && (type === "*" || type === "application")),

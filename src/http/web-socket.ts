@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Duplex } from "node:stream";
 import type { FrameEncoder } from "../api/codec/frame-encoder.ts";
 import { toBytes } from "../api/codec/byte-text.ts";
 import { status } from "../api/status.ts";
@@ -26,6 +27,8 @@ export interface WebSocketRequest {
 const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const keyCharacters = 24;
 const normalClosure = Uint8Array.of(0x03, 0xe8);
+/** Time in which a client that closes has to read what was sent before. */
+const closeMsMax = 1_000;
 
 /**
  * Parses a request for a WebSocket. Returns undefined for any other request.
@@ -66,14 +69,21 @@ export function webSocketReply(
     async run(sink) {
       const reader = new WebSocketReader({
         pong: (payload) => sink.write(webSocketFrame("pong", payload)),
-        close: () => socket.destroy(),
+        close: () => answerClose(socket),
       });
       reader.read(head);
       socket.on("data", (chunk: Uint8Array) => reader.read(chunk));
       await run(sink);
-      if (!socket.destroyed) socket.end(webSocketFrame("close", normalClosure));
+      if (socket.writable) socket.end(webSocketFrame("close", normalClosure));
     },
   };
+}
+
+/** RFC 6455, 5.5.1: the answer to a close frame is a close frame. Without it, clients report an error. */
+function answerClose(socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), closeMsMax);
+  socket.once("close", () => clearTimeout(timer));
+  socket.end(webSocketFrame("close", normalClosure), () => socket.destroy());
 }
 
 /** Returns a response with the body of `stream` as messages, after an empty one. */

@@ -250,7 +250,7 @@ const segments = [
   "apps",
   "namespaces",
   "pods",
-  "configmaps",
+  "secrets",
   "none",
   "status",
   "watch",

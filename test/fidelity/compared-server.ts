@@ -1,5 +1,5 @@
 import { request } from "node:https";
-import { cloneJson, type JsonValue } from "../../src/api/json.ts";
+import { cloneJson, isJsonObject, type JsonValue } from "../../src/api/json.ts";
 import { type KubeconfigServer, readKubeconfig } from "../../src/client/kubeconfig.ts";
 import { comparableStatus } from "../vectors/normalised.ts";
 import { comparableAnswer } from "./fidelity-normalised.ts";
@@ -76,10 +76,16 @@ const currentRevision = /(Too large resource version: \d+, current: )\d+/g;
 function comparableBody(sent: string): JsonValue {
   const text = sent.replace(currentRevision, "$1<rv>");
   const document = parsed(text);
-  if (document !== undefined) return comparableAnswer(cloneJson(document), "");
+  if (document !== undefined) return comparableAnswer(withoutOwnPaths(cloneJson(document)), "");
   const lines = text.trimEnd().split("\n").map(parsed);
   if (!lines.includes(undefined)) return lines.map((line) => comparableAnswer(cloneJson(line as JsonValue), ""));
   return comparableAnswer(text, "");
+}
+
+/** The index of paths without those of health checks and of the server's own commands. */
+function withoutOwnPaths(document: JsonValue): JsonValue {
+  if (!isJsonObject(document) || !Array.isArray(document["paths"])) return document;
+  return { ...document, paths: document["paths"].filter((path) => /^\/apis?\/./.test(String(path))) };
 }
 
 function parsed(text: string): JsonValue | undefined {

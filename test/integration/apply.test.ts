@@ -71,6 +71,18 @@ test.each([
   ["fieldManager=a", configMap("bad", {}, { namespace: "other" }), 400, "does not match the namespace sent"],
   ["fieldManager=a", configMap("bad", {}, { managedFields: [] }), 400, "metadata.managedFields must be nil"],
   ["fieldManager=a", { ...configMap("bad", {}), bogus: 1 }, 500, ".bogus: field not declared in schema"],
+  [
+    "fieldManager=a",
+    { ...configMap("bad", {}), binaryData: { a: "f===" } },
+    500,
+    "failed to convert new object (/bad; /v1, Kind=ConfigMap) to proper version: unable to convert unstructured object to /v1, Kind=ConfigMap: error decoding from json: illegal base64 data at input byte 1",
+  ],
+  [
+    "fieldManager=a",
+    configMap("bad", {}, { creationTimestamp: "now" }),
+    500,
+    "unable to convert unstructured object to /v1, Kind=ConfigMap: parsing time",
+  ],
   ["fieldManager=a", configMap("bad", {}, { uid: "x" }), 409, "uid mismatch: the provided object specified uid x"],
 ])("?%s with %j is refused", async (query, body, code, message) => {
   const answer = await applied(`${maps}/bad`, body, query);
@@ -78,6 +90,13 @@ test.each([
     code,
     message: expect.stringContaining(message),
   });
+});
+
+test("whole numbers that are too large wrap around, as upstream's do", async () => {
+  const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "wrapped" } };
+  const leases = maps.replace("/api/v1/", "/apis/coordination.k8s.io/v1/").replace("configmaps", "leases");
+  const { code, json } = await applied(`${leases}/wrapped`, { ...lease, spec: { leaseDurationSeconds: 99999999999 } });
+  expect([code, json.spec]).toEqual([201, { leaseDurationSeconds: 1215752191 }]);
 });
 
 test("only an apply can be forced", async () => {

@@ -21,9 +21,13 @@ afterAll(async () => {
 const handshake = { "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" };
 
 /** Sends a request for a WebSocket and returns everything that the server sends until it closes the connection. */
-async function ask(path: string, headers: Record<string, string>): Promise<{ head: string; body: Buffer }> {
+async function ask(
+  path: string,
+  headers: Record<string, string>,
+  { frames = Buffer.from(""), protocols = ["http/1.1"] }: { frames?: Buffer; protocols?: string[] } = {},
+): Promise<{ head: string; body: Buffer }> {
   const { port, ca, token } = server.running;
-  const socket = connect({ host: "127.0.0.1", port, ca, ALPNProtocols: ["http/1.1"] });
+  const socket = connect({ host: "127.0.0.1", port, ca, ALPNProtocols: protocols });
   const fields = {
     host: "kubernetes",
     authorization: `Bearer ${token}`,
@@ -33,7 +37,9 @@ async function ask(path: string, headers: Record<string, string>): Promise<{ hea
     ...headers,
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.once("secureConnect", () => socket.write(`GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`));
+  socket.once("secureConnect", () => {
+    socket.write(Buffer.concat([Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`), frames]));
+  });
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk as Buffer);
   const all = Buffer.concat(chunks);
@@ -74,6 +80,34 @@ test("a watch in protobuf sends binary messages without their length", async () 
   expect(event?.opcode).toBe(2);
   expect(event?.payload.toString("latin1")).toStartWith("\n\x05ADDED");
   expect(rest.map(({ opcode }) => opcode)).toEqual([8]);
+});
+
+/** A frame with the mask 0, as a client may send it. */
+const clientFrame = (opcode: number, payload: string) =>
+  Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload, "latin1")]);
+
+test("a client that closes gets its pong and a close frame, and the connection ends", async () => {
+  const frames = Buffer.concat([clientFrame(9, "hi"), clientFrame(8, "\x03\xe8")]);
+  const { body } = await ask(`${root}/configmaps?watch=true`, origin, { frames });
+  const [pong, ...rest] = messages(body);
+  expect(pong).toEqual({ opcode: 10, payload: Buffer.from("hi") });
+  expect(rest.at(-1)).toEqual({ opcode: 8, payload: Buffer.from([3, 0xe8]) });
+});
+
+test.each<[string, string[], Record<string, string>]>([
+  ["without ALPN", [], { origin: "https://127.0.0.1" }],
+  [
+    "that offers compression",
+    ["http/1.1"],
+    { ...origin, "sec-websocket-extensions": "permessage-deflate", "accept-encoding": "gzip" },
+  ],
+  ["with an empty body", ["http/1.1"], { ...origin, "content-length": "0" }],
+])("a handshake %s is accepted", async (_, protocols, headers) => {
+  const path = `${root}/configmaps?allowWatchBookmarks=true&resourceVersion=0&timeoutSeconds=1&watch=true`;
+  const { head, body } = await ask(path, headers, { protocols });
+  expect(head).toStartWith("HTTP/1.1 101 Switching Protocols\r\n");
+  expect(head).not.toContain("sec-websocket-extensions");
+  expect(messages(body).at(-1)?.opcode).toBe(8);
 });
 
 test("a subprotocol is taken over, except one with a token", async () => {

@@ -129,7 +129,7 @@ const serviceAddress = /^10\.0\.(?!0\.1$)(?!77\.)\d+\.\d+$/;
 const goTime = /\b(\d{4})-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?(?: [+-]\d{4})? [A-Z]+(?: m=[+-][\d.]+)?/g;
 const localAddress = /127\.0\.0\.1:\d{4,5}|192\.0\.2\.1:\d{4,5}/g;
 /** Lines of descriptions in YAML, and those that continue them. */
-const yamlDescription = /^( *(?:- )?description: ).*(?:\n {4,}.*)*$/gm;
+const yamlDescription = /^( *(?:- )?description: ).*(?:\n+ {4,}.*)*$/gm;
 /** UUIDs of requests. */
 const sentUuid = "1111-4111";
 const serverManagers: ReadonlySet<string> = new Set([

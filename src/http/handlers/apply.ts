@@ -10,7 +10,7 @@ import { YamlSyntaxError } from "../../api/codec/yaml-syntax.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { objectText } from "../../apply/object-text.ts";
+import { kindText, objectText } from "../../apply/object-text.ts";
 import { goInterfaceType } from "../../api/go-text.ts";
 import { type ApplyOutcome, BadApplyError } from "../../apply/apply-object.ts";
 import { TrackingError } from "../../apply/tracking-error.ts";
@@ -22,7 +22,8 @@ import type { Representation } from "../../api/codec/representation.ts";
 import { baseMediaType } from "../decode-body.ts";
 import { authorizeCreate } from "./authorize-create.ts";
 import type { ResourceCall } from "./endpoint.ts";
-import { typedObject, repeatedKeysError } from "./object-body.ts";
+import { repeatedKeysError } from "./object-body.ts";
+import { unstructuredObject } from "./unstructured-object.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
 import { throughView } from "./through-view.ts";
@@ -107,7 +108,7 @@ export async function apply(
       );
     }
     if (fieldValidation === "Warn") exchange.warnings.push(...repeated);
-    const object = typed(outcome, live, target);
+    const object = typed(outcome, live, target, document);
     if (live === undefined) refuseUid(target, object);
     alignNamespace(target, object);
     requireSameName(target, object);
@@ -126,10 +127,11 @@ function typed(
   outcome: Extract<ApplyOutcome, { kind: "merged" }>,
   live: KubeObject | undefined,
   { view, info }: ResourceCall,
+  applied: JsonObject,
 ): KubeObject {
   const version = view?.info ?? info;
   const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
-  const { object } = orRefused(info, () => typedObject(document, { gvk: version, form: version.form }));
+  const { object } = converted(applied, () => unstructuredObject(document, { gvk: version, form: version.form }));
   setManagedFields(object, outcome.managedFields);
   return object;
 }
@@ -142,11 +144,14 @@ function refuseUid({ registry, request, info }: ResourceCall, { metadata: { uid 
   );
 }
 
-function orRefused<T>(info: ResourceInfo, run: () => T): T {
+/** Makes a typed object of one that `applied` is part of. @throws StatusError 500 */
+function converted<T>(applied: JsonObject, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    return refused(error, info);
+    if (!(error instanceof DecodeTypeError)) throw error;
+    const why = `unable to convert unstructured object to ${kindText(applied)}: ${error.message}`;
+    throw status.unconverted(`failed to convert new object (${objectText(applied)}) to proper version: ${why}`);
   }
 }
 

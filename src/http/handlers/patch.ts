@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import type { KubeObject } from "../../api/object-meta.ts";
 import { hasMoreValues, objectValuesMax, ordinaryBytesMax, ordinaryValuesMax } from "../../api/object-extent.ts";
 import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
-import { restoreUnstructured } from "../../api/schema/restore-unstructured.ts";
 import { status } from "../../api/status.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { redacted } from "../../api/redacted.ts";
@@ -22,6 +21,7 @@ import { fieldError } from "../../api/field-error.ts";
 import { header } from "../../request/exchange.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { duplicateFieldText, reportFields, typedObject, unknownFieldText } from "./object-body.ts";
+import { unstructuredObject } from "./unstructured-object.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { throughView, viewTracker } from "./through-view.ts";
 import { apply } from "./apply.ts";
@@ -76,13 +76,8 @@ export const patch: VerbHandler = async (call) => {
     if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
-      try {
-        // A strategic merge leaves parts of the old object in the new one.
-        return typedObject(merged, expected, patchType !== "strategic");
-      } catch (error) {
-        if (patchType !== "strategic" || !(error instanceof DecodeTypeError)) throw error;
-        return typedObject(restoreUnstructured(structOf(info), merged), expected);
-      }
+      // A strategic merge leaves parts of the old object in the new one.
+      return patchType === "strategic" ? unstructuredObject(merged, expected) : typedObject(merged, expected, true);
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     // Upstream sorts the findings of a strategic merge patch, because its result is not a text with an order.

@@ -28,7 +28,7 @@ export class StreamSink implements ByteSink {
   }
 
   write(chunk: Uint8Array): boolean {
-    if (this.#closed || this.#target.destroyed) return true;
+    if (this.#closed || this.#target.destroyed || this.#target.writableEnded) return true;
     this.#full = !this.#target.write(chunk);
     return !this.#full;
   }

@@ -42,6 +42,10 @@ export class BoundCounter implements ExposedFamily {
   *text(): Generator<string> {
     for (const { labels, child } of this.#children) yield sampleLine(this.name, labels, child.value);
   }
+
+  reset(): void {
+    if (this.type === "counter") for (const { child } of this.#children) child.value = 0;
+  }
 }
 
 export class HistogramChild {
@@ -61,6 +65,11 @@ export class HistogramChild {
     while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at++;
     this.#counts[at] = (this.#counts[at] as number) + times;
     this.#sum += value * times;
+  }
+
+  reset(): void {
+    this.#counts.fill(0);
+    this.#sum = 0;
   }
 
   /** Returns all lines of the child. `bounds` are the texts of its bounds. */
@@ -104,6 +113,10 @@ export class BoundHistogram implements ExposedFamily {
 
   *text(): Generator<string> {
     for (const { labels, child } of this.#children) yield child.text(this.name, labels, this.#boundTexts);
+  }
+
+  reset(): void {
+    for (const { child } of this.#children) child.reset();
   }
 }
 

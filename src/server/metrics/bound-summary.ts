@@ -32,6 +32,12 @@ export class SummaryChild {
     part[step] = (part[step] as number) + 1;
   }
 
+  reset(): void {
+    for (const counts of this.#counts) counts.fill(0);
+    this.#count = 0;
+    this.#sum = 0;
+  }
+
   text(name: string, labels: string): string {
     const before = labels === "" ? "" : `${labels},`;
     this.#currentPart();
@@ -94,5 +100,9 @@ export class BoundSummary implements ExposedFamily {
 
   *text(): Generator<string> {
     for (const { labels, child } of this.#children) yield child.text(this.name, labels);
+  }
+
+  reset(): void {
+    for (const { child } of this.#children) child.reset();
   }
 }

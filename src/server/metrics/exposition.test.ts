@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
+import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
+import { systemClock } from "../../process/clock.ts";
 import { BoundCounter, BoundHistogram, CollectedFamily } from "./bound-metric.ts";
-import { numberText } from "./exposition.ts";
+import { BoundSummary } from "./bound-summary.ts";
+import { numberText, resetMetrics } from "./exposition.ts";
 import { metricsText } from "./testing.ts";
 
 test("every kind of family is written, with what upstream promises of it", async () => {
@@ -34,6 +37,34 @@ quorate_limit +Inf
 # TYPE quorate_term gauge
 quorate_term 7
 `,
+  );
+});
+
+test("a reset sets what is counted to zero, and leaves what is a state", async () => {
+  const registry = new Registry();
+  const requests = new BoundCounter("apiserver_request_total", "Requests.");
+  const inflight = new BoundCounter("apiserver_current_inflight_requests", "Requests now.", "gauge");
+  const sizes = new BoundHistogram("apiserver_watch_events_sizes", "Sizes.", [1]);
+  const times = new BoundSummary("apiserver_times", "Times.", systemClock);
+  for (const family of [requests, inflight, sizes, times]) family.register(registry);
+  const tries = new Counter({ name: "tries_total", help: "Tries.", registers: [registry] });
+  const term = new Gauge({ name: "term", help: "Term.", registers: [registry] });
+  requests.labels({}).value = 3;
+  inflight.labels({}).value = 2;
+  sizes.labels({}).observe(5);
+  times.labels({}).observe(5);
+  tries.inc();
+  term.set(7);
+  resetMetrics(registry);
+  expect((await metricsText(registry)).split("\n")).toEqual(
+    expect.arrayContaining([
+      "apiserver_request_total 0",
+      "apiserver_current_inflight_requests 2",
+      "apiserver_watch_events_sizes_count 0",
+      "apiserver_times_count 0",
+      "tries_total 0",
+      "term 7",
+    ]),
   );
 });
 

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import Gauge from "prom-client/lib/gauge.js";
 import { nextTurn } from "../../api/turn.ts";
 import { stabilityOf } from "./stability.ts";
 
@@ -12,7 +13,12 @@ export interface ExposedFamily {
   readonly type: "counter" | "gauge" | "histogram" | "summary";
   /** Yields the lines of one combination of labels after another. */
   text(): Iterable<string>;
+  /** Begins to count anew. Families that show a state have none. */
+  reset?(): void;
 }
+
+/** The type of the text, as upstream names it: names are written without UTF-8. */
+export const expositionType = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 
 /** Size of the pieces in which the text is encoded. */
 const pieceChars = 64 * 1024;
@@ -48,9 +54,17 @@ export async function exposeMetrics(registry: Registry): Promise<Uint8Array[]> {
   return pieces;
 }
 
+/** Sets every family that counts back to zero. Those that show a state go on. */
+export function resetMetrics(registry: Registry): void {
+  for (const metric of registry.getMetricsAsArray() as unknown as (ExposedFamily | PromClientMetric)[]) {
+    if ("text" in metric || !(metric instanceof Gauge)) metric.reset?.();
+  }
+}
+
 /** A metric of prom-client itself, which the registry writes. */
 interface PromClientMetric {
   readonly name: string;
+  reset(): void;
 }
 
 function withStability(text: string, name: string): string {

@@ -3,6 +3,7 @@ import Gauge from "prom-client/lib/gauge.js";
 import Registry from "prom-client/lib/registry.js";
 import type { HealthEndpoint } from "../../http/health.ts";
 import type { Handler } from "../../request/exchange.ts";
+import { expositionType } from "./exposition.ts";
 
 /** The results of health checks as `/metrics/slis` shows them. A check appears once it has run. */
 export interface HealthMetrics {
@@ -41,7 +42,7 @@ export function createHealthMetrics(startedMs: number): HealthMetrics {
       kind: "reply",
       code: 200,
       headers: [
-        ["content-type", registry.contentType],
+        ["content-type", expositionType],
         ["process-start-time-unix", String(Math.floor(startedMs / 1_000))],
       ],
       body: new TextEncoder().encode(await registry.metrics()),

@@ -1,5 +1,7 @@
 import Registry from "prom-client/lib/registry.js";
+import { toBytes } from "../../api/codec/byte-text.ts";
 import type { SentRequest } from "../../client/webhook/webhook-client.ts";
+import { reply } from "../../http/document-reply.ts";
 import type { RequestMetrics } from "../../http/filters/request-metrics.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
@@ -13,7 +15,7 @@ import {
 } from "./bound-metric.ts";
 import { buildMetrics } from "./build-metrics.ts";
 import { clientMetrics } from "./client-metrics.ts";
-import { exposeMetrics, type Sample } from "./exposition.ts";
+import { exposeMetrics, expositionType, resetMetrics, type Sample } from "./exposition.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { requestMetrics } from "./request-metrics.ts";
 import { selfRequestMetrics } from "./self-request-metrics.ts";
@@ -39,7 +41,7 @@ export interface Metrics extends RequestMetrics {
   selfRequest(exchange: Exchange, code: number, seconds: number): void;
   /** Counts a request to another server. */
   sentRequest(request: SentRequest): void;
-  /** Returns the text of `GET /metrics`. */
+  /** Returns the text of `/metrics`. DELETE begins to count anew. */
   readonly handle: Handler;
 }
 
@@ -93,12 +95,14 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
       if (deprecated.has(key)) return;
       deprecated.set(key, [{ group, version, resource, subresource, removed_release: removedRelease }, 1]);
     },
-    handle: async () => ({
-      kind: "reply",
-      code: 200,
-      headers: [["content-type", registry.contentType]],
-      body: await exposeMetrics(registry),
-    }),
+    handle: async ({ request }) => {
+      if (request.method === "DELETE") {
+        resetMetrics(registry);
+        return reply(toBytes("metrics reset\n"), [["content-type", "text/plain; charset=utf-8"]]);
+      }
+      const body = await exposeMetrics(registry);
+      return { kind: "reply", code: 200, headers: [["content-type", expositionType]], body };
+    },
   };
 }
 
