@@ -32,19 +32,11 @@ export function knownFamilies(): Map<string, KnownFamily> {
 }
 
 const admission = "counted with the work on admission";
-const flowControl = "requests are not sorted into priority levels; they have two limits";
 
 /** The reasons for which families that upstream promises are not served. */
 export const unservedFamilies: ReadonlyMap<string, string> = new Map([
   ["apiserver_cel_compilation_duration_seconds", admission],
   ["apiserver_cel_evaluation_duration_seconds", admission],
-  ["apiserver_flowcontrol_current_executing_requests", flowControl],
-  ["apiserver_flowcontrol_current_executing_seats", flowControl],
-  ["apiserver_flowcontrol_current_inqueue_requests", flowControl],
-  ["apiserver_flowcontrol_dispatched_requests_total", flowControl],
-  ["apiserver_flowcontrol_nominal_limit_seats", flowControl],
-  ["apiserver_flowcontrol_rejected_requests_total", flowControl],
-  ["apiserver_flowcontrol_request_wait_duration_seconds", flowControl],
 ]);
 
 /** Families of our own, and of any process, which upstream's list does not have. */

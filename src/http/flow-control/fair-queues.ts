@@ -34,6 +34,12 @@ export interface Ticket {
   state: "waiting" | "running" | "lingering" | "gone";
 }
 
+/** Returns the seats that a request takes now. */
+export function seatsHeldBy({ state, seats }: Pick<Ticket, "state" | "seats">): number {
+  if (state === "running") return widestOf(seats);
+  return state === "lingering" ? seats.final : 0;
+}
+
 /** The state of one queue, for the debug pages. */
 export interface QueueState {
   readonly waiting: readonly Ticket[];
@@ -100,13 +106,24 @@ export class FairQueues {
     return this.#virtualMs;
   }
 
+  /** Requests that may wait altogether. */
+  get capacity(): number {
+    return this.#shape.queues * this.#shape.lengthMax;
+  }
+
   /** Reports whether no request is inside. */
   get isIdle(): boolean {
     return this.#waiting === 0 && this.#seatsInUse === 0;
   }
 
+  /** Returns the state of each queue; none for a level without queues. */
   queueStates(): QueueState[] {
     return this.#shape.queues === 0 ? [] : this.#queues.map((queue) => ({ ...queue, waiting: [...queue.waiting] }));
+  }
+
+  /** Returns the index of a request's queue, -1 for a level without queues. */
+  queueIndexOf({ queue }: Ticket): number {
+    return this.#shape.queues === 0 ? -1 : this.#queues.indexOf(queue);
   }
 
   /**
