@@ -77,7 +77,8 @@ export function flowDebugPages(control: FlowControl, clock: Clock): AppPlugin[] 
     page("dump_queues", () => [queueColumns, ...levels().flatMap(queueRows)]),
     page("dump_requests", ({ info }) => {
       const isDetailed = queryValue(info.query, "includeRequestDetails") !== "";
-      const timeText = (steadyMs: number) => new Date(clock.nowMs() - (clock.steadyMs() - steadyMs)).toISOString();
+      const epochMs = clock.nowMs() - clock.steadyMs();
+      const timeText = (steadyMs: number) => new Date(epochMs + steadyMs).toISOString();
       const rows = levels().flatMap((level) => requestRows(level, isDetailed, timeText));
       return [isDetailed ? [...requestColumns, ...detailColumns] : requestColumns, ...rows];
     }),
