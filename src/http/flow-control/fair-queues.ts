@@ -30,6 +30,8 @@ export interface Ticket {
   readonly seats: Seats;
   readonly queue: Queue;
   readonly arrivedMs: number;
+  /** Virtual time of the arrival. */
+  readonly arrivedVirtualMs: number;
   startedMs: number;
   state: "waiting" | "running" | "lingering" | "gone";
 }
@@ -134,7 +136,14 @@ export class FairQueues {
   admit(seats: Seats, hand: readonly number[], nowMs: number, mayStart: boolean): Ticket | Refusal {
     this.#advance(nowMs);
     const queue = this.#queueFor(hand);
-    const ticket: Ticket = { seats, queue, arrivedMs: nowMs, startedMs: nowMs, state: "waiting" };
+    const ticket: Ticket = {
+      seats,
+      queue,
+      arrivedMs: nowMs,
+      arrivedVirtualMs: this.#virtualMs,
+      startedMs: nowMs,
+      state: "waiting",
+    };
     if (this.#waiting === 0 && mayStart && this.#fits(seats)) {
       this.#join(ticket);
       this.#start(ticket, nowMs);
@@ -149,6 +158,7 @@ export class FairQueues {
     queue.waiting.add(ticket);
     queue.waitingWork += workOf(seats);
     this.#waiting++;
+    limitCredit(queue);
     return ticket;
   }
 
@@ -182,6 +192,7 @@ export class FairQueues {
     const { queue, seats } = ticket;
     // The queue was charged for the expected time when the request started.
     queue.nextDispatch += workOf(seats, nowMs - ticket.startedMs) - workOf(seats);
+    limitCredit(queue);
     this.#running--;
     if (seats.final === 0 || seats.lingerMs <= 0) {
       this.#giveBack(ticket, widestOf(seats));
@@ -299,6 +310,7 @@ export class FairQueues {
     queue.waiting.delete(ticket);
     queue.waitingWork -= workOf(seats);
     this.#waiting--;
+    limitCredit(queue);
   }
 
   #giveBack(ticket: Ticket, seats: number): void {
@@ -312,6 +324,15 @@ export class FairQueues {
 
 function newQueue(): Queue {
   return { waiting: new Set(), waitingWork: 0, running: 0, seatsInUse: 0, members: 0, nextDispatch: 0 };
+}
+
+/**
+ * Moves a queue on to the arrival of its oldest request. A queue that uses less than its share without ever becoming
+ * idle would otherwise save up time, and then hold up the others.
+ */
+function limitCredit(queue: Queue): void {
+  const [oldest] = queue.waiting;
+  if (oldest !== undefined) queue.nextDispatch = Math.max(queue.nextDispatch, oldest.arrivedVirtualMs);
 }
 
 function isActive({ members }: Queue): boolean {
