@@ -72,6 +72,18 @@ describe("beginDeletion()", () => {
     expect(beginDeletion(marked, defaultStrategy, plainDeletion, nowMs).kind).toBe("unchanged");
   });
 
+  test("a second delete gives the object the finalizer of its propagation policy", () => {
+    const marked = object({ finalizers: ["x/y"], deletionTimestamp: "2026-01-02T03:04:05Z" });
+    const step = beginDeletion(marked, defaultStrategy, { ...plainDeletion, propagationPolicy: "Orphan" }, nowMs);
+    expect(metaOf(step).finalizers).toEqual(["x/y", "orphan"]);
+  });
+
+  test("a negative grace means nothing to a kind without graceful deletion", () => {
+    const metadata = { finalizers: ["x/y"], deletionTimestamp: "2026-01-02T03:04:05Z", deletionGracePeriodSeconds: 0 };
+    const options = { ...plainDeletion, gracePeriodSeconds: -1 };
+    expect(beginDeletion(object(metadata), defaultStrategy, options, nowMs).kind).toBe("unchanged");
+  });
+
   test("grace lets the object live until its end", () => {
     const step = beginDeletion(object({}), graceful, plainDeletion, nowMs);
     expect(metaOf(step)).toMatchObject({

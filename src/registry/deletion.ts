@@ -28,27 +28,64 @@ export function beginDeletion(
   options: DeleteOptions,
   nowMs: number,
 ): DeletionStep {
-  const pending = old.metadata.deletionTimestamp !== undefined;
-  if (!pending && strategy.markDeletion !== undefined) {
+  if (old.metadata.deletionTimestamp !== undefined) return continueDeletion(old, strategy, options, nowMs);
+  if (strategy.markDeletion !== undefined) {
     const marked = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
     strategy.markDeletion(marked, formatTime(nowMs));
     return { kind: "mark", object: marked };
   }
   const grace = graceWithin(strategy.gracePeriodSeconds(old, options), nowMs);
-  const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options, strategy);
+  const finalizers = finalizersFor(old, options, strategy);
   const goesAtOnce = finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy);
-  if (goesAtOnce && (pending || strategy.marksRemoved !== true)) return { kind: "remove" };
-  if (pending) return shorterGrace(old, options, nowMs);
+  if (goesAtOnce && strategy.marksRemoved !== true) return { kind: "remove" };
 
   const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
   const { metadata } = object;
   if (metadata.generation !== undefined) metadata.generation += 1;
   metadata.deletionTimestamp = formatTime(nowMs + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
-  if (finalizers.length === 0) delete metadata.finalizers;
-  else metadata.finalizers = [...finalizers];
+  setFinalizers(object, finalizers);
   strategy.prepareForDelete?.(object);
   return goesAtOnce ? { kind: "remove", marked: object } : { kind: "mark", object };
+}
+
+/** Deletes an object once more. Its finalizers follow the options only when its grace period is over. */
+function continueDeletion(old: KubeObject, strategy: Strategy, options: DeleteOptions, nowMs: number): DeletionStep {
+  if (holdsItself(old, strategy)) return { kind: "unchanged" };
+  const present = old.metadata.finalizers ?? [];
+  const isGracePending = (old.metadata.deletionGracePeriodSeconds ?? 0) > 0;
+  const finalizers = isGracePending ? present : finalizersFor(old, options, strategy);
+  if (finalizers.length === 0 && (!isGracePending || options.gracePeriodSeconds === 0)) return { kind: "remove" };
+  if (isGracePending) return shorterGrace(old, options, nowMs);
+  if (finalizers.length === present.length && finalizers.every((name) => present.includes(name))) {
+    return { kind: "unchanged" };
+  }
+  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  setFinalizers(object, finalizers);
+  return { kind: "mark", object };
+}
+
+function setFinalizers({ metadata }: KubeObject, finalizers: readonly string[]): void {
+  if (finalizers.length === 0) delete metadata.finalizers;
+  else metadata.finalizers = [...finalizers];
+}
+
+/**
+ * Checks the preconditions of kinds whose upstream storage reads the object first, and compares it on its own.
+ * @throws StatusError 409 if the object is not the one that the client means
+ */
+export function checkReadPreconditions(old: KubeObject, { preconditions }: DeleteOptions, info: ResourceInfo): void {
+  const { uid = "", resourceVersion = "", name = "" } = old.metadata;
+  const failed = (what: string, asked: string, held: string) =>
+    status.conflict(
+      { group: info.group, resource: info.resource, name },
+      `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${held}`,
+    );
+  const asked = preconditions;
+  if (asked.uid !== undefined && asked.uid !== uid) throw failed("UID", asked.uid, uid);
+  if (asked.resourceVersion !== undefined && asked.resourceVersion !== resourceVersion) {
+    throw failed("ResourceVersion", asked.resourceVersion, resourceVersion);
+  }
 }
 
 /**

@@ -19,11 +19,13 @@ import { builtInServer } from "../http/handlers/built-in-server.ts";
 import { customServer } from "../http/handlers/custom-server.ts";
 import type { HandlerParts } from "../http/handlers/endpoint.ts";
 import { resourceHandler } from "../http/handlers/resources.ts";
+import { LastModes } from "../access/authorization/impersonation.ts";
 import { type HealthCheck, healthHandler } from "../http/health.ts";
 import type { Lifecycle } from "../http/lifecycle.ts";
 import { contentTypeOf, negotiate } from "../http/negotiate.ts";
 import { openApiRoute } from "../http/openapi/openapi-route.ts";
 import { defaultJwksUri, openIdPlugin } from "../http/openid.ts";
+import { apiRelease } from "../api/release.ts";
 import { gitVersion, versionRoute } from "../http/version.ts";
 import { Endpoints } from "../registry/endpoints.ts";
 import type { KindParts } from "../registry/kind.ts";
@@ -88,6 +90,7 @@ export function appOptions(parts: AppParts): AppOptions {
         impersonation({
           authorizer,
           constrained: config.featureGates.enabled("ConstrainedImpersonation"),
+          lastModes: new LastModes(),
         }),
       ],
       onAnswer: auditing === undefined ? [] : [auditResponse(auditing)],
@@ -172,7 +175,7 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     pluginOf("discovery", discoveryRoute(catalog, address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion, cbor }, config.clock),
+      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: apiRelease, cbor }, config.clock),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",
