@@ -175,7 +175,6 @@ test("a schema without its level is marked, and not used", async () => {
 
 describe("a greedy service account", () => {
   const greedy = "system:serviceaccount:default:greedy";
-  const modest = "system:serviceaccount:default:modest";
   const requests = 60;
 
   test("runs within the seats of its level, and holds up no other level", async () => {

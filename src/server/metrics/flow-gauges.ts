@@ -59,7 +59,7 @@ export function exposeFlowGauges(registry: Registry, { control, waiting }: FlowG
   ]);
 }
 
-/** What the requests of one schema in one level do now. */
+/** The requests of one schema in one level, by what they do now. */
 interface SchemaCounts {
   waitingRequests: number;
   waitingSeats: number;
