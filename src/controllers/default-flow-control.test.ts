@@ -68,6 +68,21 @@ test("an object without the annotation belongs to the server until a client chan
   expect(annotationOf()).toBe("false");
 });
 
+test.each([
+  ["t", "t", 30],
+  ["False", "False", 7],
+  ["no", "false", 7],
+])("the annotation %p becomes %p", async (given, expected, shares) => {
+  const { defaults, levels, spec, change } = await started();
+  await change("system", ({ metadata, spec: { limited } }) => {
+    metadata.annotations[annotation] = given;
+    limited.nominalConcurrencyShares = 7;
+  });
+  await defaults.ensure();
+  expect(levels.current("", "system")?.metadata.annotations?.[annotation]).toBe(expected);
+  expect(spec("system").limited.nominalConcurrencyShares).toBe(shares);
+});
+
 test("a mandatory object is restored with its annotation", async () => {
   const { defaults, levels, spec, change } = await started();
   await change("exempt", ({ metadata, spec: { exempt } }) => {

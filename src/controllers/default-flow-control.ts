@@ -14,7 +14,10 @@ import { type FlowControlObject, flowSchemas, priorityLevels } from "../kinds/fl
  * release does not have it.
  */
 const autoUpdateAnnotation = "apf.kubernetes.io/autoupdate-spec";
+const trueTexts = new Set(["1", "t", "T", "true", "TRUE", "True"]);
+const falseTexts = new Set(["0", "f", "F", "false", "FALSE", "False"]);
 const checkIntervalMs = 60_000;
+
 /** Creates and maintains the default priority levels and flow schemas. */
 export class DefaultFlowControl {
   readonly #levels: Registry | undefined;
@@ -67,10 +70,14 @@ function isAsItShouldBe(existing: KubeObject, wanted: FlowControlObject): boolea
   return equalJson(next as unknown as JsonObject, existing as unknown as JsonObject);
 }
 
-/** Returns the restored object, or the same object when nothing has to change and no write is needed. */
+/**
+ * Returns the object as it should be. The decision in the annotation stands, except for a mandatory object; without one,
+ * the server maintains the object until its first change.
+ */
 function restored(old: KubeObject, { object, mandatory }: FlowControlObject): KubeObject {
-  const updates = mandatory || isAutoUpdated(old);
-  const annotated = withAnnotation(old, updates);
+  const decision = decisionOf(old);
+  const updates = mandatory || (decision ?? old.metadata.generation === 1);
+  const annotated = decision === updates ? old : withAnnotation(old, updates);
   return updates ? { ...annotated, spec: { ...(copyOf(object)["spec"] as JsonObject), ...tunable(old) } } : annotated;
 }
 
@@ -80,10 +87,11 @@ function tunable({ spec }: KubeObject): JsonObject {
   return type === "Exempt" && exempt !== undefined ? { exempt } : {};
 }
 
-/** Reports whether the server maintains the object. Without the annotation, it does until the first change. */
-function isAutoUpdated({ metadata }: KubeObject): boolean {
-  const value = metadata.annotations?.[autoUpdateAnnotation];
-  return value === "true" || (value !== "false" && metadata.generation === 1);
+/** Returns the annotation as a boolean, undefined if it is missing or says something else. */
+function decisionOf({ metadata }: KubeObject): boolean | undefined {
+  const value = metadata.annotations?.[autoUpdateAnnotation] ?? "";
+  if (trueTexts.has(value)) return true;
+  return falseTexts.has(value) ? false : undefined;
 }
 
 function withAnnotation(object: KubeObject, updates: boolean): KubeObject {
@@ -98,7 +106,7 @@ function outdated(registry: Registry, wanted: ReadonlySet<string | undefined>): 
   return page.entries
     .filter(({ key }) => !wanted.has(key.slice(registry.info.keyPrefix.length)))
     .map((entry) => decodeEntry(entry, registry.info))
-    .filter(({ metadata }) => metadata.annotations?.[autoUpdateAnnotation] === "true");
+    .filter((object) => decisionOf(object) === true);
 }
 
 /** Reports whether another replica or an administrator was faster. */

@@ -102,7 +102,7 @@ export interface Exchange {
   readonly warnings: string[];
   /** Time at which the request is given up, in milliseconds since the epoch; undefined for one without a deadline. */
   deadlineMs?: number;
-  /** Is called when a watch has sent the state that it starts with. */
+  /** Called when a watch has sent the state that it starts with. */
   onStateSent?: () => void;
   /** Extra response headers. */
   readonly responseHeaders: [string, string][];
@@ -112,6 +112,8 @@ export interface Exchange {
   isTerminated?: boolean;
   /** Time that admission webhooks took. */
   webhookMs?: number;
+  /** Time for which the request waited for its turn. */
+  queuedMs?: number;
   /** The Status of an answer that is an error, in any format. */
   refusal?: Status;
   /** Set where the request is audited. */

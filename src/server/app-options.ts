@@ -13,6 +13,7 @@ import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import type { ChainOptions } from "../http/filters/chain.ts";
+import { flowDebugPages } from "../http/flow-control/debug-pages.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
 import { builtInServer } from "../http/handlers/built-in-server.ts";
 import { customServer } from "../http/handlers/custom-server.ts";
@@ -184,7 +185,9 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
   ];
   const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
   const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
-  return [...plugins, pluginOf("index", indexRoute(paths))];
+  const debugging = parts.fairness === undefined ? [] : flowDebugPages(parts.fairness.control, config.clock);
+  // The index does not list the pages for debugging, as upstream's does not.
+  return [...plugins, pluginOf("index", indexRoute(paths)), ...debugging];
 }
 
 /** Reads the paths of the route each time, because they change with the catalog. */

@@ -2,7 +2,7 @@ import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import { buildApp } from "../http/app.ts";
-import { CollectionSizes } from "../http/flow-control/collection-sizes.ts";
+import { collectionSize } from "../http/flow-control/collection-size.ts";
 import { FlowControl } from "../http/flow-control/flow-control.ts";
 import { storedConfiguration } from "../http/flow-control/stored-configuration.ts";
 import { WatchCounts } from "../http/flow-control/watch-counts.ts";
@@ -22,6 +22,7 @@ import { appOptions } from "./app-options.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import { listenError } from "./free-port.ts";
 import { auditMetrics } from "./metrics/audit-metrics.ts";
+import { flowControlMetrics } from "./metrics/flow-control-metrics.ts";
 import { listenerMetrics } from "./metrics/listener-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerCredentials } from "./open-identity.ts";
@@ -99,16 +100,18 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   };
 }
 
-function openFlowControl({ fairSeats, clock }: ServerConfig, { registries }: ServerApi) {
+function openFlowControl({ fairSeats, clock }: ServerConfig, { registries, metrics }: ServerApi) {
   if (fairSeats === undefined) return undefined;
   const watches = new WatchCounts();
-  const sizes = new CollectionSizes(registries, clock);
+  const counted = flowControlMetrics(metrics.registry, clock, fairSeats);
   const control = new FlowControl({
     clock,
     seats: fairSeats,
     configuration: storedConfiguration(registries),
-    facts: { sizeOf: (info) => sizes.sizeOf(info), watchersOf: (info) => watches.reachedBy(info) },
+    facts: { sizeOf: (info) => collectionSize(registries, info), watchersOf: (info) => watches.reachedBy(info) },
+    observer: counted.observer,
   });
+  counted.expose(control);
   return { control, watches };
 }
 

@@ -10,6 +10,7 @@ import { creates } from "./workloads/creates.ts";
 import { customDefinitions } from "./workloads/definitions.ts";
 import { endurance } from "./workloads/endurance.ts";
 import { failover } from "./workloads/failover.ts";
+import { fairness } from "./workloads/fairness.ts";
 import { gets } from "./workloads/gets.ts";
 import { lists } from "./workloads/lists.ts";
 import { machineCeilings } from "./workloads/machine.ts";
@@ -41,6 +42,7 @@ const workloads: Record<string, Workload> = {
   W15: access,
   "W16-webhooks": webhooks,
   W16: applies,
+  W17: fairness,
 };
 
 const secondsDefault = 5;

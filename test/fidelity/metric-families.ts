@@ -31,18 +31,8 @@ export function knownFamilies(): Map<string, KnownFamily> {
   );
 }
 
-const flowControl = "requests are not sorted into priority levels; they have two limits";
-
 /** The reasons for which families that upstream promises are not served. */
-export const unservedFamilies: ReadonlyMap<string, string> = new Map([
-  ["apiserver_flowcontrol_current_executing_requests", flowControl],
-  ["apiserver_flowcontrol_current_executing_seats", flowControl],
-  ["apiserver_flowcontrol_current_inqueue_requests", flowControl],
-  ["apiserver_flowcontrol_dispatched_requests_total", flowControl],
-  ["apiserver_flowcontrol_nominal_limit_seats", flowControl],
-  ["apiserver_flowcontrol_rejected_requests_total", flowControl],
-  ["apiserver_flowcontrol_request_wait_duration_seconds", flowControl],
-]);
+export const unservedFamilies: ReadonlyMap<string, string> = new Map<string, string>([]);
 
 /** Families of our own, and of any process, which upstream's list does not have. */
 export const ownFamilies = /^(quorate_|process_)/;

@@ -45,7 +45,7 @@ export function flowControl(parts: FlowControlParts): Filter {
         case "waiting":
           return serveInTurn(exchange, admission.passage, serve, parts, deadlines);
         case "refused":
-          throw status.overloaded(admission.retryAfterSeconds);
+          throw overloaded(exchange, admission.retryAfterSeconds);
       }
     };
   };
@@ -61,6 +61,7 @@ function serveInTurn(
   { clock, control, requestTimeoutMs }: FlowControlParts,
   deadlines: Deadlines,
 ): Promise<HttpResponse> {
+  const arrivedMs = clock.steadyMs();
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
   const { signal } = exchange.request;
   const timeMs = exchange.deadlineMs === undefined ? requestTimeoutMs : exchange.deadlineMs - exchange.receivedMs;
@@ -68,7 +69,7 @@ function serveInTurn(
     endMs: clock.nowMs() + Math.min(timeMs * waitingPart, waitMsMax),
     expire() {
       stopWaiting();
-      reject(status.overloaded(control.giveUp(passage, "time-out")));
+      reject(overloaded(exchange, control.giveUp(passage, "time-out")));
     },
   };
   const onAbort = () => {
@@ -77,6 +78,7 @@ function serveInTurn(
     reject(signal.reason instanceof Error ? signal.reason : new ClientGoneError());
   };
   const stopWaiting = () => {
+    exchange.queuedMs = clock.steadyMs() - arrivedMs;
     deadlines.delete(deadline);
     signal.removeEventListener("abort", onAbort);
   };
@@ -106,16 +108,11 @@ function serveWith(
   const { info } = exchange;
   const settle = (response: HttpResponse): HttpResponse => {
     if (response.kind === "stream" && info.kind === "resource") return countedWatch(response, info, parts, finish);
-    if (response.kind === "stream" || !isLazy(response.body)) {
-      finish();
-      return response;
+    if (response.kind === "reply" && isRead(response, exchange)) {
+      return countedBody(response, exchange, parts, deadlines, finish);
     }
-    const deadline = { endMs: exchange.deadlineMs ?? parts.clock.nowMs() + parts.requestTimeoutMs, expire: finish };
-    deadlines.add(deadline);
-    return withBodyEnd(response, () => {
-      deadlines.delete(deadline);
-      finish();
-    });
+    finish();
+    return response;
   };
   exchange.onStateSent = finish;
   try {
@@ -152,12 +149,37 @@ function countedWatch(
   };
 }
 
-/** Reports whether a body is made while it is written. */
-function isLazy(body: Reply["body"]): boolean {
-  return !(body instanceof Uint8Array) && !Array.isArray(body);
+/** Reports whether the body is made while it is written. Otherwise it is finished, or nobody reads it. */
+function isRead({ body }: Reply, { request }: Exchange): boolean {
+  return !(body instanceof Uint8Array) && !Array.isArray(body) && request.method !== "HEAD" && !request.isAborted;
 }
 
-/** Calls `done` when the body has been read to its end or given up. A body that nobody reads never ends. */
+/** A request keeps its seats while its body is made, until its deadline at the latest. */
+function countedBody(
+  response: Reply,
+  { request, deadlineMs }: Exchange,
+  { clock, requestTimeoutMs }: FlowControlParts,
+  deadlines: Deadlines,
+  finish: () => void,
+): Reply {
+  const deadline = { endMs: deadlineMs ?? clock.nowMs() + requestTimeoutMs, expire: finish };
+  const done = () => {
+    deadlines.delete(deadline);
+    request.signal.removeEventListener("abort", done);
+    finish();
+  };
+  deadlines.add(deadline);
+  // A client that leaves before the first byte leaves a body that nobody reads.
+  request.signal.addEventListener("abort", done);
+  return withBodyEnd(response, done);
+}
+
+function overloaded(exchange: Exchange, retryAfterSeconds: number): Error {
+  exchange.isTerminated = true;
+  return status.overloaded(retryAfterSeconds);
+}
+
+/** Calls `done` when the body has been read to its end or given up. */
 function withBodyEnd(reply: Reply, done: () => void): Reply {
   const body = reply.body as AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   return { ...reply, body: Symbol.asyncIterator in body ? untilEnd(body, done) : untilEndSync(body, done) };

@@ -19,7 +19,8 @@ export interface MaxInFlightOptions {
 
 const readOnlyVerbs = new Set(["get", "list", "watch", "head", "options"]);
 
-function requestKind(info: RequestInfo): RequestKind {
+/** Returns the kind under which a request is counted. */
+export function requestKind(info: RequestInfo): RequestKind {
   return readOnlyVerbs.has(info.verb) ? "readOnly" : "mutating";
 }
 

@@ -21,7 +21,7 @@ function demandOf(seats: number): Demand {
 /** The seats of each level when the named levels want so many. */
 function allocated(wanted: Record<string, number>): Record<string, number> {
   const levels = bounds.map((each, at) => ({ ...each, demand: demandOf(wanted[names[at] ?? ""] ?? 0) }));
-  return byName(allocateSeats(levels).map(({ current }) => current));
+  return byName(allocateSeats(levels).allocations.map(({ current }) => current));
 }
 
 describe("seatBounds()", () => {

@@ -31,6 +31,13 @@ export interface Allocation {
   readonly target: number;
 }
 
+/** The seats of all levels for the next period. */
+export interface SeatDivision {
+  readonly allocations: readonly Allocation[];
+  /** The factor by which every level's target was multiplied; 0 where not even the lower bounds could be met. */
+  readonly fairFraction: number;
+}
+
 /** How much of the former demand is forgotten in each period. */
 const smoothing = 0.977;
 /** A level always counts as wanting a little, so that the factor that all targets are multiplied with is finite. */
@@ -64,7 +71,7 @@ export function smoothedDemand(former: number, { average, deviation }: DemandSum
  * Divides the seats for the next period: each level gets at least what it may not lend or has needed, and the rest
  * follows the demand, within the bounds of each level.
  */
-export function allocateSeats(levels: readonly (SeatBounds & { readonly demand: Demand })[]): Allocation[] {
+export function allocateSeats(levels: readonly (SeatBounds & { readonly demand: Demand })[]): SeatDivision {
   const plans = levels.map(({ exempt, nominal, min, max, demand }) => {
     const { highWatermark, smoothed } = demand;
     const lower = Math.max(min, exempt ? highWatermark : Math.min(nominal, highWatermark));
@@ -73,12 +80,13 @@ export function allocateSeats(levels: readonly (SeatBounds & { readonly demand: 
   const limited = plans.filter(({ exempt }) => !exempt);
   const exemptSeats = sum(plans.filter(({ exempt }) => exempt).map(({ lower }) => lower));
   const rest = sum(levels.map(({ nominal }) => nominal)) - exemptSeats;
-  const seatsOf = divide(limited, rest);
-  return plans.map((plan) => ({
+  const { seatsOf, fairFraction } = divide(limited, rest);
+  const allocations = plans.map((plan) => ({
     current: plan.exempt ? plan.lower : Math.round(seatsOf(plan)),
     lower: plan.lower,
     target: plan.target,
   }));
+  return { allocations, fairFraction };
 }
 
 interface Plan {
@@ -88,12 +96,20 @@ interface Plan {
   readonly upper: number;
 }
 
-/** Returns the rule by which each level gets its part of `rest`. */
-function divide(plans: readonly Plan[], rest: number): (plan: Plan) => number {
+interface Division {
+  seatsOf(plan: Plan): number;
+  readonly fairFraction: number;
+}
+
+/** Finds the rule by which each level gets its part of `rest`. */
+function divide(plans: readonly Plan[], rest: number): Division {
   const mins = sum(plans.map(({ min }) => min));
   const lowers = sum(plans.map(({ lower }) => lower));
-  if (rest <= mins) return ({ min }) => min;
-  if (rest <= lowers) return ({ min, lower }) => min + ((lower - min) * (rest - mins)) / (lowers - mins);
+  if (rest <= mins) return { seatsOf: ({ min }) => min, fairFraction: 0 };
+  if (rest <= lowers) {
+    const part = (rest - mins) / (lowers - mins);
+    return { seatsOf: ({ min, lower }) => min + (lower - min) * part, fairFraction: 0 };
+  }
   const allotted = (factor: number) => (plan: Plan) => Math.min(plan.upper, Math.max(plan.lower, plan.target * factor));
   let low = 0;
   let high = Math.max(...plans.map(({ upper, target }) => upper / target));
@@ -102,7 +118,7 @@ function divide(plans: readonly Plan[], rest: number): (plan: Plan) => number {
     if (sum(plans.map(allotted(middle))) < rest) low = middle;
     else high = middle;
   }
-  return allotted(high);
+  return { seatsOf: allotted(high), fairFraction: high };
 }
 
 function sum(values: readonly number[]): number {

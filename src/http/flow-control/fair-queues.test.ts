@@ -96,6 +96,16 @@ describe("FairQueues", () => {
     expect(queues).toMatchObject({ isIdle: true, seatsWanted: 0, waiting: 0 });
   });
 
+  test("a queue that is never idle saves up no time", () => {
+    const queues = new FairQueues(shape, 2, 0);
+    admitted(queues, 0);
+    admitted(queues, 1);
+    admitted(queues, 1);
+    admitted(queues, 0, 100);
+    // Two seats for two queues: virtual time passes as fast as the clock.
+    expect(queues.queueStates()[0]?.nextDispatch).toBe(100);
+  });
+
   test("requests in queues that a new shape drops are still served", () => {
     const queues = new FairQueues(shape, 1, 0);
     const running = admitted(queues, 3);

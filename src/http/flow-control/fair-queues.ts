@@ -30,8 +30,16 @@ export interface Ticket {
   readonly seats: Seats;
   readonly queue: Queue;
   readonly arrivedMs: number;
+  /** Virtual time of the arrival. */
+  readonly arrivedVirtualMs: number;
   startedMs: number;
   state: "waiting" | "running" | "lingering" | "gone";
+}
+
+/** Returns the seats that a request takes now. */
+export function seatsHeldBy({ state, seats }: Pick<Ticket, "state" | "seats">): number {
+  if (state === "running") return widestOf(seats);
+  return state === "lingering" ? seats.final : 0;
 }
 
 /** The state of one queue, for the debug pages. */
@@ -100,13 +108,24 @@ export class FairQueues {
     return this.#virtualMs;
   }
 
+  /** Requests that may wait altogether. */
+  get capacity(): number {
+    return this.#shape.queues * this.#shape.lengthMax;
+  }
+
   /** Reports whether no request is inside. */
   get isIdle(): boolean {
     return this.#waiting === 0 && this.#seatsInUse === 0;
   }
 
+  /** Returns the state of each queue; none for a level without queues. */
   queueStates(): QueueState[] {
     return this.#shape.queues === 0 ? [] : this.#queues.map((queue) => ({ ...queue, waiting: [...queue.waiting] }));
+  }
+
+  /** Returns the index of a request's queue, -1 for a level without queues. */
+  queueIndexOf({ queue }: Ticket): number {
+    return this.#shape.queues === 0 ? -1 : this.#queues.indexOf(queue);
   }
 
   /**
@@ -117,7 +136,14 @@ export class FairQueues {
   admit(seats: Seats, hand: readonly number[], nowMs: number, mayStart: boolean): Ticket | Refusal {
     this.#advance(nowMs);
     const queue = this.#queueFor(hand);
-    const ticket: Ticket = { seats, queue, arrivedMs: nowMs, startedMs: nowMs, state: "waiting" };
+    const ticket: Ticket = {
+      seats,
+      queue,
+      arrivedMs: nowMs,
+      arrivedVirtualMs: this.#virtualMs,
+      startedMs: nowMs,
+      state: "waiting",
+    };
     if (this.#waiting === 0 && mayStart && this.#fits(seats)) {
       this.#join(ticket);
       this.#start(ticket, nowMs);
@@ -132,6 +158,7 @@ export class FairQueues {
     queue.waiting.add(ticket);
     queue.waitingWork += workOf(seats);
     this.#waiting++;
+    limitCredit(queue);
     return ticket;
   }
 
@@ -165,6 +192,7 @@ export class FairQueues {
     const { queue, seats } = ticket;
     // The queue was charged for the expected time when the request started.
     queue.nextDispatch += workOf(seats, nowMs - ticket.startedMs) - workOf(seats);
+    limitCredit(queue);
     this.#running--;
     if (seats.final === 0 || seats.lingerMs <= 0) {
       this.#giveBack(ticket, widestOf(seats));
@@ -282,6 +310,7 @@ export class FairQueues {
     queue.waiting.delete(ticket);
     queue.waitingWork -= workOf(seats);
     this.#waiting--;
+    limitCredit(queue);
   }
 
   #giveBack(ticket: Ticket, seats: number): void {
@@ -295,6 +324,15 @@ export class FairQueues {
 
 function newQueue(): Queue {
   return { waiting: new Set(), waitingWork: 0, running: 0, seatsInUse: 0, members: 0, nextDispatch: 0 };
+}
+
+/**
+ * Moves a queue on to the arrival of its oldest request. A queue that uses less than its share without ever becoming
+ * idle would otherwise save up time, and then hold up the others.
+ */
+function limitCredit(queue: Queue): void {
+  const [oldest] = queue.waiting;
+  if (oldest !== undefined) queue.nextDispatch = Math.max(queue.nextDispatch, oldest.arrivedVirtualMs);
 }
 
 function isActive({ members }: Queue): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { FlowSchema, PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
-import { systemClock } from "../../process/clock.ts";
 import type { UserInfo } from "../../request/user-info.ts";
+import { ManualClock } from "../../storage/cacher/testing.ts";
 import { parseRequestInfo } from "../parse-request-info.ts";
 import { FlowControl, type FlowConfiguration, type Passage } from "./flow-control.ts";
 
@@ -51,9 +51,9 @@ class Configured implements FlowConfiguration {
   }
 }
 
-function controlOf(configuration: FlowConfiguration, seats = 4): FlowControl {
+function controlOf(configuration: FlowConfiguration, seats = 4, clock = new ManualClock()): FlowControl {
   const facts = { sizeOf: () => undefined, watchersOf: () => 0 };
-  return new FlowControl({ clock: systemClock, seats, configuration, facts });
+  return new FlowControl({ clock, seats, configuration, facts });
 }
 
 /** Admits a request of the user, and notes in `started` when it starts later. */
@@ -133,11 +133,11 @@ describe("FlowControl", () => {
   });
 
   test("requests that come late in a long turn of the event loop wait for the next one", async () => {
-    const control = controlOf(new Configured(), 100);
+    const clock = new ManualClock();
+    const control = controlOf(new Configured(), 100, clock);
     const started: string[] = [];
     expect(admit(control, "alice").kind).toBe("started");
-    const until = performance.now() + 6;
-    while (performance.now() < until);
+    clock.advance(6);
     expect(admit(control, "alice", started).kind).toBe("waiting");
     expect(started).toEqual([]);
     await new Promise((resolve) => setImmediate(resolve));

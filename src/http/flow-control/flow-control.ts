@@ -6,6 +6,7 @@ import type { UserInfo } from "../../request/user-info.ts";
 import { allocateSeats, seatBounds } from "./concurrency-limits.ts";
 import type { Refusal, Ticket } from "./fair-queues.ts";
 import { distinguisherOf, FlowClassifier } from "./flow-classifier.ts";
+import type { FlowObserver, LevelFlow } from "./flow-observer.ts";
 import { PriorityLevel, shareOf } from "./priority-level.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { estimateSeats, type WorkFacts } from "./work-estimate.ts";
@@ -27,24 +28,8 @@ export interface FlowControlOptions {
   readonly observer?: FlowObserver | undefined;
 }
 
-/** Receives what happens to requests, for metrics. Times are in milliseconds. */
-export interface FlowObserver {
-  waited?(flow: Flow, waitMs: number, started: boolean): void;
-  ended?(flow: Flow, runMs: number): void;
-  refused?(flow: Flow, reason: Refusal): void;
-}
-
-/** A request with its schema and level. */
-export interface Flow {
-  readonly user: UserInfo;
-  readonly info: RequestInfo;
-  readonly schema: FlowSchema;
-  readonly level: PriorityLevel;
-  readonly distinguisher: string;
-}
-
 /** A request that has been admitted, and its seats. */
-export interface Passage extends Flow {
+export interface Passage extends LevelFlow {
   readonly ticket: Ticket;
 }
 
@@ -68,13 +53,15 @@ export class FlowControl {
   readonly #levels = new Map<string, PriorityLevel>();
   readonly #onStart = new Map<Ticket, () => void>();
   #classifier = new FlowClassifier([]);
+  #schemas: readonly FlowSchema[] = [];
   #catchAll: FlowSchema = mandatory<FlowSchema>(flowSchemas, catchAll);
   #version: number | undefined;
+  #fairFraction = 0;
   #isPumping = false;
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
-    this.#budget = new TurnBudget(turnBudgetMs, () => this.#pump());
+    this.#budget = new TurnBudget(options.clock, turnBudgetMs, () => this.#pump());
   }
 
   /** Divides the seats anew from time to time. */
@@ -88,7 +75,19 @@ export class FlowControl {
     return [...this.#levels.values()];
   }
 
-  classify(user: UserInfo, info: RequestInfo): Flow {
+  /** The schemas that are in use, which are those whose level exists. */
+  get schemas(): readonly FlowSchema[] {
+    this.#follow();
+    return this.#schemas;
+  }
+
+  /** The factor by which the demand of each level was multiplied when the seats were divided. */
+  get fairFraction(): number {
+    return this.#fairFraction;
+  }
+
+  /** Finds the schema and level of a request. */
+  classify(user: UserInfo, info: RequestInfo): LevelFlow {
     this.#follow();
     const schema = this.#classifier.classify(user, info) ?? this.#catchAll;
     const level = this.#levels.get(levelNameOf(schema)) as PriorityLevel;
@@ -99,24 +98,28 @@ export class FlowControl {
    * Admits a request, which starts now, waits or is refused. The caller of a request that waits must call `whenStarted`
    * next, and must end every request with `giveUp` or `finish`.
    */
-  admit(flow: Flow): Admission {
-    const { level, schema, distinguisher } = flow;
-    const nowMs = this.#nowMs();
-    const seats = estimateSeats(flow.info, this.#options.facts, level.widestSeats);
+  admit(flow: LevelFlow): Admission {
+    const { level } = flow;
+    const { clock, facts, observer } = this.#options;
+    const nowMs = clock.steadyMs();
+    const seats = estimateSeats(flow.info, facts, level.widestSeats);
     const mayStart = level.isExempt || this.#budget.hasTime();
     const wasIdle = level.queues.waiting === 0;
-    const outcome = level.admit(seats, schema.metadata.name ?? "", distinguisher, nowMs, mayStart);
+    const outcome = level.admit(flow, seats, nowMs, mayStart);
+    observer?.arrived(flow, seats);
     if (typeof outcome === "string") {
-      this.#options.observer?.refused?.(flow, outcome);
-      return { kind: "refused", retryAfterSeconds: level.refused(outcome, this.#options.clock.nowMs()) };
+      observer?.refused(flow, outcome, undefined);
+      return { kind: "refused", retryAfterSeconds: level.refused(outcome, clock.nowMs()) };
     }
+    observer?.changed(level);
     const passage: Passage = { ...flow, ticket: outcome };
     if (outcome.state === "running") {
       level.counts.dispatched++;
-      this.#options.observer?.waited?.(flow, 0, true);
+      observer?.started(flow, undefined);
       return { kind: "started", passage };
     }
     if (wasIdle) level.servedMs = Math.max(level.servedMs, this.#leastServedMs());
+    observer?.queued(flow, outcome.queue.waiting.size);
     return { kind: "waiting", passage };
   }
 
@@ -125,30 +128,30 @@ export class FlowControl {
     const { level, ticket } = passage;
     this.#onStart.set(ticket, () => {
       level.counts.dispatched++;
-      this.#options.observer?.waited?.(passage, ticket.startedMs - ticket.arrivedMs, true);
+      this.#options.observer?.started(passage, ticket.startedMs - ticket.arrivedMs);
       run();
     });
   }
 
   /** Runs the synchronous part of a request, and charges its time to the level. */
   run<T>({ level }: Passage, work: () => T): T {
-    const startMs = performance.now();
+    const startMs = this.#nowMs();
     try {
       return work();
     } finally {
-      level.servedMs += (performance.now() - startMs) / Math.max(1, level.bounds.nominal);
+      level.servedMs += (this.#nowMs() - startMs) / Math.max(1, level.bounds.nominal);
     }
   }
 
   /** Ends the waiting of a request. Returns the seconds after which its client should try again. */
   giveUp(passage: Passage, reason: Refusal): number {
     const { level, ticket } = passage;
+    const nowMs = this.#nowMs();
     this.#onStart.delete(ticket);
-    level.leave(ticket, this.#nowMs());
-    this.#options.observer?.waited?.(passage, this.#nowMs() - ticket.arrivedMs, false);
-    this.#options.observer?.refused?.(passage, reason);
+    level.leave(ticket, nowMs);
+    this.#options.observer?.refused(passage, reason, nowMs - ticket.arrivedMs);
     const seconds = level.refused(reason, this.#options.clock.nowMs());
-    this.#seatsFreed(level);
+    this.#changed(level);
     return seconds;
   }
 
@@ -157,15 +160,15 @@ export class FlowControl {
     const { level, ticket } = passage;
     if (ticket.state !== "running") return;
     const nowMs = this.#nowMs();
-    this.#options.observer?.ended?.(passage, nowMs - ticket.startedMs);
     const lingerMs = level.finish(ticket, nowMs);
+    this.#options.observer?.ended(passage, nowMs - ticket.startedMs);
     if (lingerMs > 0) {
       this.#options.clock.after(lingerMs, () => {
         level.release(ticket, this.#nowMs());
-        this.#seatsFreed(level);
+        this.#changed(level);
       });
     }
-    this.#seatsFreed(level);
+    this.#changed(level);
   }
 
   /** Divides the seats by the demand of the last period. */
@@ -173,7 +176,8 @@ export class FlowControl {
     this.#follow();
     const nowMs = this.#nowMs();
     const levels = [...this.#levels.values()];
-    const allocations = allocateSeats(levels.map((level) => level.endPeriod(nowMs)));
+    const { allocations, fairFraction } = allocateSeats(levels.map((level) => level.endPeriod(nowMs)));
+    this.#fairFraction = fairFraction;
     for (const [at, level] of levels.entries()) level.allocate(allocations[at] as (typeof allocations)[number], nowMs);
     this.#pump();
   }
@@ -182,7 +186,9 @@ export class FlowControl {
     return this.#options.clock.steadyMs();
   }
 
-  #seatsFreed(level: PriorityLevel): void {
+  /** Follows up a request that has left its queue or given back seats. */
+  #changed(level: PriorityLevel): void {
+    this.#options.observer?.changed(level);
     if (level.isQuiescing && level.queues.isIdle) this.#levels.delete(level.name);
     if (this.#onStart.size > 0) this.#pump();
   }
@@ -202,6 +208,7 @@ export class FlowControl {
           blocked.add(level);
           continue;
         }
+        this.#options.observer?.changed(level);
         const onStart = this.#onStart.get(ticket);
         this.#onStart.delete(ticket);
         onStart?.();
@@ -236,7 +243,8 @@ export class FlowControl {
     this.#configureLevels(levels, seats, nowMs);
     const schemas = withMandatory(configuration.schemas(), flowSchemas);
     this.#catchAll = schemas.get(catchAll) as FlowSchema;
-    this.#classifier = new FlowClassifier([...schemas.values()].filter((schema) => levels.has(levelNameOf(schema))));
+    this.#schemas = [...schemas.values()].filter((schema) => levels.has(levelNameOf(schema)));
+    this.#classifier = new FlowClassifier(this.#schemas);
   }
 
   /** Levels that are no longer configured keep their shares until their last request has ended. */

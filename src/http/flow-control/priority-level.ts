@@ -8,6 +8,7 @@ import {
   smoothedDemand,
 } from "./concurrency-limits.ts";
 import { FairQueues, noQueues, type QueueShape, type Refusal, type Ticket } from "./fair-queues.ts";
+import type { Flow } from "./flow.ts";
 import { RetryAfter } from "./retry-after.ts";
 import { SeatDemand } from "./seat-demand.ts";
 import type { Seats } from "./seats.ts";
@@ -18,6 +19,12 @@ const handsMax = 4_096;
 /** Part of a level's seats that one request may take at most. */
 const widestShare = 0.15;
 
+/** A request inside a level. */
+export interface InnerRequest {
+  readonly flow: Flow;
+  readonly ticket: Ticket;
+}
+
 /** A priority level at work: its seats, its queues and what happened in them. */
 export class PriorityLevel {
   readonly name: string;
@@ -25,6 +32,8 @@ export class PriorityLevel {
   readonly #demand: SeatDemand;
   readonly #retryAfter = new RetryAfter();
   readonly #hands = new Map<string, readonly number[]>();
+  /** The requests that wait, run or keep their final seats, in the order in which they came. */
+  readonly #requests = new Map<Ticket, Flow>();
   #configuration: PriorityLevelConfiguration;
   #bounds: SeatBounds;
   #lastDemand: Demand = { average: 0, deviation: 0, highWatermark: 0, smoothed: 0 };
@@ -73,6 +82,11 @@ export class PriorityLevel {
     return this.#queues;
   }
 
+  /** The requests that wait, run or keep their final seats, in the order in which they came. */
+  requests(): InnerRequest[] {
+    return [...this.#requests].map(([ticket, flow]) => ({ ticket, flow }));
+  }
+
   /** The most seats that one request may take. */
   get widestSeats(): number {
     const { nominal } = this.#bounds;
@@ -93,9 +107,10 @@ export class PriorityLevel {
     if (isChanged) this.allocate({ ...this.#allocation, current: initialSeats(bounds) }, nowMs);
   }
 
-  /** Starts the request of a flow, lets it wait, or refuses it. */
-  admit(seats: Seats, schema: string, distinguisher: string, nowMs: number, mayStart: boolean): Ticket | Refusal {
-    const outcome = this.#queues.admit(seats, this.#handOf(schema, distinguisher), nowMs, mayStart);
+  /** Starts a request, lets it wait, or refuses it. */
+  admit(flow: Flow, seats: Seats, nowMs: number, mayStart: boolean): Ticket | Refusal {
+    const outcome = this.#queues.admit(seats, this.#handOf(flow), nowMs, mayStart);
+    if (typeof outcome !== "string") this.#requests.set(outcome, flow);
     this.#noteDemand(nowMs);
     return outcome;
   }
@@ -106,18 +121,21 @@ export class PriorityLevel {
 
   leave(ticket: Ticket, nowMs: number): void {
     this.#queues.leave(ticket, nowMs);
+    this.#requests.delete(ticket);
     this.#noteDemand(nowMs);
   }
 
   /** Returns the milliseconds after which `release` must be called; 0 if it need not be. */
   finish(ticket: Ticket, nowMs: number): number {
     const lingerMs = this.#queues.finish(ticket, nowMs);
+    if (lingerMs === 0) this.#requests.delete(ticket);
     this.#noteDemand(nowMs);
     return lingerMs;
   }
 
   release(ticket: Ticket, nowMs: number): void {
     this.#queues.release(ticket, nowMs);
+    this.#requests.delete(ticket);
     this.#noteDemand(nowMs);
   }
 
@@ -145,15 +163,16 @@ export class PriorityLevel {
     this.#demand.set(this.#queues.seatsWanted, nowMs);
   }
 
-  #handOf(schema: string, distinguisher: string): readonly number[] {
+  #handOf({ schema, distinguisher }: Flow): readonly number[] {
     const { queues, handSize } = this.#queues.shape;
     if (queues === 0) return [];
-    const flow = `${schema}\0${distinguisher}`;
-    let hand = this.#hands.get(flow);
+    const { name = "" } = schema.metadata;
+    const key = `${name}\0${distinguisher}`;
+    let hand = this.#hands.get(key);
     if (hand === undefined) {
-      hand = dealHand(flowHash(schema, distinguisher), queues, handSize);
+      hand = dealHand(flowHash(name, distinguisher), queues, handSize);
       if (this.#hands.size >= handsMax) this.#hands.delete(this.#hands.keys().next().value as string);
-      this.#hands.set(flow, hand);
+      this.#hands.set(key, hand);
     }
     return hand;
   }

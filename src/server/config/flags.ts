@@ -244,7 +244,7 @@ export const flags = {
     max: 1_000_000,
     group: "Limits",
     value: "n",
-    help: "maximum number of concurrent reading requests; 0 for no limit",
+    help: "maximum number of concurrent reading requests; 0 for no limit. With fairness, the sum of both limits is shared",
   },
   "max-mutating-requests-inflight": {
     type: "integer",

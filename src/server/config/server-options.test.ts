@@ -26,6 +26,24 @@ describe("resolveOptions()", () => {
   });
 
   test.each([
+    [{}, 600],
+    [{ maxRequestsInflight: 0, maxMutatingRequestsInflight: 5 }, 5],
+    [{ enablePriorityAndFairness: false }, undefined],
+    [{ enablePriorityAndFairness: false, maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 }, undefined],
+  ])("the seats of %p are %p", (options, seats) => {
+    expect(resolveOptions(options, {}).fairSeats).toBe(seats);
+  });
+
+  test("fairness needs seats", () => {
+    expect(() => resolveOptions({ maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 }, {})).toThrow(
+      new StartupError(
+        "--max-requests-inflight and --max-mutating-requests-inflight are both 0: give one of them a value above 0, or " +
+          "turn fairness off with --enable-priority-and-fairness=false",
+      ),
+    );
+  });
+
+  test.each([
     [{}, { name: expect.any(String), peerAddress: undefined, clientUrl: undefined }, "127.0.0.1", [] as string[]],
     [
       { peerAddress: "10.0.0.1:7380", memberName: "a" },

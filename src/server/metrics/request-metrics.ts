@@ -64,7 +64,7 @@ class RequestFamilies {
   );
   readonly promised = new BoundHistogram(
     "apiserver_request_sli_duration_seconds",
-    "Time from the receipt of a request to its response, without the time that webhooks took.",
+    "Time from the receipt of a request to its response, without the time in queues and webhooks.",
     promisedBuckets,
   );
   readonly sizes = new BoundHistogram("apiserver_response_sizes", "Size of responses to reads in bytes.", sizeBuckets);
@@ -135,7 +135,7 @@ class RequestFamilies {
     series.duration.observe(seconds);
     if (labels.dry_run === "") {
       series.promised ??= this.promised.labels(withoutDryRun(labels));
-      series.promised.observe(seconds - (exchange.webhookMs ?? 0) / 1_000);
+      series.promised.observe(seconds - ((exchange.webhookMs ?? 0) + (exchange.queuedMs ?? 0)) / 1_000);
     }
     this.#byValidation(validationLabel(exchange)).observe(seconds);
     if (responseBytes !== undefined && (labels.verb === "GET" || labels.verb === "LIST")) {

@@ -1,0 +1,11 @@
+import type { FlowSchema } from "../../api/types/flowcontrol-v1.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+
+/** A request with the schema that it matches. Requests of one schema and distinguisher make up a flow. */
+export interface Flow {
+  readonly user: UserInfo;
+  readonly info: RequestInfo;
+  readonly schema: FlowSchema;
+  readonly distinguisher: string;
+}

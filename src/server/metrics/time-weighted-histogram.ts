@@ -1,0 +1,72 @@
+import type { Clock } from "../../process/clock.ts";
+import { BoundHistogram, type HistogramChild } from "./bound-metric.ts";
+import type { ExposedFamily, Labels } from "./exposition.ts";
+import type { Registry } from "prom-client";
+
+const nanosecondsPerMs = 1e6;
+
+/** A value over time: each nanosecond counts as one observation of the value that it had. */
+export class TimedValue {
+  readonly #histogram: HistogramChild;
+  readonly #clock: Clock;
+  #value = 0;
+  #sinceMs: number;
+
+  constructor(histogram: HistogramChild, clock: Clock) {
+    this.#histogram = histogram;
+    this.#clock = clock;
+    this.#sinceMs = clock.steadyMs();
+  }
+
+  set(value: number): void {
+    if (value === this.#value) return;
+    this.addUp();
+    this.#value = value;
+  }
+
+  /** Counts the time up to now. */
+  addUp(): void {
+    const nowMs = this.#clock.steadyMs();
+    const nanoseconds = Math.round((nowMs - this.#sinceMs) * nanosecondsPerMs);
+    if (nanoseconds <= 0) return;
+    this.#histogram.observe(this.#value, nanoseconds);
+    this.#sinceMs = nowMs;
+  }
+}
+
+/** A histogram of values weighted by how long they lasted. */
+export class TimeWeightedHistogram implements ExposedFamily {
+  readonly type = "histogram";
+  readonly #family: BoundHistogram;
+  readonly #clock: Clock;
+  readonly #values: TimedValue[] = [];
+
+  constructor(name: string, help: string, bounds: readonly number[], clock: Clock) {
+    this.#family = new BoundHistogram(name, help, bounds);
+    this.#clock = clock;
+  }
+
+  get name(): string {
+    return this.#family.name;
+  }
+
+  get help(): string {
+    return this.#family.help;
+  }
+
+  /** Returns a new value, which is 0 at first. The caller keeps it, and calls once per combination of labels. */
+  labels(labels: Labels): TimedValue {
+    const value = new TimedValue(this.#family.labels(labels), this.#clock);
+    this.#values.push(value);
+    return value;
+  }
+
+  register(registry: Registry): void {
+    registry.registerMetric(this as unknown as Parameters<Registry["registerMetric"]>[0]);
+  }
+
+  text(): Iterable<string> {
+    for (const value of this.#values) value.addUp();
+    return this.#family.text();
+  }
+}
