@@ -31,6 +31,16 @@ export class OwnerIndex implements Disposable {
     return typeof dependents === "string" ? [dependents] : [...dependents];
   }
 
+  /** Reports whether something holds for any of these keys. It asks until one says yes. */
+  someDependent(uid: string, holds: (key: Key) => boolean): boolean {
+    if (this.#subscription === undefined) this.#build();
+    const dependents = this.#dependents.get(uid);
+    if (dependents === undefined) return false;
+    if (typeof dependents === "string") return holds(dependents);
+    for (const key of dependents) if (holds(key)) return true;
+    return false;
+  }
+
   /** Number of owners that have dependents; 0 before the first question. */
   get size(): number {
     return this.#dependents.size;
