@@ -20,10 +20,10 @@ import { storedMetadata } from "./stored-metadata.ts";
 import { orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
 /** Objects that are written at a time. */
-const workers = 64;
+const workers = 128;
 /** Owners whose dependents are orphaned at a time, and dependents of one owner that are written at a time. */
-const orphanWorkers = 5;
-const orphansAtATime = 32;
+const orphanWorkers = 4;
+const orphansAtATime = 64;
 /** Time after which an object with an unreadable owner is looked at again. */
 const undecidedMs = 60_000;
 /** Owners that are visited in search of a cycle. */
@@ -176,6 +176,8 @@ class GarbageCollector {
     if (this.#decide(key) === undefined) return;
     // What this replica knows may be old. An owner is absent only if the newest state does not have it.
     await this.#parts.store.readBarrier();
+    // All that waited for the same barrier go on in the same turn.
+    await this.#turn();
     const decision = this.#running.disposed ? undefined : this.#decide(key);
     if (decision !== undefined) await this.#act(decision);
   }
@@ -281,12 +283,15 @@ class GarbageCollector {
     if (target === undefined) return;
     const { uid } = target;
     const uids = new Set([uid]);
-    const dependents = this.#index.dependentsOf(uid);
-    for (let at = 0; at < dependents.length; at += orphansAtATime) {
-      if (this.#running.disposed) return;
-      const some = dependents.slice(at, at + orphansAtATime);
-      await Promise.all(some.map((dependent) => this.#orphan(dependent, uids)));
-    }
+    const dependents = this.#index.dependentsOf(uid).values();
+    const lane = async () => {
+      for (const dependent of dependents) {
+        await this.#turn();
+        if (this.#running.disposed) return;
+        await this.#orphan(dependent, uids);
+      }
+    };
+    await Promise.all(Array.from({ length: orphansAtATime }, lane));
     if (!this.#running.disposed) await releaseTarget(target, orphanFinalizer);
   }
 
