@@ -20,7 +20,8 @@ const lastTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
  * Begins the deletion of an object. It is removed at once if nothing holds it. Otherwise it is marked, and stays until
- * its finalizers are gone and its grace period is over. A second delete can only shorten that period.
+ * its finalizers are gone and its grace period is over. A second delete can shorten that period, and decide anew about
+ * the dependents.
  */
 export function beginDeletion(
   old: KubeObject,
@@ -28,17 +29,16 @@ export function beginDeletion(
   options: DeleteOptions,
   nowMs: number,
 ): DeletionStep {
-  const pending = old.metadata.deletionTimestamp !== undefined;
-  if (!pending && strategy.markDeletion !== undefined) {
+  if (old.metadata.deletionTimestamp !== undefined) return continueDeletion(old, strategy, options, nowMs);
+  if (strategy.markDeletion !== undefined) {
     const marked = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
     strategy.markDeletion(marked, formatTime(nowMs));
     return { kind: "mark", object: marked };
   }
   const grace = graceWithin(strategy.gracePeriodSeconds(old, options), nowMs);
-  const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options, strategy);
+  const finalizers = finalizersFor(old, options, strategy);
   const goesAtOnce = finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy);
-  if (goesAtOnce && (pending || strategy.marksRemoved !== true)) return { kind: "remove" };
-  if (pending) return shorterGrace(old, options, nowMs);
+  if (goesAtOnce && strategy.marksRemoved !== true) return { kind: "remove" };
 
   const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
   const { metadata } = object;
@@ -125,17 +125,36 @@ function holdsItself(old: KubeObject, strategy: Strategy): boolean {
   return strategy.holdsDeletion?.(old) ?? false;
 }
 
+/** Continues a deletion. Nothing changes during the grace period, unless the client shortens it. */
+function continueDeletion(old: KubeObject, strategy: Strategy, options: DeleteOptions, nowMs: number): DeletionStep {
+  const { deletionGracePeriodSeconds: current = 0, finalizers: present = [] } = old.metadata;
+  const grace = shorterGrace(current, options);
+  if (grace === undefined || holdsItself(old, strategy)) return { kind: "unchanged" };
+  const finalizers = finalizersFor(old, options, strategy);
+  if (finalizers.length === 0 && grace === 0) return { kind: "remove" };
+  if (grace === current && new Set(present).symmetricDifference(new Set(finalizers)).size === 0) {
+    return { kind: "unchanged" };
+  }
+  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  if (grace !== current) shortenGrace(object, current, grace, nowMs);
+  if (finalizers.length === 0) delete object.metadata.finalizers;
+  else object.metadata.finalizers = finalizers;
+  return { kind: "mark", object };
+}
+
+/** Returns undefined if the grace period goes on as it is. A negative one becomes one second. */
+function shorterGrace(current: number, { gracePeriodSeconds }: DeleteOptions): number | undefined {
+  if (current === 0) return 0;
+  if (gracePeriodSeconds === undefined || gracePeriodSeconds >= current) return undefined;
+  return gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
+}
+
 /**
  * Moves the end of the grace period by as much as the period shrinks. An end in the past becomes one second from now; 0
  * means now.
  */
-function shorterGrace(old: KubeObject, { gracePeriodSeconds }: DeleteOptions, nowMs: number): DeletionStep {
-  const current = old.metadata.deletionGracePeriodSeconds ?? 0;
-  if (gracePeriodSeconds === undefined || gracePeriodSeconds >= current) return { kind: "unchanged" };
-  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
-  const grace = gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
-  const endMs = Date.parse(old.metadata.deletionTimestamp ?? "") - (current - grace) * 1000;
-  object.metadata.deletionTimestamp = formatTime(Math.max(endMs, nowMs));
-  object.metadata.deletionGracePeriodSeconds = endMs < nowMs && grace > 0 ? 1 : grace;
-  return { kind: "mark", object };
+function shortenGrace({ metadata }: KubeObject, current: number, grace: number, nowMs: number): void {
+  const endMs = Date.parse(metadata.deletionTimestamp ?? "") - (current - grace) * 1000;
+  metadata.deletionTimestamp = formatTime(Math.max(endMs, nowMs));
+  metadata.deletionGracePeriodSeconds = endMs < nowMs && grace > 0 ? 1 : grace;
 }

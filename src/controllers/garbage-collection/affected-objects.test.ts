@@ -12,7 +12,11 @@ function entryOf(uid: string, owners?: readonly ObjectOwner[], metadata: object 
   return { key: `/registry/configmaps/n/${uid}`, revision: at, createRevision: at, index, body };
 }
 
-const owner = (uid: string, blockOwnerDeletion = false): ObjectOwner => ({ uid, controller: false, blockOwnerDeletion });
+const owner = (uid: string, blockOwnerDeletion = false): ObjectOwner => ({
+  uid,
+  controller: false,
+  blockOwnerDeletion,
+});
 const deleting = (...finalizers: string[]) => ({ finalizers, deletionTimestamp: "2026-01-01T00:00:00Z" });
 
 function follow() {

@@ -156,15 +156,27 @@ class Oracle {
   }
 }
 
-const reference = fc.record({
+interface Reference {
+  readonly at: number;
+  readonly blockOwnerDeletion: boolean;
+  /** True for a name that is not the owner's. */
+  readonly isWrong: boolean;
+}
+
+const reference: fc.Arbitrary<Reference> = fc.record({
   at: fc.nat({ max: 30 }),
   blockOwnerDeletion: fc.boolean(),
-  /** A name that is not the owner's. */
   isWrong: fc.nat({ max: 9 }).map((n) => n === 0),
 });
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant("create" as const), owners: fc.array(reference, { maxLength: 3 }) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("own" as const), child: fc.nat({ max: 30 }), owner: reference }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant("create" as const), owners: fc.array(reference, { maxLength: 3 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("own" as const), child: fc.nat({ max: 30 }), owner: reference }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -182,7 +194,7 @@ test("whatever is deleted and whenever the leader crashes, what remains is what 
     const oracle = new Oracle();
     /** Uids of everything that ever was, so that some owners are gone. */
     const known: { name: string; uid: string }[] = [];
-    const ownerOf = ({ at, blockOwnerDeletion, isWrong }: fc.TypeOfArbitrary<typeof reference>) => {
+    const ownerOf = ({ at, blockOwnerDeletion, isWrong }: Reference) => {
       const owner = known[at % known.length];
       if (owner === undefined) return [];
       const name = isWrong ? `${owner.name}x` : owner.name;

@@ -5,7 +5,11 @@ import { type OwnerState, type Subject, verdictOn } from "./verdict.ts";
 const deleting = "2026-01-01T00:00:00Z";
 
 /** Returns an object with one owner for each state, whose uid is the state and its place. */
-function subject(states: readonly OwnerState[], metadata: Partial<ObjectMeta> = {}, more: Partial<Subject> = {}): Subject {
+function subject(
+  states: readonly OwnerState[],
+  metadata: Partial<ObjectMeta> = {},
+  more: Partial<Subject> = {},
+): Subject {
   const ownerReferences = states.map(
     (state, at): OwnerReference => ({ apiVersion: "v1", kind: "ConfigMap", name: "o", uid: `${state}-${at}` }),
   );
@@ -45,7 +49,11 @@ test.each([
   ["that awaits nothing is released", subject([], awaits), { kind: "release" }],
   ["that awaits dependents stays", subject([], awaits, blocked), keep],
   ["in a cycle is unblocked", subject([], awaits, { ...blocked, isInCycle: () => true }), { kind: "unblock" }],
-  ["that orphans its dependents first stays", subject([], { ...awaits, finalizers: ["orphan", "foregroundDeletion"] }), keep],
+  [
+    "that orphans its dependents first stays",
+    subject([], { ...awaits, finalizers: ["orphan", "foregroundDeletion"] }),
+    keep,
+  ],
 ] as const)("an object %s", (_, given, verdict) => {
   expect(verdictOn(given)).toEqual(verdict);
 });
