@@ -166,14 +166,20 @@ describe("a leader that is gone", () => {
     const [near, far] = othersOf(cluster, leader) as [Member, Member];
     await cluster.add(near, "a 1");
     cluster.network.faults = { delayMs: [1, 1], loss: 0, duplication: 0, reorder: 0 };
+    const { lastIndex } = leader.node.status();
     // Taken by the leader, which no member hears any more.
     for (const { node } of [near, far]) cluster.network.cut(leader.node.status().id, node.status().id);
     const answer = near.node.propose(bytes("a 1")).catch((error: RaftError) => error.code);
     const read = near.node.readIndex().catch((error: RaftError) => error.code);
+    await until(() => leader.node.status().lastIndex > lastIndex, "the leader to take the proposal");
+    // Nothing of the leader is still on its way when the links are whole again.
+    cluster.network.faults = { ...cluster.network.faults, loss: 1 };
     await Bun.sleep(20);
-    cluster.network.heal();
     const begun = performance.now();
-    await leader.node.stop();
+    const stopped = leader.node.stop();
+    cluster.network.heal();
+    cluster.network.faults = { ...cluster.network.faults, loss: 0 };
+    await stopped;
     const next = await cluster.leader([near, far]);
     expect(await answer).toBe("unknown");
     expect(await read).toBe("noLeader");

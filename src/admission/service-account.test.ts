@@ -93,6 +93,11 @@ describe("rejects", () => {
       'pods "p" is forbidden: error looking up service account ns/x: serviceaccount "x" not found',
     ],
     [
+      "a name that no account can have",
+      pod({ serviceAccountName: "10%" }),
+      'pods "p" is forbidden: error looking up service account ns/10%: invalid resource name "10%": [may not contain \'%\']',
+    ],
+    [
       "a mirror pod with an account",
       pod({ serviceAccountName: "default" }, mirror),
       'pods "p" is forbidden: a mirror pod may not reference service accounts',

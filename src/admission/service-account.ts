@@ -1,3 +1,5 @@
+import { quoteText } from "../api/go-literal.ts";
+import { pathSegmentProblems } from "../api/validation/names.ts";
 import type { JsonObject } from "../api/json.ts";
 import { type StatusError, status } from "../api/status.ts";
 import type { Container, Pod, PodSpec, ServiceAccount, Volume } from "../api/types/core-v1.ts";
@@ -89,7 +91,11 @@ async function findAccount(
 
 function missingAccount(attributes: AdmissionAttributes, name: string): StatusError {
   const { message } = status.notFound({ group: "", resource: "serviceaccounts", name });
-  const found = message.replace("serviceaccounts", "serviceaccount");
+  const problems = pathSegmentProblems(name);
+  const found =
+    problems.length === 0
+      ? message.replace("serviceaccounts", "serviceaccount")
+      : `invalid resource name ${quoteText(name)}: [${problems.join(" ")}]`;
   return refuse(attributes, `error looking up service account ${attributes.namespace}/${name}: ${found}`);
 }
 

@@ -27,6 +27,8 @@ test.each([
   ["spec.nodeName=", true],
   ["spec.nodeName!=", false],
   [",metadata.name=web-0,", true],
+  ["=", true],
+  ["!=", true],
   ["odd=a\\,b\\=c\\\\d", true],
   ["metadata.name=web-0,metadata.name=web-1", false],
 ])("field selector %p on the sample fields selects: %p", (text, selected) => {

@@ -19,7 +19,8 @@ export interface FieldSelector {
 export const everyField: FieldSelector = { terms: [] };
 
 /**
- * Parses `metadata.name=x,status.phase!=Failed`. In a value, `\`, `,` and `=` are escaped with a backslash.
+ * Parses `metadata.name=x,status.phase!=Failed`. In a value, `\`, `,` and `=` are escaped with a backslash. A term with
+ * neither label nor value selects every object.
  * @throws StatusError 400 with upstream's text
  */
 export function parseFieldSelector(text: string): FieldSelector {
@@ -28,7 +29,8 @@ export function parseFieldSelector(text: string): FieldSelector {
   if (parts.length > fieldTermsMax) {
     throw status.badRequest(`invalid field selector: too many terms: must have at most ${fieldTermsMax}`);
   }
-  return { terms: parts.sort().map((part) => parseTerm(part, text)) };
+  const terms = parts.sort().map((part) => parseTerm(part, text));
+  return { terms: terms.filter(({ label, value }) => label !== "" || value !== "") };
 }
 
 /** Returns the value of `label` that the selector requires of every object, if it requires one. */

@@ -1,3 +1,6 @@
+import { quoteTimeText } from "./go-time-quote.ts";
+import { shortened } from "./shortened.ts";
+
 /** Length of the longest duration text that is parsed. */
 const maxDurationLength = 128;
 const maxNanos = 2n ** 63n - 1n;
@@ -22,9 +25,7 @@ export function normalizeDuration(text: string): string {
   return formatGoDuration(parseDuration(text));
 }
 
-/**
- * Parses a Go duration such as `1h30m` or `-1.5s` to nanoseconds; undefined if it is malformed or does not fit 64 bits.
- */
+/** Parses a Go duration, or returns undefined for a text that is malformed or does not fit 64 bits. */
 export function parseGoDuration(text: string): bigint | undefined {
   try {
     return parseDuration(text);
@@ -33,9 +34,12 @@ export function parseGoDuration(text: string): bigint | undefined {
   }
 }
 
-/** @throws Error in Go's words */
-function parseDuration(text: string): bigint {
-  const invalid = () => new Error(`time: invalid duration ${JSON.stringify(text.slice(0, maxDurationLength))}`);
+/**
+ * Parses a Go duration such as `1h30m` or `-1.5s` to nanoseconds.
+ * @throws Error in Go's words
+ */
+export function parseDuration(text: string): bigint {
+  const invalid = () => new Error(`time: invalid duration ${quoteTimeText(shortened(text))}`);
   if (text.length > maxDurationLength) throw invalid();
   const negative = text[0] === "-";
   let at = negative || text[0] === "+" ? 1 : 0;
@@ -50,10 +54,10 @@ function parseDuration(text: string): bigint {
     if (hasPoint) at += 1 + fraction.length;
     if (whole === "" && fraction === "") throw invalid();
     const unit = unitFrom(text, at);
-    if (unit === "") throw new Error(`time: missing unit in duration ${JSON.stringify(text)}`);
+    if (unit === "") throw new Error(`time: missing unit in duration ${quoteTimeText(text)}`);
     const perUnit = nanosOf.get(unit);
     if (perUnit === undefined) {
-      throw new Error(`time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}`);
+      throw new Error(`time: unknown unit ${quoteTimeText(unit)} in duration ${quoteTimeText(text)}`);
     }
     at += unit.length;
     nanos += (BigInt(whole + fraction) * perUnit) / 10n ** BigInt(fraction.length);

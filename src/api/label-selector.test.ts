@@ -55,6 +55,8 @@ test.each([
 
 test.each([
   ["x in a", "unable to parse requirement: found 'a' expected: '('"],
+  ["x in (", "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+  ["x in (a,", "unable to parse requirement: found '', expected: ',', or identifier"],
   ["x in (a", "unable to parse requirement: found '', expected: ',' or ')'"],
   ["!", "unable to parse requirement: found '', expected: identifier"],
   ["x=a b", "found 'b', expected: ',' or 'end of string'"],

@@ -224,10 +224,10 @@ class SelectorParser {
     const open = this.#take();
     if (open.kind !== "(") throw unparsable(`found '${open.text}' expected: '('`);
     const values = new Set<string>();
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       if (this.#next.kind === "word") values.add(this.#take().text);
       else if (this.#next.kind === "," || this.#next.kind === ")") values.add("");
-      else throw unparsable(`found '${this.#next.text}', expected: ',', ')' or identifier`);
+      else throw unparsable(`found '${this.#next.text}', expected: ',', ${isFirst ? "')' or" : "or"} identifier`);
       this.#countValue();
       const separator = this.#take();
       if (separator.kind === ")") return [...values].sort();

@@ -159,7 +159,8 @@ export const status = {
     failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit} values`),
   tooManyRequests: (message: string, retryAfterSeconds: number) =>
     failure(429, "TooManyRequests", message, { retryAfterSeconds }),
-  overloaded: () => new TextError(429, "Too many requests, please try again later.\n", [["retry-after", "1"]]),
+  overloaded: (retryAfterSeconds = 1) =>
+    new TextError(429, "Too many requests, please try again later.\n", [["retry-after", String(retryAfterSeconds)]]),
   /** 410: the client must list again. `continueToken` continues a paged list without consistency. */
   expired: (message: string, continueToken?: string) =>
     new StatusError({

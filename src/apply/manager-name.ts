@@ -3,7 +3,12 @@ const managerNameBytesMax = 128;
 /** Returns the manager of a write: the fieldManager parameter, else the User-Agent up to its first slash, else `unknown`. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== "") return fieldManager;
-  return printablePrefix((userAgent ?? "").split("/", 1)[0] as string) || "unknown";
+  return printablePrefix(headerText((userAgent ?? "").split("/", 1)[0] as string)) || "unknown";
+}
+
+/** Reads the bytes of a header, which have one character each, as UTF-8. */
+function headerText(characters: string): string {
+  return shortAscii.test(characters) ? characters : Buffer.from(characters, "latin1").toString();
 }
 
 /** Matches ordinary names, which need no cleaning. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../process/clock.ts";
+import { runSliced } from "../api/sliced.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import type { ValidatingAdmissionPolicy } from "../api/types/admissionregistration-v1.ts";
@@ -58,11 +59,12 @@ export function startPolicyTypeChecking({
 async function check(client: Client, served: ServedKinds, policy: ValidatingAdmissionPolicy): Promise<void> {
   const { name = "", generation = 0 } = policy.metadata;
   if (generation <= Number(policy.status?.observedGeneration ?? 0)) return;
+  const warnings = await runSliced(typeWarnings(policy, served));
   const document = {
     apiVersion: `${validatingPolicies.group}/${validatingPolicies.version}`,
     kind: "ValidatingAdmissionPolicy",
     metadata: { name },
-    status: { observedGeneration: generation, typeChecking: typeCheckingOf(typeWarnings(policy, served)) },
+    status: { observedGeneration: generation, typeChecking: typeCheckingOf(warnings) },
   };
   try {
     const place = { name, subresource: "status" };

@@ -100,6 +100,7 @@ function attempt(handle: Handler, exchange: Exchange): ReturnType<Handler> {
 
 function choosePlugin(plugins: readonly AppPlugin[], { info }: Exchange): string {
   if (info.kind === "resource") return resourcePlugin;
+  if (info.isAmbiguous) return notFoundPlugin;
   const found = plugins.find(({ paths }) => paths.some((path) => matches(path, info.path)));
   return found?.name ?? notFoundPlugin;
 }

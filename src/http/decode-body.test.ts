@@ -37,6 +37,7 @@ describe("decodeBody", () => {
         mediaType: mediaType as "application/json",
         value: { a: 1 },
         duplicates: [],
+        duplicateLines: [],
       });
     });
   }
@@ -48,7 +49,9 @@ describe("decodeBody", () => {
 
   test("reports repeated keys of JSON and YAML", () => {
     expect(decodeBody(bytes('{"a":1,"a":2}'), undefined, options)).toMatchObject({ duplicates: ["a"] });
-    expect(decodeBody(bytes("a: 1\na: 2"), "application/yaml", options)).toMatchObject({ duplicates: ["a"] });
+    expect(decodeBody(bytes("a: 1\na: 2"), "application/yaml", options)).toMatchObject({
+      duplicateLines: ['line 2: key "a" already set in map'],
+    });
     expect(decodeBody(bytes('{"a":1,"a":2}'), undefined, { ...options, strict: false })).toMatchObject({
       duplicates: [],
     });
@@ -97,7 +100,7 @@ describe("decodeBody", () => {
     [
       protobuf,
       bytes("{}"),
-      "the object provided is unrecognized (must be of type Pod): proto: provided data does not appear to be a protobuf message ({})",
+      "the object provided is unrecognized (must be of type Pod): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({})",
     ],
   ];
   for (const [contentType, body, message] of malformed) {

@@ -26,8 +26,10 @@ export interface DecodedDocument {
   readonly kind: "document";
   readonly mediaType: Exclude<MediaType, "application/vnd.kubernetes.protobuf">;
   readonly value: JsonValue;
-  /** Paths of repeated keys, for `duplicate field "<path>"`; empty unless strict. CBOR refuses them outright. */
+  /** Paths of repeated keys in JSON, for `duplicate field "<path>"`; empty unless strict. CBOR refuses them outright. */
   readonly duplicates: readonly string[];
+  /** The repeated keys of YAML, in upstream's words; empty unless strict. */
+  readonly duplicateLines: readonly string[];
 }
 export interface DecodedProtobuf {
   readonly kind: "protobuf";
@@ -82,13 +84,24 @@ function acceptedMediaType(contentType: string | undefined, options: DecodeBodyO
 function decodeAs(mediaType: MediaType, bytes: Uint8Array, strict: boolean): DecodedBody {
   switch (mediaType) {
     case "application/json":
-      return { kind: "document", mediaType, ...parseJson(bytes, { strict, valuesMax: objectValuesMax }) };
+      return {
+        kind: "document",
+        mediaType,
+        ...parseJson(bytes, { strict, valuesMax: objectValuesMax }),
+        duplicateLines: [],
+      };
     case "application/yaml": {
-      const { value, duplicates } = parseYaml(bytes, { strict, valuesMax: yamlValuesMax });
-      return { kind: "document", mediaType, value, duplicates };
+      const { value, duplicateLines } = parseYaml(bytes, { strict, valuesMax: yamlValuesMax });
+      return { kind: "document", mediaType, value, duplicates: [], duplicateLines };
     }
     case "application/cbor":
-      return { kind: "document", mediaType, value: decodeCbor(bytes, objectValuesMax), duplicates: [] };
+      return {
+        kind: "document",
+        mediaType,
+        value: decodeCbor(bytes, objectValuesMax),
+        duplicates: [],
+        duplicateLines: [],
+      };
     case "application/vnd.kubernetes.protobuf":
       return { kind: "protobuf", mediaType, envelope: unwrapUnknown(bytes) };
   }

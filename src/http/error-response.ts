@@ -33,8 +33,9 @@ export function faultError(auditId: string): StatusError {
   return status.internal(`the request ${auditId} failed in an unexpected way; the server log has the cause`);
 }
 
+/** The form of errors for clients that accept none of the served ones. */
 function statusAsJson(value: Status): EncodedStatus {
-  return { body: encoder.encode(`${JSON.stringify(value)}\n`), contentType: "application/json" };
+  return { body: encoder.encode(JSON.stringify(value, undefined, 2)), contentType: "application/json" };
 }
 
 /** A plain text response, as upstream gives it outside of the resource API. */

@@ -31,6 +31,10 @@ describe("negotiate()", () => {
     [`application/json;as=Chart;v=v1;g=meta.k8s.io,application/yaml`, "application/yaml", "none"],
     ["application/json;as=Table,application/yaml", "application/yaml", "none"],
     ["application/json;stream=other,application/yaml", "application/yaml", "none"],
+    ["application/yaml;stream=watch,application/json", "application/json", "none"],
+    ["application/json;sv=v1,application/yaml", "application/yaml", "none"],
+    ["application/json;q=0", "application/json", "none"],
+    ["application/json;q=0,application/yaml;q=0.1", "application/yaml", "none"],
     [`application/vnd.kubernetes.protobuf;${partial}`, "application/vnd.kubernetes.protobuf", "partialMetadata"],
   ] as const)("reads %p as %s with transform %s", (accept, mediaType, kind) => {
     const representation = negotiate(accept, options());
@@ -43,6 +47,7 @@ describe("negotiate()", () => {
     ["application/yaml", options({ endpoint: "watch" })],
     [`application/json;${table}`, options({ tables: false })],
     [`application/json;${partial}`, options({ endpoint: "list", kind: "*core.PodList" })],
+    [`application/json;${partial}`, options({ endpoint: "status" })],
     ["application/vnd.kubernetes.protobuf", options({ protobuf: false })],
   ] as const)("answers %s with 406 where it is not served", (accept, given) => {
     expect(codeOf(() => negotiate(accept, given))).toBe(406);
@@ -51,6 +56,12 @@ describe("negotiate()", () => {
   test("names the accepted types in the 406", () => {
     expect(() => negotiate("text/html", options())).toThrow(
       "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    );
+  });
+
+  test("names the types of streams in the 406 of a watch", () => {
+    expect(() => negotiate("application/yaml", options({ endpoint: "watch" }))).toThrow(
+      "only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch",
     );
   });
 

@@ -10,7 +10,7 @@ const acceptClausesMax = 32;
 const acceptParametersMax = 16;
 
 export interface NegotiateOptions {
-  /** Content of the response: one object, a list, a stream of events, or a Status or another document. */
+  /** Content of the response: one object, a list, a stream of events, or the Status of a failure. */
   readonly endpoint: "object" | "list" | "watch" | "status";
   readonly query: Query;
   readonly userAgent: string | undefined;
@@ -41,7 +41,7 @@ export function negotiate(accept: string | undefined, options: NegotiateOptions)
   if (accept === undefined || accept.trim() === "") return plain("application/json", options, undefined);
   for (const clause of knownAccept(accept)) {
     for (const mediaType of served) {
-      if (!matches(clause, mediaType) || !streamAllowed(clause)) continue;
+      if (!matches(clause, mediaType) || !areParametersServed(clause, mediaType)) continue;
       const transform = transformOf(clause, mediaType, options);
       if (transform === undefined) continue;
       if (mediaType === protobufMediaType && options.protobuf === false && transform.kind !== "partialMetadata")
@@ -49,7 +49,8 @@ export function negotiate(accept: string | undefined, options: NegotiateOptions)
       return { ...plain(mediaType, options, clause), transform };
     }
   }
-  throw status.notAcceptable(`only the following media types are accepted: ${served.join(", ")}`);
+  const accepted = options.endpoint === "watch" ? served.map((type) => streamTypeOf(type)) : served;
+  throw status.notAcceptable(`only the following media types are accepted: ${accepted.join(", ")}`);
 }
 
 /** The Content-Type of a response; transforms do not show in it. */
@@ -76,7 +77,10 @@ function knownAccept(accept: string): readonly AcceptClause[] {
   return clauses;
 }
 
-/** Clauses of an Accept header by falling quality, wildcards last among equals. Types and parameter names are lower-cased. */
+/**
+ * Clauses of an Accept header by falling quality, wildcards last among equals. Types and parameter names are lower-cased.
+ * As upstream reads it, a clause of quality 0 is the last choice and not a refusal.
+ */
 export function parseAccept(accept: string): AcceptClause[] {
   const clauses = accept.split(",", acceptClausesMax).flatMap((text) => parseClause(text));
   return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
@@ -92,8 +96,7 @@ function parseClause(text: string): AcceptClause[] {
     if (at <= 0) continue;
     parameters.set(pair.slice(0, at).trim().toLowerCase(), unquote(pair.slice(at + 1).trim()));
   }
-  const quality = qualityOf(parameters.get("q"));
-  return quality > 0 ? [{ type, subtype, quality, parameters }] : [];
+  return [{ type, subtype, quality: qualityOf(parameters.get("q")), parameters }];
 }
 
 function unquote(text: string): string {
@@ -113,6 +116,11 @@ function wildcards(clause: AcceptClause): number {
 const streamTypes: readonly MediaType[] = ["application/json", protobufMediaType];
 const documentTypes: readonly MediaType[] = ["application/json", "application/yaml", protobufMediaType];
 
+/** The name of a media type in the refusal of a watch. */
+function streamTypeOf(type: MediaType): string {
+  return type === "application/cbor" ? "application/cbor-seq" : `${type};stream=watch`;
+}
+
 function mediaTypesOf({ endpoint, cbor }: NegotiateOptions): readonly MediaType[] {
   const types = endpoint === "watch" ? streamTypes : documentTypes;
   return cbor ? [...types, "application/cbor"] : types;
@@ -126,9 +134,11 @@ function matches(clause: AcceptClause, mediaType: MediaType): boolean {
   return range === mediaType || (range === "application/cbor-seq" && mediaType === "application/cbor");
 }
 
-function streamAllowed(clause: AcceptClause): boolean {
-  const stream = clause.parameters.get("stream");
-  return stream === undefined || stream === "" || stream === "watch";
+/** Streams are those of watches, of which YAML has none. No version of the server (`sv`) can be chosen. */
+function areParametersServed({ parameters }: AcceptClause, mediaType: MediaType): boolean {
+  const stream = parameters.get("stream") ?? "";
+  const isServedStream = stream === "watch" && mediaType !== "application/yaml";
+  return (stream === "" || isServedStream) && (parameters.get("sv") ?? "") === "";
 }
 
 /** Undefined when the clause asks for a form that is not served here. */
@@ -137,6 +147,7 @@ function transformOf(clause: AcceptClause, mediaType: MediaType, options: Negoti
   const group = clause.parameters.get("g");
   const version = clause.parameters.get("v");
   if (as === undefined && group === undefined && version === undefined) return { kind: "none" };
+  if (options.endpoint === "status") return undefined;
   if (group !== metaGroup || (version !== "v1" && version !== "v1beta1")) return undefined;
   if (as === "Table") {
     const texts = mediaType === "application/json" || mediaType === "application/yaml";
@@ -150,7 +161,7 @@ function transformOf(clause: AcceptClause, mediaType: MediaType, options: Negoti
 }
 
 function requirePairing(list: boolean, { endpoint, kind }: NegotiateOptions): void {
-  if (endpoint === "status" || list === (endpoint === "list")) return;
+  if (endpoint === "watch" || list === (endpoint === "list")) return;
   const type = kind ?? (endpoint === "list" ? "List" : "Object");
   throw status.notAcceptable(
     list

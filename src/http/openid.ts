@@ -1,7 +1,8 @@
 import { publicJwk, type TokenKey } from "../access/authentication/service-account/keys.ts";
 import { status } from "../api/status.ts";
 import type { AppPlugin } from "./app.ts";
-import type { HttpResponse } from "../request/exchange.ts";
+import { refuseUnproduced } from "./produced-types.ts";
+import { header, type HttpResponse } from "../request/exchange.ts";
 
 const configurationPath = "/.well-known/openid-configuration";
 const keysPath = "/openid/v1/jwks";
@@ -31,9 +32,10 @@ export function openIdPlugin({ issuer, keys, jwksUri }: OpenIdOptions): AppPlugi
     paths: [configurationPath, keysPath],
     handle({ request, info }) {
       if (request.method !== "GET" && request.method !== "HEAD") throw status.methodNotAllowed();
-      return info.path === keysPath
-        ? document("application/jwk-set+json", keySet)
-        : document("application/json", configuration);
+      const isKeys = info.path === keysPath;
+      const contentType = isKeys ? "application/jwk-set+json" : "application/json";
+      refuseUnproduced(header(request, "accept"), [contentType]);
+      return document(contentType, isKeys ? keySet : configuration);
     },
   };
 }

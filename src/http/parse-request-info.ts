@@ -1,4 +1,4 @@
-import { status } from "../api/status.ts";
+import { status, TextError } from "../api/status.ts";
 import { pinnedName } from "./field-selector-name.ts";
 import {
   type Query,
@@ -16,20 +16,33 @@ const maxPathSegments = 256;
 
 /**
  * Parses method and byte-exact request target into the one value that authorization, dispatch and storage keys use.
- * Every segment is decoded once. A path that could be read in two ways (`.`, `..`, empty segments, an encoded slash,
- * backslashes, control characters) is refused; one trailing slash of a resource path is ignored.
- * A path below a resource that no handler could serve is a non-resource request: it is authorized as such and ends as 404.
- * @throws StatusError 400 for a malformed target, 405 for a method that a resource path does not have
+ * The path is decoded once and then split. A path that could be read in two ways (`.`, `..`, empty segments, an encoded
+ * slash) is authorized as it reads here, and served by nobody (`isAmbiguous`). Slashes at the end of a resource path are
+ * ignored.
+ * @throws StatusError 400 for a malformed target; TextError 500 for a path that ends where the resource has to follow
  */
 export function parseRequestInfo(method: string, rawTarget: string): RequestInfo {
   refuseStrayBytes(rawTarget);
   const mark = rawTarget.indexOf("?");
   const rawPath = mark === -1 ? rawTarget : rawTarget.slice(0, mark);
   const query = mark === -1 ? emptyQuery : parseQuery(rawTarget.slice(mark + 1));
-  const segments = parsePath(rawPath);
-  const path = rawPath.includes("%") ? `/${segments.join("/")}` : rawPath;
-  const parts = segments.at(-1) === "" ? segments.slice(0, -1) : segments;
-  return parseResource(method, path, parts, query) ?? { kind: "nonResource", verb: method.toLowerCase(), path, query };
+  const path = rawPath.includes("%") ? decodePath(rawPath) : rawPath;
+  const segments = path.slice(1).split("/");
+  if (segments.length > maxPathSegments) throw status.badRequest("the request path has too many segments");
+  const parts = segments.slice(0, segments.findLastIndex((segment) => segment !== "") + 1);
+  const info: RequestInfo = parseResource(method, path, parts, query) ?? {
+    kind: "nonResource",
+    verb: method.toLowerCase(),
+    path: discoveryPath(path, parts) ?? path,
+    query,
+  };
+  return isAmbiguous(rawPath, parts, info) ? { ...info, isAmbiguous: true } : info;
+}
+
+/** Returns the path of a discovery document with one of the slashes at its end; undefined for any other path. */
+function discoveryPath(path: string, parts: readonly string[]): string | undefined {
+  const isDiscovery = parts[0] === "api" || parts[0] === "apis";
+  return isDiscovery && path.endsWith("//") ? `/${parts.join("/")}/` : undefined;
 }
 
 /** An exchange holds this value until its target is parsed, and keeps it when that fails. */
@@ -47,34 +60,29 @@ function refuseStrayBytes(rawTarget: string): void {
   }
 }
 
-function parsePath(rawPath: string): string[] {
-  const segments = rawPath.slice(1).split("/");
-  if (segments.length > maxPathSegments) throw status.badRequest("the request path has too many segments");
-  const last = segments.length - 1;
-  for (let at = 0; at <= last; at++) {
-    const raw = segments[at] as string;
-    if (raw === "" && at !== last) throw status.badRequest("the request path contains an empty segment");
-    const segment = raw.includes("%") ? decodeSegment(raw) : raw;
-    if (segment === "." || segment === "..") {
-      throw status.badRequest(`the request path may not contain the segment "${segment}"`);
+/** Decoding must not bring back what the raw target may not contain. */
+function decodePath(rawPath: string): string {
+  const path = decode(rawPath);
+  for (let at = 0; at < path.length; at++) {
+    const code = path.charCodeAt(at);
+    if (code < 0x20 || code === 0x7f || code === 0x5c) {
+      throw status.badRequest("the request path contains an encoded backslash or control character");
     }
-    segments[at] = segment;
   }
-  return segments;
+  return path;
 }
 
-/** Decoding must not bring back what the raw target may not contain. */
-function decodeSegment(raw: string): string {
-  const segment = decode(raw);
-  for (let at = 0; at < segment.length; at++) {
-    const code = segment.charCodeAt(at);
-    if (code < 0x20 || code === 0x7f || code === 0x2f || code === 0x25 || code === 0x5c) {
-      throw status.badRequest(
-        "a segment of the request path contains an encoded slash, percent sign, backslash or control character",
-      );
-    }
-  }
-  return segment;
+const encodedSlash = /%2f/i;
+
+function isAmbiguous(rawPath: string, parts: readonly string[], info: RequestInfo): boolean {
+  if (encodedSlash.test(rawPath)) return true;
+  // The name of an object is validated by the handlers, which say why it is refused.
+  const validated = info.kind === "resource" && info.nameInPath && isDots(info.name) ? 1 : 0;
+  return parts.includes("") || parts.filter(isDots).length > validated;
+}
+
+function isDots(segment: string): boolean {
+  return segment === "." || segment === "..";
 }
 
 function decode(text: string): string {
@@ -137,22 +145,23 @@ function parseResource(
   const verbPrefix = rest[0] === "watch" || rest[0] === "proxy" ? rest[0] : undefined;
   if (verbPrefix !== undefined) {
     rest = rest.slice(1);
-    if (rest.length === 0) return undefined;
+    if (rest.length === 0) throw noResource(path);
   }
   let namespace = "";
+  let isNested = false;
   if (rest[0] === "namespaces" && rest.length > 1) {
     namespace = rest[1] as string;
-    if (rest.length > 2 && !namespaceSubresources.has(rest[2] as string)) rest = rest.slice(2);
+    if (rest.length > 2 && !namespaceSubresources.has(rest[2] as string)) {
+      rest = rest.slice(2);
+      isNested = rest[0] === "namespaces";
+    }
   }
   const resource = rest[0] as string;
   const pathName = rest[1] ?? "";
   const subresource = verbPrefix === "proxy" ? "" : (rest[2] ?? "");
-  const isBeyond = rest.length > 3 && verbPrefix !== "proxy" && subresource !== "proxy";
+  const isBeyond = isNested || (rest.length > 3 && verbPrefix !== "proxy" && subresource !== "proxy");
 
-  const verb =
-    verbPrefix === undefined
-      ? verbOf(method, { name: pathName, subresource }, query)
-      : prefixedVerb(verbPrefix, method);
+  const verb = verbPrefix ?? verbOf(method, pathName, query);
   const name = pathName === "" ? selectedName(verb, query) : pathName;
   const nameInPath = pathName !== "";
   const place = { group, version, resource, subresource, namespace, name, nameInPath };
@@ -160,17 +169,17 @@ function parseResource(
   return { kind: "resource", verb, path, ...place, ...form, query };
 }
 
-function prefixedVerb(prefix: "watch" | "proxy", method: string): Verb {
-  if (prefix === "watch" && method !== "GET" && method !== "HEAD") throw status.methodNotAllowed();
-  return prefix;
+function noResource(path: string): TextError {
+  const why = `unable to determine kind and namespace from url, ${path}`;
+  return new TextError(500, `Internal Server Error: ${JSON.stringify(path)}: failed to create RequestInfo: ${why}\n`);
 }
 
-function verbOf(method: string, { name, subresource }: { name: string; subresource: string }, query: Query): Verb {
+function verbOf(method: string, name: string, query: Query): Verb {
   switch (method) {
     case "GET":
     case "HEAD":
-      if (subresource === "" && queryFlag(query, "watch")) return "watch";
-      return name === "" ? "list" : "get";
+      if (name !== "") return "get";
+      return queryFlag(query, "watch") ? "watch" : "list";
     case "POST":
       return "create";
     case "PUT":
@@ -180,7 +189,7 @@ function verbOf(method: string, { name, subresource }: { name: string; subresour
     case "DELETE":
       return name === "" ? "deletecollection" : "delete";
     default:
-      throw status.methodNotAllowed();
+      return "";
   }
 }
 

@@ -54,7 +54,7 @@ async function check(info: ResourceInfo, strategy: Strategy, random: Random): Pr
   strategy.prepareForUpdate(draft, cloneJson(stored as unknown as JsonObject) as unknown as KubeObject, nowMs);
   const fresh = canonical(info, draft);
   for (const errors of [
-    strategy.validateName(stored.metadata.name ?? ""),
+    strategy.validateName(stored.metadata.name ?? "", stored),
     strategy.validate(stored, undefined, info),
     strategy.validate(fresh, stored, info),
     strategy.validateUpdate(fresh, stored, info),

@@ -151,7 +151,7 @@ function allocate({ kind, object, subresource, context, settlement }: Write): Pr
 
 function refuseInvalid(write: Write): Promise<void> | void {
   const { kind, object, strategy } = write;
-  const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules());
+  const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules(object));
   if (strategy.metaRules !== "none") return judgeObject(write, metadataErrors);
   // The metadata rules of some kinds include those of every object. For the other kinds, these come last.
   return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));

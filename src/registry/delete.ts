@@ -3,7 +3,7 @@ import { admissionAttributes } from "./admission-attributes.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
 import { deleteOptionsObject } from "./delete-options.ts";
-import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
+import { beginDeletion, checkDeletePreconditions, checkReadPreconditions, deletionResult } from "./deletion.ts";
 import { Settlement } from "./settlement.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { DeleteOptions } from "./strategy.ts";
@@ -19,7 +19,9 @@ export async function deleteObject(
   admission: Admission = kind.parts.admission,
 ): Promise<DeleteResult | undefined> {
   const old = await kind.decode(entry, context.signal);
-  checkDeletePreconditions(old, options, kind.info);
+  const checkPreconditions =
+    kind.parts.strategy.readsBeforeDelete === true ? checkReadPreconditions : checkDeletePreconditions;
+  checkPreconditions(old, options, kind.info);
   const settlement = new Settlement();
   const attributes = admissionAttributes({
     operation: "DELETE",
@@ -52,7 +54,6 @@ async function removeOrMark(
   context: WriteContext,
 ): Promise<DeleteResult | undefined> {
   const { info, strategy, clock } = kind.parts;
-  for (const text of strategy.deleteWarnings?.(options) ?? []) context.warn(text);
   const next = beginDeletion(old, strategy, options, clock.nowMs());
   const result = (object: KubeObject, left: Entry | undefined, removed: boolean) =>
     deletionResult(info, strategy, { object, entry: left, removed, options });

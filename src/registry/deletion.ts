@@ -20,8 +20,7 @@ const lastTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
  * Begins the deletion of an object. It is removed at once if nothing holds it. Otherwise it is marked, and stays until
- * its finalizers are gone and its grace period is over. A second delete can shorten that period, and decide anew about
- * the dependents.
+ * its finalizers are gone and its grace period is over. A second delete can only shorten that period.
  */
 export function beginDeletion(
   old: KubeObject,
@@ -45,10 +44,48 @@ export function beginDeletion(
   if (metadata.generation !== undefined) metadata.generation += 1;
   metadata.deletionTimestamp = formatTime(nowMs + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
-  if (finalizers.length === 0) delete metadata.finalizers;
-  else metadata.finalizers = [...finalizers];
+  setFinalizers(object, finalizers);
   strategy.prepareForDelete?.(object);
   return goesAtOnce ? { kind: "remove", marked: object } : { kind: "mark", object };
+}
+
+/** Deletes an object once more. Its finalizers follow the options only when its grace period is over. */
+function continueDeletion(old: KubeObject, strategy: Strategy, options: DeleteOptions, nowMs: number): DeletionStep {
+  if (holdsItself(old, strategy)) return { kind: "unchanged" };
+  const present = old.metadata.finalizers ?? [];
+  const isGracePending = (old.metadata.deletionGracePeriodSeconds ?? 0) > 0;
+  const finalizers = isGracePending ? present : finalizersFor(old, options, strategy);
+  if (finalizers.length === 0 && (!isGracePending || options.gracePeriodSeconds === 0)) return { kind: "remove" };
+  if (isGracePending) return shorterGrace(old, options, nowMs);
+  if (finalizers.length === present.length && finalizers.every((name) => present.includes(name))) {
+    return { kind: "unchanged" };
+  }
+  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  setFinalizers(object, finalizers);
+  return { kind: "mark", object };
+}
+
+function setFinalizers({ metadata }: KubeObject, finalizers: readonly string[]): void {
+  if (finalizers.length === 0) delete metadata.finalizers;
+  else metadata.finalizers = [...finalizers];
+}
+
+/**
+ * Checks the preconditions of kinds whose upstream storage reads the object first, and compares it on its own.
+ * @throws StatusError 409 if the object is not the one that the client means
+ */
+export function checkReadPreconditions(old: KubeObject, { preconditions }: DeleteOptions, info: ResourceInfo): void {
+  const { uid = "", resourceVersion = "", name = "" } = old.metadata;
+  const failed = (what: string, asked: string, held: string) =>
+    status.conflict(
+      { group: info.group, resource: info.resource, name },
+      `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${held}`,
+    );
+  const asked = preconditions;
+  if (asked.uid !== undefined && asked.uid !== uid) throw failed("UID", asked.uid, uid);
+  if (asked.resourceVersion !== undefined && asked.resourceVersion !== resourceVersion) {
+    throw failed("ResourceVersion", asked.resourceVersion, resourceVersion);
+  }
 }
 
 /**
@@ -125,36 +162,17 @@ function holdsItself(old: KubeObject, strategy: Strategy): boolean {
   return strategy.holdsDeletion?.(old) ?? false;
 }
 
-/** Continues a deletion. Nothing changes during the grace period, unless the client shortens it. */
-function continueDeletion(old: KubeObject, strategy: Strategy, options: DeleteOptions, nowMs: number): DeletionStep {
-  const { deletionGracePeriodSeconds: current = 0, finalizers: present = [] } = old.metadata;
-  const grace = shorterGrace(current, options);
-  if (grace === undefined || holdsItself(old, strategy)) return { kind: "unchanged" };
-  const finalizers = finalizersFor(old, options, strategy);
-  if (finalizers.length === 0 && grace === 0) return { kind: "remove" };
-  if (grace === current && new Set(present).symmetricDifference(new Set(finalizers)).size === 0) {
-    return { kind: "unchanged" };
-  }
-  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
-  if (grace !== current) shortenGrace(object, current, grace, nowMs);
-  if (finalizers.length === 0) delete object.metadata.finalizers;
-  else object.metadata.finalizers = finalizers;
-  return { kind: "mark", object };
-}
-
-/** Returns undefined if the grace period goes on as it is. A negative one becomes one second. */
-function shorterGrace(current: number, { gracePeriodSeconds }: DeleteOptions): number | undefined {
-  if (current === 0) return 0;
-  if (gracePeriodSeconds === undefined || gracePeriodSeconds >= current) return undefined;
-  return gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
-}
-
 /**
  * Moves the end of the grace period by as much as the period shrinks. An end in the past becomes one second from now; 0
  * means now.
  */
-function shortenGrace({ metadata }: KubeObject, current: number, grace: number, nowMs: number): void {
-  const endMs = Date.parse(metadata.deletionTimestamp ?? "") - (current - grace) * 1000;
-  metadata.deletionTimestamp = formatTime(Math.max(endMs, nowMs));
-  metadata.deletionGracePeriodSeconds = endMs < nowMs && grace > 0 ? 1 : grace;
+function shorterGrace(old: KubeObject, { gracePeriodSeconds }: DeleteOptions, nowMs: number): DeletionStep {
+  const current = old.metadata.deletionGracePeriodSeconds ?? 0;
+  if (gracePeriodSeconds === undefined || gracePeriodSeconds >= current) return { kind: "unchanged" };
+  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  const grace = gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
+  const endMs = Date.parse(old.metadata.deletionTimestamp ?? "") - (current - grace) * 1000;
+  object.metadata.deletionTimestamp = formatTime(Math.max(endMs, nowMs));
+  object.metadata.deletionGracePeriodSeconds = endMs < nowMs && grace > 0 ? 1 : grace;
+  return { kind: "mark", object };
 }

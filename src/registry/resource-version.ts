@@ -4,3 +4,10 @@ export function parseResourceVersion(text: string): number | undefined {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : undefined;
 }
+
+/** Returns the refusal of a text that cannot be a resourceVersion, in Go's words. */
+export function resourceVersionProblem(text: string): string {
+  const shown = JSON.stringify(text);
+  const why = /^[0-9]+$/.test(text) ? "value out of range" : "invalid syntax";
+  return `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${why}`;
+}

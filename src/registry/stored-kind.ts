@@ -78,11 +78,11 @@ export class StoredKind {
     return { group, resource, name };
   }
 
-  metaRules(): ObjectMetaRules {
+  metaRules(object: KubeObject): ObjectMetaRules {
     const { info, strategy } = this.parts;
     return {
       namespaced: info.namespaced,
-      validateName: strategy.validateName,
+      validateName: (name) => strategy.validateName(name, object),
       validatesPrefix: strategy.validatesPrefix !== false,
       qualifiesFinalizers: strategy.allowsBareFinalizers !== true,
     };

@@ -55,7 +55,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   /** Whether `generateName` gets a random suffix; true by default. */
   readonly generatesNames?: boolean;
   /** Returns a message for each rule that the name breaks. */
-  validateName(name: string): readonly string[];
+  validateName(name: string, object: T): readonly string[];
   /** Whether `generateName` is checked, and not only the name made from it; true by default. */
   readonly validatesPrefix?: boolean;
   /**
@@ -89,7 +89,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly hasNoDependents?: true;
   /** Returns warnings about a write that is valid but hardly intended. */
   warnings?(object: T, old?: T): readonly string[];
-  /** Returns warnings about a delete. */
+  /** Returns warnings about a request to delete, whether it finds an object or not. */
   deleteWarnings?(options: DeleteOptions): readonly string[];
   /** Returns the seconds between the first delete and the removal; 0 removes at once. */
   gracePeriodSeconds(object: T, options: DeleteOptions): number;
@@ -97,6 +97,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly marksRemoved?: true;
   /** Reports whether the object stays after a delete although its metadata has no finalizers (namespaces). */
   holdsDeletion?(object: T): boolean;
+  /** True if a delete compares its preconditions with an object that it has read first (namespaces, definitions). */
+  readonly readsBeforeDelete?: true;
   /** Marks an object whose deletion begins, in place of the usual marks. */
   markDeletion?(object: T, now: string): void;
   /** Changes the object when its deletion begins. */

@@ -199,7 +199,7 @@ function hasChange({ object, old, strategy: { generationFields } }: Replacement)
 
 function refuseInvalid(write: Write): Promise<void> | void {
   const { kind, object, old, strategy } = write as Replacement;
-  const rules = { ...kind.metaRules(), repeats: strategy.metaRules ?? "both" };
+  const rules = { ...kind.metaRules(object), repeats: strategy.metaRules ?? "both" };
   return judgeObject(write, validateObjectMetaUpdate(object.metadata, old.metadata, rules));
 }
 

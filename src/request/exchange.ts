@@ -102,6 +102,8 @@ export interface Exchange {
   readonly warnings: string[];
   /** Time at which the request is given up, in milliseconds since the epoch; undefined for one without a deadline. */
   deadlineMs?: number;
+  /** Is called when a watch has sent the state that it starts with. */
+  onStateSent?: () => void;
   /** Extra response headers. */
   readonly responseHeaders: [string, string][];
   /** True if the answer is our error, not the client's. */

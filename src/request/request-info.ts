@@ -1,7 +1,18 @@
 /** A request, parsed once from the raw path. The authorizer, the dispatcher and the storage key all derive from this one value. */
 export type RequestInfo = ResourceRequest | NonResourceRequest;
 
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "proxy";
+/** The empty verb is that of a method that no resource has. */
+export type Verb =
+  | "get"
+  | "list"
+  | "watch"
+  | "create"
+  | "update"
+  | "patch"
+  | "delete"
+  | "deletecollection"
+  | "proxy"
+  | "";
 
 export interface ResourceRequest {
   readonly kind: "resource";
@@ -22,6 +33,8 @@ export interface ResourceRequest {
   readonly isWatchPath?: boolean;
   /** The path goes on below a subresource, where nothing is served. Absent means false. */
   readonly isBeyond?: boolean;
+  /** The path could be read in another way as well, so nothing is served there. Absent means false. */
+  readonly isAmbiguous?: boolean;
   readonly query: Query;
 }
 export interface NonResourceRequest {
@@ -29,6 +42,8 @@ export interface NonResourceRequest {
   /** The lower-case HTTP method. */
   readonly verb: string;
   readonly path: string;
+  /** The path could be read in another way as well, so nothing is served there. Absent means false. */
+  readonly isAmbiguous?: boolean;
   readonly query: Query;
 }
 

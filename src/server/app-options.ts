@@ -12,16 +12,19 @@ import { indexRoute } from "../http/discovery/index-route.ts";
 import { componentPages } from "../http/component-pages.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
+import type { ChainOptions } from "../http/filters/chain.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
 import { builtInServer } from "../http/handlers/built-in-server.ts";
 import { customServer } from "../http/handlers/custom-server.ts";
 import type { HandlerParts } from "../http/handlers/endpoint.ts";
 import { resourceHandler } from "../http/handlers/resources.ts";
+import { LastModes } from "../access/authorization/impersonation.ts";
 import { type HealthCheck, healthHandler } from "../http/health.ts";
 import type { Lifecycle } from "../http/lifecycle.ts";
 import { contentTypeOf, negotiate } from "../http/negotiate.ts";
 import { openApiRoute } from "../http/openapi/openapi-route.ts";
 import { defaultJwksUri, openIdPlugin } from "../http/openid.ts";
+import { apiRelease } from "../api/release.ts";
 import { gitVersion, versionRoute } from "../http/version.ts";
 import { Endpoints } from "../registry/endpoints.ts";
 import type { KindParts } from "../registry/kind.ts";
@@ -40,6 +43,8 @@ export interface AppParts extends StartContext {
   readonly audited: OpenAudit | undefined;
   readonly auditFilter: AuditFilterMetrics;
   readonly checks: readonly HealthCheck[];
+  /** Priority and fairness; undefined where it is turned off. */
+  readonly fairness: ChainOptions["flowControl"];
   /** The health that other members report of themselves. */
   readonly heard: Gossip["peers"];
 }
@@ -84,12 +89,14 @@ export function appOptions(parts: AppParts): AppOptions {
         impersonation({
           authorizer,
           constrained: config.featureGates.enabled("ConstrainedImpersonation"),
+          lastModes: new LastModes(),
         }),
       ],
       onAnswer: auditing === undefined ? [] : [auditResponse(auditing)],
       lifecycle,
       requestTimeoutMs: config.requestTimeoutMs,
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
+      flowControl: parts.fairness,
       metrics,
       encodeStatus: statusEncoder(cbor),
       onRequest: (outcome, record) => log.requestLog(outcome, record),
@@ -167,7 +174,7 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     pluginOf("discovery", discoveryRoute(catalog, address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion, cbor }, config.clock),
+      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: apiRelease, cbor }, config.clock),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",

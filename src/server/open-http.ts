@@ -2,6 +2,10 @@ import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import { buildApp } from "../http/app.ts";
+import { CollectionSizes } from "../http/flow-control/collection-sizes.ts";
+import { FlowControl } from "../http/flow-control/flow-control.ts";
+import { storedConfiguration } from "../http/flow-control/stored-configuration.ts";
+import { WatchCounts } from "../http/flow-control/watch-counts.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import {
   type HealthCheck,
@@ -60,7 +64,9 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   parts.defer(() => audited?.backend.close());
   const lifecycle = new Lifecycle();
   const checks = [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(api), shutdownCheck(lifecycle)];
-  const served = appOptions({ ...context, lifecycle, audited, auditFilter: counted.filter, checks });
+  const fairness = openFlowControl(config, api);
+  if (fairness !== undefined) parts.use(fairness.control.start());
+  const served = appOptions({ ...context, lifecycle, audited, auditFilter: counted.filter, checks, fairness });
   const app = buildApp(served);
   const listener = await listenOn({ config, identity, handle: app, onError, ...listenerMetrics(api.metrics.registry) });
   let drained: Promise<void> | undefined;
@@ -91,6 +97,19 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     drain: (graceMs) => (drained ??= drain(graceMs)),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+function openFlowControl({ fairSeats, clock }: ServerConfig, { registries }: ServerApi) {
+  if (fairSeats === undefined) return undefined;
+  const watches = new WatchCounts();
+  const sizes = new CollectionSizes(registries, clock);
+  const control = new FlowControl({
+    clock,
+    seats: fairSeats,
+    configuration: storedConfiguration(registries),
+    facts: { sizeOf: (info) => sizes.sizeOf(info), watchersOf: (info) => watches.reachedBy(info) },
+  });
+  return { control, watches };
 }
 
 /** Under upstream's name: tests of clients wait for it. */

@@ -107,7 +107,7 @@ describe("an object", () => {
     expect(await kubectl.ok(["get", "configmap", "again", "-o", "name"])).toBe("configmap/again\n");
   });
 
-  test("whose owner is in another namespace goes, and an Event says why", async () => {
+  test("with its owner in another namespace goes, and an Event says why", async () => {
     await kubectl.ok(["create", "namespace", "elsewhere"]);
     await kubectl.ok(["create", "configmap", "far", "-n", "elsewhere"]);
     const { uid } = (await kubectl.get(["configmap", "far", "-n", "elsewhere"])).metadata;
@@ -125,7 +125,7 @@ describe("an object", () => {
     );
   });
 
-  test("whose owner is of a kind that is not served is kept until the kind comes", async () => {
+  test("with an owner of an unknown kind is kept until the kind comes", async () => {
     const owner = { apiVersion: "late.example.com/v1", kind: "Gadget", name: "g", uid: "1b4e28ba-2fa1-11d2-883f" };
     await create("patient", [owner]);
     await Bun.sleep(200);

@@ -57,5 +57,6 @@ function plainText(text: string): string {
   return String(normalised(text))
     .replace(/^(\s*(?:- )?resourceVersion: )"\d+"$/gm, '$1"<rv>"')
     .replace(/^(\s*(?:- )?description: ).*(\n {4,}.*)*$/gm, "$1-")
-    .replace(/^(\s*(?:- )?uid: )(?!.*1111-4111).*$/gm, "$1<uid>");
+    .replace(/^(\s*(?:- )?uid: )(?!.*1111-4111).*$/gm, "$1<uid>")
+    .replace(hostAndPort, "<address>");
 }

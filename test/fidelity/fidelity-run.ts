@@ -64,7 +64,8 @@ export class FidelityRun {
   }
 
   async #prepare({ setup, request }: FidelityCase): Promise<void> {
-    for (const { target } of [...setup, request]) await this.#ensureNamespace(target);
+    const own = new Set(setup.map(createdNamespace));
+    for (const { target } of [...setup, request]) await this.#ensureNamespace(target, own);
     const key = JSON.stringify(setup);
     if (key === this.#shared) return;
     await this.clean();
@@ -96,9 +97,9 @@ export class FidelityRun {
   }
 
   /** Pods need the account that every namespace gets. */
-  async #ensureNamespace(target: string): Promise<void> {
+  async #ensureNamespace(target: string, own: ReadonlySet<string | undefined>): Promise<void> {
     const name = namespacePattern.exec(target)?.[1];
-    if (name === undefined || !name.startsWith("diff-") || this.#namespaces.has(name)) return;
+    if (name === undefined || own.has(name) || !name.startsWith("diff-") || this.#namespaces.has(name)) return;
     this.#namespaces.add(name);
     await this.#server.post("/api/v1/namespaces", { metadata: { name } });
     for (let polls = 0; polls < pollsMax; polls++) {
@@ -141,6 +142,14 @@ export class FidelityRun {
   #filled(text: string): string {
     return text.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => this.#values.get(name) ?? whole);
   }
+}
+
+/** Returns the namespace that a request makes. */
+function createdNamespace({ method, target, body }: SetupRequest): string | undefined {
+  if (method !== "POST" || target !== "/api/v1/namespaces" || body === undefined) return undefined;
+  const document = parsed(body);
+  const metadata = isJsonObject(document) && isJsonObject(document["metadata"]) ? document["metadata"] : {};
+  return typeof metadata["name"] === "string" ? metadata["name"] : undefined;
 }
 
 function writes({ request: { method, target } }: FidelityCase): boolean {

@@ -1,3 +1,4 @@
+import { LastModes } from "../../src/access/authorization/impersonation.ts";
 import { afterAll } from "bun:test";
 import { type Clock, systemClock } from "../../src/process/clock.ts";
 import type { AuditEvent } from "../../src/access/audit/event.ts";
@@ -120,7 +121,10 @@ export class ClusterServer implements AsyncDisposable {
         clock,
         authenticator,
         authorizer,
-        afterAuthentication: [audit(auditing), impersonation({ authorizer, constrained: false })],
+        afterAuthentication: [
+          audit(auditing),
+          impersonation({ authorizer, constrained: false, lastModes: new LastModes() }),
+        ],
         onAnswer: [auditResponse(auditing)],
       },
       health: notServed,

@@ -341,8 +341,8 @@ describe("proxies", () => {
       headers: { "x-mine": "2", cookie: "secret", "impersonate-user": "" },
     });
     expect({ code, text, own: headers.get("x-own"), type: headers.get("content-type") }).toEqual({
-      code: 400,
-      text: expect.stringContaining("encoded slash"),
+      code: 404,
+      text: expect.stringContaining("could not find the requested resource"),
       own: null,
       type: "application/json",
     });
@@ -442,10 +442,10 @@ describe("proxies", () => {
 
       const services = `/api/v1/namespaces/${namespace}/services`;
       await server.create(services, { metadata: { name: "web" }, spec: { ports: [{ name: "http", port: 80 }] } });
-      const none = await server.get(`${services}/web:http/proxy/a`);
-      expect({ code: none.code, message: none.json.message }).toEqual({
-        code: 503,
-        message: 'no endpoints available for service "web:http"',
+      const unknown = await server.get(`${services}/web:http/proxy/a`);
+      expect({ code: unknown.code, message: unknown.json.message }).toEqual({
+        code: 404,
+        message: 'services "web" not found',
       });
       await server.create(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, {
         metadata: { name: "web", labels: { "kubernetes.io/service-name": "web" } },

@@ -26,7 +26,7 @@ test("namespaces, priority classes, priority levels and flow schemas are there w
   const { items } = (await server.get(schemas)).json;
   const precedences = items.map(({ spec }: any) => spec.matchingPrecedence);
   expect(precedences.sort((a: number, b: number) => a - b)).toEqual([
-    1, 2, 100, 150, 200, 400, 500, 800, 800, 900, 9000, 9900, 10_000,
+    1, 2, 100, 400, 500, 800, 800, 900, 9000, 9900, 10_000,
   ]);
   const known = new Set(await names(levels));
   for (const { spec } of items) expect(known.has(spec.priorityLevelConfiguration.name)).toBe(true);

@@ -55,7 +55,7 @@ function decoded(json: JsonObject): KubeObject {
 }
 
 function problemsOf(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const rules = { namespaced: false, validateName: strategy.validateName };
+  const rules = { namespaced: false, validateName: (name: string) => strategy.validateName(name, definition) };
   const metadataErrors =
     old === undefined
       ? validateObjectMeta(definition.metadata, rules)

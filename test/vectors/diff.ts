@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonValue } from "../../src/api/json.ts";
 import { TestServer } from "../integration/server.ts";
 import type { FidelityCase } from "../fidelity/fidelity-case.ts";
 import { FidelityRun, recordedUnder } from "../fidelity/fidelity-run.ts";
+import { specifiedAnswer, specifiedCode } from "../fidelity/specified-answer.ts";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readCases } from "./replay.ts";
@@ -84,26 +84,9 @@ function fidelityCaseOf(recorded: Recorded): FidelityCase {
     title: `${kind} ${what}`,
     setup,
     request,
-    code: codeOf(expected.status, expected.body),
+    code: specifiedCode(expected.status, expected.body),
     ...(contentType === undefined ? {} : { contentType }),
     warnings: headers.Warning ?? [],
-    answer: asSpecified(expected.body),
+    answer: specifiedAnswer(expected.body),
   };
-}
-
-/** Whether the answer is one of those that the specification wants as 400 where the reference has 422. */
-function isSpecifiedAsBadRequest(answer: JsonValue): boolean {
-  if (!isJsonObject(answer) || answer["code"] !== 422 || !isJsonObject(answer["details"])) return false;
-  const { kind, causes } = answer["details"];
-  const isPatch = Array.isArray(causes) && causes.some((cause) => isJsonObject(cause) && cause["field"] === "patch");
-  return kind === "ListOptions" || isPatch;
-}
-
-function codeOf(status: number, answer: JsonValue): number {
-  return isSpecifiedAsBadRequest(answer) ? 400 : status;
-}
-
-function asSpecified(answer: JsonValue): JsonValue {
-  if (!isSpecifiedAsBadRequest(answer) || !isJsonObject(answer)) return answer;
-  return { ...answer, reason: "BadRequest", code: 400 };
 }

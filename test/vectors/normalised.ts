@@ -98,6 +98,10 @@ function withoutTypeNumbers(value: JsonValue): JsonValue {
 const generatedVolume = /kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}/g;
 const shownVolume = "kube-api-access-<random>";
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+/** Requests contain shorter ones. */
+const tokenLengthMin = 40;
+/** An object that is part of a message. */
+const quotedRevision = /(resourceVersion\\*":\s*\\*")\d+/g;
 /** Lines of an answer in YAML. */
 const yamlRevision = /^( *resourceVersion: )"[1-9]\d*"$/gm;
 const yamlUid = /^( *uid: )[0-9a-f-]{36}$/gm;
@@ -125,6 +129,7 @@ const administrators: ReadonlySet<string> = new Set(["admin", "kubernetes-admin"
 function textOf(text: string, key: string): string {
   if (key === "resourceVersion" && /^[1-9]\d*$/.test(text)) return "<rv>";
   if (key === "continue" && text !== "") return "<continue>";
+  if (key === "token" && text.length > tokenLengthMin) return "<token>";
   if (key === "uid" && text.length === 36 && !text.includes(sentUuid)) return "<uid>";
   if ((key === "clusterIP" || key === "clusterIPs") && serviceAddress.test(text)) return "<ip>";
   if (key === "manager" && serverManagers.has(text)) return "<server>";
@@ -133,6 +138,7 @@ function textOf(text: string, key: string): string {
   const year = new Date().getUTCFullYear();
   return text
     .replace(yamlRevision, '$1"<rv>"')
+    .replace(quotedRevision, "$1<rv>")
     .replace(yamlUid, "$1<uid>")
     .replace(yamlDescription, "$1-")
     .replace(uuid, (found) => (found.includes(sentUuid) ? found : "<uuid>"))

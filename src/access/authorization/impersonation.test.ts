@@ -3,7 +3,7 @@ import type { UserInfo } from "../../request/user-info.ts";
 import { parseRequestInfo } from "../../http/parse-request-info.ts";
 import type { Attributes } from "./attributes.ts";
 import type { Authorizer } from "./authorizer.ts";
-import { impersonate } from "./impersonation.ts";
+import { impersonate, LastModes } from "./impersonation.ts";
 
 const user = (name: string, more: Partial<UserInfo> = {}): UserInfo => ({
   name,
@@ -86,16 +86,26 @@ describe("a constrained mode", () => {
       ["system:nodes", "system:authenticated"],
     ],
   ])("%s needs every part and the request", async (_what, requestor, wanted, parts, constraint, groups) => {
-    const all = await impersonate({ authorizer: allowing(...parts), constrained: true }, requestor, wanted, listPods);
+    const all = await impersonate(
+      { authorizer: allowing(...parts), constrained: true, lastModes: new LastModes() },
+      requestor,
+      wanted,
+      listPods,
+    );
     expect(all).toMatchObject({ constraint, user: { name: wanted.name, groups } });
     for (const missing of parts) {
       const authorizer = allowing(...parts.filter((part) => part !== missing));
-      await expect(impersonate({ authorizer, constrained: true }, requestor, wanted, listPods)).rejects.toThrow(
-        "cannot impersonate",
-      );
+      await expect(
+        impersonate({ authorizer, constrained: true, lastModes: new LastModes() }, requestor, wanted, listPods),
+      ).rejects.toThrow("cannot impersonate");
     }
     await expect(
-      impersonate({ authorizer: allowing(...parts), constrained: false }, requestor, wanted, listPods),
+      impersonate(
+        { authorizer: allowing(...parts), constrained: false, lastModes: new LastModes() },
+        requestor,
+        wanted,
+        listPods,
+      ),
     ).rejects.toThrow();
   });
 
@@ -116,9 +126,9 @@ describe("a constrained mode", () => {
         reason: "",
       }),
     };
-    await expect(impersonate({ authorizer, constrained: true }, requestor, wanted, listPods)).rejects.toThrow(
-      "cannot impersonate",
-    );
+    await expect(
+      impersonate({ authorizer, constrained: true, lastModes: new LastModes() }, requestor, wanted, listPods),
+    ).rejects.toThrow("cannot impersonate");
   });
 
   test("does not tell an authorizer the node on which an account runs", async () => {
@@ -126,7 +136,12 @@ describe("a constrained mode", () => {
       "impersonate-on:associated-node:list /pods ns/",
       `impersonate:associated-node ${groupOf}/nodes /*`,
     );
-    await impersonate({ authorizer, constrained: true }, nodePod, user("system:node:n1"), listPods);
+    await impersonate(
+      { authorizer, constrained: true, lastModes: new LastModes() },
+      nodePod,
+      user("system:node:n1"),
+      listPods,
+    );
     expect([...(authorizer.users[0]?.extra.keys() ?? [])]).toEqual([
       "authentication.kubernetes.io/associated-node-keys",
     ]);
@@ -137,7 +152,9 @@ describe("the verb that allows every request", () => {
   test("is checked for each part in order, and the first denial is reported", async () => {
     const wanted = user("bob", { groups: ["a", "b"] });
     const authorizer = allowing("impersonate /users /bob", "impersonate /groups /a");
-    await expect(impersonate({ authorizer, constrained: false }, alice, wanted, listPods)).rejects.toThrow(
+    await expect(
+      impersonate({ authorizer, constrained: false, lastModes: new LastModes() }, alice, wanted, listPods),
+    ).rejects.toThrow(
       'groups "b" is forbidden: User "alice" cannot impersonate resource "groups" in API group "" at the cluster scope',
     );
     expect(authorizer.asked).toEqual(["impersonate /users /bob", "impersonate /groups /a", "impersonate /groups /b"]);
@@ -160,11 +177,21 @@ describe("the verb that allows every request", () => {
   ])("%s with %j is in %j", async (name, groups, expected) => {
     const authorizer: Authorizer = { authorize: () => ({ kind: "allow", reason: "" }) };
     const { user: made } = await impersonate(
-      { authorizer, constrained: false },
+      { authorizer, constrained: false, lastModes: new LastModes() },
       alice,
       user(name, { groups }),
       listPods,
     );
     expect(made.groups).toEqual(expected);
   });
+});
+
+test("the mode that allowed a user's last impersonation is tried first", async () => {
+  const masters = user("admin", { groups: ["system:masters"] });
+  const options = { authorizer: { authorize: () => ({ kind: "allow", reason: "" }) as const }, constrained: true };
+  const lastModes = new LastModes();
+  const made = (wanted: UserInfo) => impersonate({ ...options, lastModes }, masters, wanted, listPods);
+  expect((await made(user("system:node:n1"))).user.groups).toEqual(["system:nodes", "system:authenticated"]);
+  expect((await made(user("bob", { groups: ["system:masters"] }))).constraint).toBe("");
+  expect((await made(user("system:node:n1"))).user.groups).toEqual(["system:authenticated"]);
 });

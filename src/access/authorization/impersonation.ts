@@ -22,6 +22,7 @@ export interface ImpersonationOptions {
   readonly authorizer: Authorizer;
   /** Whether the constrained modes are tried before the verb that allows everything. */
   readonly constrained: boolean;
+  readonly lastModes: LastModes;
 }
 
 /**
@@ -51,29 +52,55 @@ const constrainedModes: readonly Mode[] = [
   },
 ];
 
+/** The mode that allowed a user's last impersonation, which is tried first the next time. */
+export class LastModes {
+  readonly #modes = new Map<string, Mode | undefined>();
+
+  /** Returns the modes in the order in which they are tried; undefined stands for the verb that allows everything. */
+  inOrder(userName: string): readonly (Mode | undefined)[] {
+    if (!this.#modes.has(userName)) return allModes;
+    const last = this.#modes.get(userName);
+    return [last, ...allModes.filter((mode) => mode !== last)];
+  }
+
+  /** Forgets the user who was noted first when there are too many. */
+  note(userName: string, mode: Mode | undefined): void {
+    this.#modes.delete(userName);
+    this.#modes.set(userName, mode);
+    if (this.#modes.size <= rememberedUsersMax) return;
+    const [oldest] = this.#modes.keys();
+    if (oldest !== undefined) this.#modes.delete(oldest);
+  }
+}
+
+const rememberedUsersMax = 10_000;
+const allModes: readonly (Mode | undefined)[] = [...constrainedModes, undefined];
+const onlyLegacy: readonly (Mode | undefined)[] = [undefined];
+
 /**
  * Returns the user that `requestor` may impersonate for this request. Each part of `wanted` is authorized separately.
  * The requestor's own groups are dropped.
  * @throws StatusError 403 that names the first denied part, of the first mode that was tried
  */
 export async function impersonate(
-  { authorizer, constrained }: ImpersonationOptions,
+  { authorizer, constrained, lastModes }: ImpersonationOptions,
   requestor: UserInfo,
   wanted: UserInfo,
   request: Attributes,
 ): Promise<Impersonated> {
   let refusal: StatusError | undefined;
-  for (const mode of constrained ? constrainedModes : []) {
-    if (!mode.fits(wanted, requestor)) continue;
-    const checks = [onRequest(mode, request), ...constrainedChecks(mode, wanted)];
+  for (const mode of constrained ? lastModes.inOrder(requestor.name) : onlyLegacy) {
+    if (mode !== undefined && !mode.fits(wanted, requestor)) continue;
+    const checks =
+      mode === undefined ? legacyChecks(wanted) : [onRequest(mode, request), ...constrainedChecks(mode, wanted)];
     const refused = await firstRefused(authorizer, askedOf(mode, requestor), checks);
     refusal ??= refused;
-    if (refused !== undefined || isUnfit(wanted)) continue;
-    return { user: withImpliedGroups(wanted, true), constraint: `impersonate:${mode.name}` };
+    if (refused !== undefined || (mode !== undefined && isUnfit(wanted))) continue;
+    lastModes.note(requestor.name, mode);
+    const constraint = mode === undefined ? "" : `impersonate:${mode.name}`;
+    return { user: withImpliedGroups(wanted, mode !== undefined), constraint };
   }
-  const refused = await firstRefused(authorizer, requestor, legacyChecks(wanted));
-  if (refused !== undefined) throw refusal ?? refused;
-  return { user: withImpliedGroups(wanted, false), constraint: "" };
+  throw refusal;
 }
 
 async function firstRefused(
@@ -149,8 +176,8 @@ function isUnfit({ groups, extra }: UserInfo): boolean {
 }
 
 /** Returns the requestor without details of its node, because an account is authorized for all nodes alike. */
-function askedOf({ name }: Mode, requestor: UserInfo): UserInfo {
-  if (name !== "associated-node") return requestor;
+function askedOf(mode: Mode | undefined, requestor: UserInfo): UserInfo {
+  if (mode?.name !== "associated-node") return requestor;
   const keys = [...requestor.extra.keys()].sort();
   return { ...requestor, extra: new Map([["authentication.kubernetes.io/associated-node-keys", keys]]) };
 }

@@ -25,13 +25,18 @@ function checksOf(authorize: ConstructorParameters<typeof AccessChecks>[0]["auth
 }
 
 function run(text: string, variables: Readonly<Record<string, string>> = {}, budget = evaluationCostMax): Result {
-  const compiler = new PolicyCompiler(
-    false,
-    Object.entries(variables).map(([name, expression]) => ({ name, expression })),
-  );
+  const compiler = new PolicyCompiler(false);
+  finish(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
   const expression = compiler.compile(text, "variable", { hasAuthorizer: true });
   const evaluation = new Evaluation(valuesOf(), { variables: compiler.variables, budget });
   return evaluation.run(expression);
+}
+
+function finish<T>(steps: Generator<void, T, undefined>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }
 
 const messageOf = (result: Result) => (isError(result) ? result.message : undefined);
@@ -71,10 +76,10 @@ test.each<[conditions: string[], outcome: object]>([
     },
   ],
 ])("the conditions %j", (texts, outcome) => {
-  const conditions = new PolicyCompiler(false).conditions(
-    texts.map((expression, at) => ({ name: `c${at}`, expression })),
+  const conditions = finish(
+    new PolicyCompiler(false).conditions(texts.map((expression, at) => ({ name: `c${at}`, expression }))),
   );
-  expect(evaluateMatchConditions(conditions, valuesOf())).toEqual(outcome as never);
+  expect(finish(evaluateMatchConditions(conditions, valuesOf()))).toEqual(outcome as never);
 });
 
 test("an evaluation waits for the authorizer, and asks each question once", async () => {

@@ -1,5 +1,6 @@
 import { isError, type Json } from "../../cel/index.ts";
 import type { CompiledVariable } from "../../kinds/admissionregistration/expressions/composition.ts";
+import type { EvaluationSteps } from "./access-checks.ts";
 import { conditionsCostMax, Evaluation, OutOfBudget, type StoredExpression } from "./evaluation.ts";
 import type { RequestValues } from "./request-values.ts";
 
@@ -29,12 +30,12 @@ export interface MatchConditionOptions {
   readonly params?: Json | undefined;
 }
 
-/** Evaluates all conditions. Namespaces are not visible to them. */
-export function evaluateMatchConditions(
+/** Evaluates all conditions. Namespaces are not visible to them. @throws PendingCheck */
+export function* evaluateMatchConditions(
   conditions: readonly MatchCondition[],
   values: RequestValues,
   { observe, ...options }: MatchConditionOptions = {},
-): ConditionsOutcome {
+): EvaluationSteps<ConditionsOutcome> {
   const startMs = performance.now();
   const evaluation = new Evaluation(values, { ...options, budget: conditionsCostMax });
   const errors: string[] = [];
@@ -44,6 +45,7 @@ export function evaluateMatchConditions(
       const result = evaluation.run(expression);
       if (isError(result)) errors.push(result.message);
       else if (result === false) excluded ??= name;
+      yield;
     }
   } catch (error) {
     if (error instanceof OutOfBudget) return { kind: "failed", message: error.message };

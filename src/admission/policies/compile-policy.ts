@@ -12,14 +12,20 @@ export class PolicyCompiler {
   readonly #composition = new Composition();
   readonly #hasParams: boolean;
 
-  constructor(hasParams: boolean, variables: readonly Variable[] = []) {
+  constructor(hasParams: boolean) {
     this.#hasParams = hasParams;
+  }
+
+  /** Compiles the variables, which come before all that uses them. Yields after each. */
+  *addVariables(variables: readonly Variable[] = []): Generator<void, void> {
+    const place = { hasParams: this.#hasParams, hasAuthorizer: true };
     for (const { name = "", expression = "" } of variables) {
       try {
-        this.#composition.addVariable(name, expression, { hasParams, hasAuthorizer: true }, "stored");
+        this.#composition.addVariable(name, expression, place, "stored");
       } catch (error) {
         if (!(error instanceof ExpressionProblem)) throw error;
       }
+      yield;
     }
   }
 
@@ -38,10 +44,13 @@ export class PolicyCompiler {
     }
   }
 
-  conditions(conditions: readonly StoredCondition[] = []): MatchCondition[] {
-    return conditions.map(({ name = "", expression = "" }) => ({
-      name,
-      expression: this.compile(expression, "condition", { hasAuthorizer: true }),
-    }));
+  /** Compiles match conditions. Yields after each. */
+  *conditions(conditions: readonly StoredCondition[] = []): Generator<void, MatchCondition[]> {
+    const compiled: MatchCondition[] = [];
+    for (const { name = "", expression = "" } of conditions) {
+      compiled.push({ name, expression: this.compile(expression, "condition", { hasAuthorizer: true }) });
+      yield;
+    }
+    return compiled;
   }
 }

@@ -7,7 +7,7 @@ import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { type MatchedResource, namespaceOf } from "../matching/matched-resource.ts";
 import { collectParams, ConfigurationProblem, type ParamParts, paramResource } from "./params.ts";
 import { everyMatch, type MatchParts, PolicyMatch } from "./policy-match.ts";
-import { CompiledEntries, type PolicyHook } from "./policy-set.ts";
+import type { PolicyHook } from "./policy-set.ts";
 
 /** Fields that validating and mutating policies share. */
 export interface AnyPolicy extends KubeObject {
@@ -43,7 +43,7 @@ export type DispatchParts = MatchParts & ParamParts;
 /** Finds the policies and bindings that a request is for, in their order, with the parameters of each. */
 export class Dispatcher<Policy extends AnyPolicy, Binding extends AnyBinding> {
   readonly #parts: DispatchParts;
-  readonly #policies = new CompiledEntries<PolicyMatch>();
+  readonly #policies = new WeakMap<Entry, PolicyMatch>();
   readonly #bindings = new WeakMap<Binding, PolicyMatch>();
 
   constructor(parts: DispatchParts) {
@@ -72,7 +72,11 @@ export class Dispatcher<Policy extends AnyPolicy, Binding extends AnyBinding> {
       found.push({ kind: "failure", policy, binding, message: configurationMessage(binding !== undefined, error) });
     };
     try {
-      const match = this.#policies.get(entry, () => new PolicyMatch(matchConstraints));
+      let match = this.#policies.get(entry);
+      if (match === undefined) {
+        match = new PolicyMatch(matchConstraints);
+        this.#policies.set(entry, match);
+      }
       const matched = match.match(attributes, this.#parts);
       if (matched === undefined) return;
       if (paramKind !== undefined) paramResource(paramKind, this.#parts);

@@ -1,3 +1,4 @@
+import type { Eventual } from "../../api/eventual.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
@@ -9,7 +10,7 @@ import type {
 } from "../../api/types/admissionregistration-v1.ts";
 import type { Json } from "../../cel/index.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
-import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
+import { AccessChecks, evaluateInTurns, untilAnswered } from "../expressions/access-checks.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
 import { Turn } from "../expressions/turn.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
@@ -55,7 +56,7 @@ export function mutatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
   async function mutate(attributes: AdmissionAttributes): Promise<void> {
     const found = await dispatcher.dispatch(set.hooks(), attributes);
     if (found.length === 0) return;
-    const compiledOf = ({ entry, policy }: Invocation) => compiled.get(entry, () => new MutatingPolicy(policy));
+    const compiledOf = ({ entry, policy }: Invocation) => compiled.get(entry, () => MutatingPolicy.compile(policy));
     await new Mutations(attributes, parts, compiledOf).run(found);
   }
 }
@@ -81,7 +82,7 @@ interface Document {
 class Mutations {
   readonly #attributes: AdmissionAttributes;
   readonly #parts: PolicyParts;
-  readonly #compiledOf: (invocation: Invocation) => MutatingPolicy;
+  readonly #compiledOf: (invocation: Invocation) => Eventual<MutatingPolicy>;
   readonly #checks: AccessChecks;
   readonly #turn = new Turn();
   readonly #failures: Failure[] = [];
@@ -92,7 +93,7 @@ class Mutations {
   constructor(
     attributes: AdmissionAttributes,
     parts: PolicyParts,
-    compiledOf: (invocation: Invocation) => MutatingPolicy,
+    compiledOf: (invocation: Invocation) => Eventual<MutatingPolicy>,
   ) {
     this.#attributes = attributes;
     this.#parts = parts;
@@ -114,7 +115,7 @@ class Mutations {
     const rounds = roundsOf(reinvocation);
     rounds.begin(object as JsonObject | undefined, reinvocation.isRepeat);
     for (const invocation of invocations) {
-      const policy = this.#compiledOf(invocation);
+      const policy = await this.#compiledOf(invocation);
       for (const param of invocation.params) {
         const hasParams = invocation.policy.spec?.paramKind !== undefined;
         await this.#invoke(invocation, policy, hasParams ? ((param ?? null) as unknown as Json) : undefined);
@@ -136,7 +137,9 @@ class Mutations {
     const { policy: stored } = invocation;
     const observe = (time: ConditionsTime) =>
       this.#parts.policyObserver?.conditions(stored.metadata.name ?? "", this.#attributes.operation, time);
-    const isMatch = await this.#attempt(invocation, () => policy.matches(request(), params, observe));
+    const isMatch = await this.#attempt(invocation, () =>
+      evaluateInTurns(this.#checks, () => policy.matches(request(), params, observe)),
+    );
     if (isMatch !== true) return;
     const key = invocationKey(invocation, params);
     if (reinvocation.isRepeat && !rounds.isQueued(key)) return;
@@ -147,7 +150,9 @@ class Mutations {
       for (const mutation of policy.mutations) {
         await this.#turn.pass();
         const changed = await this.#attempt(invocation, () =>
-          typed(policy.mutate(mutation, request(), params, document.form), document.form, invocation.matched),
+          untilAnswered(this.#checks, () =>
+            typed(policy.mutate(mutation, request(), params, document.form), document.form, invocation.matched),
+          ),
         );
         if (changed === undefined) continue;
         document.object = changed;
@@ -172,9 +177,9 @@ class Mutations {
   }
 
   /** Returns undefined where the run fails in a way that the policy's failurePolicy covers. */
-  async #attempt<T>({ policy, binding }: Invocation, run: () => T): Promise<T | undefined> {
+  async #attempt<T>({ policy, binding }: Invocation, run: () => Eventual<T>): Promise<T | undefined> {
     try {
-      return await untilAnswered(this.#checks, run);
+      return await run();
     } catch (error) {
       if (!(error instanceof MutationError)) throw error;
       this.#failures.push({ policy, binding, message: error.message, reason: "Invalid" });

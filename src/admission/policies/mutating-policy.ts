@@ -10,13 +10,9 @@ import {
   PatchOperationValue,
   typeNameProblems,
 } from "../../kinds/admissionregistration/expressions/patch-values.ts";
+import type { EvaluationSteps } from "../expressions/access-checks.ts";
 import { Evaluation, evaluationCostMax, OutOfBudget, type StoredExpression } from "../expressions/evaluation.ts";
-import {
-  type ConditionsOutcome,
-  type ConditionsTime,
-  evaluateMatchConditions,
-  type MatchCondition,
-} from "../expressions/match-conditions.ts";
+import { type ConditionsTime, evaluateMatchConditions, type MatchCondition } from "../expressions/match-conditions.ts";
 import { conditionRequest, type ExpressionRequest, RequestValues } from "../expressions/request-values.ts";
 import { applyConfiguration } from "./apply-configuration.ts";
 import { PolicyCompiler } from "./compile-policy.ts";
@@ -35,25 +31,44 @@ export class MutatingPolicy {
   readonly #compiler: PolicyCompiler;
   readonly #conditions: readonly MatchCondition[];
 
-  constructor({ spec }: MutatingAdmissionPolicy) {
-    const compiler = new PolicyCompiler(spec?.paramKind !== undefined, spec?.variables);
+  private constructor(
+    { spec }: MutatingAdmissionPolicy,
+    compiler: PolicyCompiler,
+    conditions: readonly MatchCondition[],
+    mutations: readonly CompiledMutation[],
+  ) {
     this.reinvokes = spec?.reinvocationPolicy === "IfNeeded";
     this.#failsClosed = spec?.failurePolicy !== "Ignore";
     this.#compiler = compiler;
-    this.#conditions = compiler.conditions(spec?.matchConditions);
-    this.mutations = (spec?.mutations ?? []).map((mutation) => compileMutation(mutation, compiler));
+    this.#conditions = conditions;
+    this.mutations = mutations;
+  }
+
+  /** Yields between expressions. */
+  static *compile(policy: MutatingAdmissionPolicy): Generator<void, MutatingPolicy> {
+    const { paramKind, variables, matchConditions, mutations = [] } = policy.spec ?? {};
+    const compiler = new PolicyCompiler(paramKind !== undefined);
+    yield* compiler.addVariables(variables);
+    const conditions = yield* compiler.conditions(matchConditions);
+    const compiled: CompiledMutation[] = [];
+    for (const mutation of mutations) {
+      compiled.push(compileMutation(mutation, compiler));
+      yield;
+    }
+    return new MutatingPolicy(policy, compiler, conditions, compiled);
   }
 
   /** Reports whether the conditions hold. @throws MutationError, PendingCheck */
-  matches(request: ExpressionRequest, params: Json | undefined, observe?: (time: ConditionsTime) => void): boolean {
+  *matches(
+    request: ExpressionRequest,
+    params: Json | undefined,
+    observe?: (time: ConditionsTime) => void,
+  ): EvaluationSteps<boolean> {
     if (this.#conditions.length === 0) return true;
     const values = new RequestValues(conditionRequest(request));
     const { variables } = this.#compiler;
-    const outcome: ConditionsOutcome = evaluateMatchConditions(this.#conditions, values, {
-      variables,
-      params,
-      observe,
-    });
+    const options = { variables, params, observe };
+    const outcome = yield* evaluateMatchConditions(this.#conditions, values, options);
     if (outcome.kind === "failed" && this.#failsClosed) throw new MutationError(outcome.message);
     return outcome.kind === "match";
   }

@@ -1,4 +1,6 @@
 import type { Entry } from "../../api/entry.ts";
+import type { Eventual } from "../../api/eventual.ts";
+import { runSliced } from "../../api/sliced.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { GroupResource } from "../../api/gvk.ts";
@@ -77,28 +79,38 @@ function entriesOf(registry: Registry | undefined): readonly Entry[] {
   return page.entries;
 }
 
-/** Something that is made of an entry once, and again only after it has gone unused for long. */
+/** Policies that are compiled once, and again only after they have gone unused for long. */
 export class CompiledEntries<Compiled> {
-  readonly #byEntry = new Map<Entry, Compiled>();
+  readonly #byEntry = new Map<Entry, Eventual<Compiled>>();
   readonly #compiledMax: number;
 
   constructor(kept: number = compiledMax) {
     this.#compiledMax = kept;
   }
 
-  get(entry: Entry, compile: () => Compiled): Compiled {
+  /** Compiles over several turns if there is much to compile. Requests that come meanwhile wait for the same result. */
+  get(entry: Entry, compile: () => Generator<void, Compiled>): Eventual<Compiled> {
     const known = this.#byEntry.get(entry);
     if (known !== undefined) {
       this.#byEntry.delete(entry);
       this.#byEntry.set(entry, known);
       return known;
     }
-    const compiled = compile();
+    const compiled = runSliced(compile());
     this.#byEntry.set(entry, compiled);
+    if (compiled instanceof Promise)
+      void compiled.then(
+        (ready) => this.#finish(entry, ready),
+        () => this.#byEntry.delete(entry),
+      );
     if (this.#byEntry.size > this.#compiledMax) {
       const [oldest] = this.#byEntry.keys();
       if (oldest !== undefined) this.#byEntry.delete(oldest);
     }
     return compiled;
+  }
+
+  #finish(entry: Entry, compiled: Compiled): void {
+    if (this.#byEntry.has(entry)) this.#byEntry.set(entry, compiled);
   }
 }

@@ -60,7 +60,7 @@ export function validatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
     const found = await dispatcher.dispatch(set.hooks(), attributes);
     if (found.length === 0) return;
     const run = new Judgement(attributes, parts, (invocation) =>
-      compiled.get(invocation.entry, () => new ValidatingPolicy(invocation.policy)),
+      compiled.get(invocation.entry, () => ValidatingPolicy.compile(invocation.policy)),
     );
     const turn = new Turn();
     for (const one of found) {
@@ -77,7 +77,7 @@ export function validatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
 class Judgement {
   readonly #attributes: AdmissionAttributes;
   readonly #parts: PolicyParts;
-  readonly #compiledOf: (invocation: Invocation) => ValidatingPolicy;
+  readonly #compiledOf: (invocation: Invocation) => Eventual<ValidatingPolicy>;
   readonly #checks: AccessChecks;
   readonly #annotations: AuditAnnotations;
   /** Documents by the version that policies match. */
@@ -87,7 +87,7 @@ class Judgement {
   constructor(
     attributes: AdmissionAttributes,
     parts: PolicyParts,
-    compiledOf: (invocation: Invocation) => ValidatingPolicy,
+    compiledOf: (invocation: Invocation) => Eventual<ValidatingPolicy>,
   ) {
     this.#attributes = attributes;
     this.#parts = parts;
@@ -143,7 +143,8 @@ class Judgement {
   }
 
   async #judge(invocation: Invocation, request: ExpressionRequest): Promise<void> {
-    const policy = this.#compiledOf(invocation);
+    const compiled = this.#compiledOf(invocation);
+    const policy = compiled instanceof Promise ? await compiled : compiled;
     const hasParams = invocation.policy.spec?.paramKind !== undefined;
     for (const param of invocation.params) {
       const params = hasParams ? ((param ?? null) as unknown as Json) : undefined;

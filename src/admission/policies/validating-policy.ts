@@ -33,6 +33,11 @@ export interface PolicyOutcome {
 const nothing: PolicyOutcome = { decisions: [], annotations: [] };
 const admitted: PolicyDecision = { kind: "admit", evaluation: "admit", message: "", reason: "", seconds: 0 };
 
+interface CompiledAnnotation {
+  readonly key: string;
+  readonly value: StoredExpression;
+}
+
 interface CompiledValidation {
   readonly validation: Validation;
   readonly expression: StoredExpression;
@@ -45,22 +50,39 @@ export class ValidatingPolicy {
   readonly #compiler: PolicyCompiler;
   readonly #conditions: readonly MatchCondition[];
   readonly #validations: readonly CompiledValidation[];
-  readonly #annotations: readonly { readonly key: string; readonly value: StoredExpression }[];
+  readonly #annotations: readonly CompiledAnnotation[];
 
-  constructor({ spec = {} }: ValidatingAdmissionPolicy) {
-    const compiler = new PolicyCompiler(spec.paramKind !== undefined, spec.variables);
+  private constructor(
+    { spec = {} }: ValidatingAdmissionPolicy,
+    compiler: PolicyCompiler,
+    conditions: readonly MatchCondition[],
+    validations: readonly CompiledValidation[],
+    annotations: readonly CompiledAnnotation[],
+  ) {
     this.#failsClosed = spec.failurePolicy !== "Ignore";
     this.#compiler = compiler;
-    this.#conditions = compiler.conditions(spec.matchConditions);
-    this.#validations = (spec.validations ?? []).map((validation) => ({
-      validation,
-      expression: compiler.compile(validation.expression ?? "", "condition", { hasAuthorizer: true }),
-      message: validation.messageExpression ? compiler.compile(validation.messageExpression, "message", {}) : undefined,
-    }));
-    this.#annotations = (spec.auditAnnotations ?? []).map(({ key = "", valueExpression = "" }) => ({
-      key,
-      value: compiler.compile(valueExpression, "auditAnnotation", { hasAuthorizer: true }),
-    }));
+    this.#conditions = conditions;
+    this.#validations = validations;
+    this.#annotations = annotations;
+  }
+
+  /** Yields between expressions. */
+  static *compile(policy: ValidatingAdmissionPolicy): Generator<void, ValidatingPolicy> {
+    const { paramKind, variables, matchConditions, validations = [], auditAnnotations = [] } = policy.spec ?? {};
+    const compiler = new PolicyCompiler(paramKind !== undefined);
+    yield* compiler.addVariables(variables);
+    const conditions = yield* compiler.conditions(matchConditions);
+    const checks: CompiledValidation[] = [];
+    for (const validation of validations) {
+      checks.push(compileValidation(validation, compiler));
+      yield;
+    }
+    const annotations: CompiledAnnotation[] = [];
+    for (const { key = "", valueExpression = "" } of auditAnnotations) {
+      annotations.push({ key, value: compiler.compile(valueExpression, "auditAnnotation", { hasAuthorizer: true }) });
+      yield;
+    }
+    return new ValidatingPolicy(policy, compiler, conditions, checks, annotations);
   }
 
   /** Judges a request with one parameter. @throws PendingCheck for an answer of the authorizer that is not there yet */
@@ -72,7 +94,7 @@ export class ValidatingPolicy {
     const { variables } = this.#compiler;
     if (this.#conditions.length > 0) {
       const values = new RequestValues(conditionRequest(request));
-      const outcome = evaluateMatchConditions(this.#conditions, values, { variables, params, observe });
+      const outcome = yield* evaluateMatchConditions(this.#conditions, values, { variables, params, observe });
       if (outcome.kind === "noMatch") return nothing;
       // Conditions that fail leave the request alone where the policy ignores failures.
       if (outcome.kind === "failed") return this.#failsClosed ? this.#failed(outcome.message) : nothing;
@@ -143,6 +165,15 @@ export class ValidatingPolicy {
     }
     return outcomes;
   }
+}
+
+function compileValidation(validation: Validation, compiler: PolicyCompiler): CompiledValidation {
+  const { expression = "", messageExpression = "" } = validation;
+  return {
+    validation,
+    expression: compiler.compile(expression, "condition", { hasAuthorizer: true }),
+    message: messageExpression === "" ? undefined : compiler.compile(messageExpression, "message", {}),
+  };
 }
 
 /** A computed message of one line comes first, then the one that is given, then the expression. */

@@ -1,4 +1,5 @@
 import type { LabelSelector } from "../../api/label-selector.ts";
+import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type {
   MutatingWebhook,
@@ -6,12 +7,11 @@ import type {
   ValidatingWebhook,
   WebhookClientConfig,
 } from "../../api/types/admissionregistration-v1.ts";
-import { celTypes, compileTyped, ExpressionProblem } from "../../cel/index.ts";
-import { expressionEnvironment } from "../../kinds/admissionregistration/expressions/environments.ts";
-import type { StoredExpression } from "../expressions/evaluation.ts";
+import { runSliced } from "../../api/sliced.ts";
 import type { MatchCondition } from "../expressions/match-conditions.ts";
 import type { MatchPolicy } from "../matching/matched-resource.ts";
 import { type AdmissionRule, admissionRule } from "../matching/rule.ts";
+import { PolicyCompiler } from "../policies/compile-policy.ts";
 import { selectorOf } from "../matching/selectors.ts";
 
 /** A webhook of a configuration, read once. */
@@ -30,7 +30,7 @@ export interface AdmissionWebhook {
   readonly namespaceSelector: LabelSelector | undefined;
   readonly objectSelector: LabelSelector | undefined;
   /** Compiled when a request first needs them. */
-  readonly conditions: () => readonly MatchCondition[];
+  readonly conditions: () => Eventual<readonly MatchCondition[]>;
   readonly hasConditions: boolean;
   readonly sideEffects: string | undefined;
   readonly timeoutMs: number;
@@ -64,7 +64,7 @@ function readWebhook(
   names: Pick<AdmissionWebhook, "configuration" | "key" | "revisionKey">,
 ): AdmissionWebhook {
   const { matchConditions = [] } = webhook;
-  let conditions: readonly MatchCondition[] | undefined;
+  let conditions: Eventual<readonly MatchCondition[]> | undefined;
   return {
     name: webhook.name,
     ...names,
@@ -74,22 +74,11 @@ function readWebhook(
     ignoresFailures: webhook.failurePolicy === "Ignore",
     namespaceSelector: selectorOf(webhook.namespaceSelector),
     objectSelector: selectorOf(webhook.objectSelector),
-    conditions: () =>
-      (conditions ??= matchConditions.map(({ name, expression }) => ({ name, expression: compiled(expression) }))),
+    conditions: () => (conditions ??= runSliced(new PolicyCompiler(false).conditions(matchConditions))),
     hasConditions: matchConditions.length > 0,
     sideEffects: webhook.sideEffects ?? undefined,
     timeoutMs: (webhook.timeoutSeconds ?? timeoutSecondsDefault) * 1_000,
     reviewVersions: webhook.admissionReviewVersions ?? [],
     isReinvoked: "reinvocationPolicy" in webhook && webhook.reinvocationPolicy === "IfNeeded",
   };
-}
-
-function compiled(text: string): StoredExpression {
-  const environment = expressionEnvironment({ hasAuthorizer: true }, "stored");
-  try {
-    return { kind: "ready", program: compileTyped(text, environment, [celTypes.boolType]) };
-  } catch (error) {
-    if (error instanceof ExpressionProblem) return { kind: "failed", problem: error.message };
-    throw error;
-  }
 }

@@ -2,7 +2,7 @@ import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import { StatusError, status } from "../../api/status.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
-import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
+import { AccessChecks, evaluateInTurns } from "../expressions/access-checks.ts";
 import {
   type ConditionsOutcome,
   type ConditionsTime,
@@ -80,8 +80,9 @@ export class WebhookMatcher {
     const { object, oldObject } = await documents.in(matched);
     const request = { attributes, matched, object, oldObject, namespaceObject: undefined, checks };
     const observe = (time: ConditionsTime) => observer.conditions(webhook.name, type, attributes.operation, time);
-    const outcome = await untilAnswered(checks, () =>
-      evaluateMatchConditions(webhook.conditions(), new RequestValues(request), { observe }),
+    const conditions = await webhook.conditions();
+    const outcome = await evaluateInTurns(checks, () =>
+      evaluateMatchConditions(conditions, new RequestValues(request), { observe }),
     );
     return this.#decide(webhook, outcome, attributes);
   }

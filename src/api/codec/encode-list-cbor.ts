@@ -11,13 +11,13 @@ const listType = 0x80;
  * first.
  */
 export function* cborListParts(
-  { kind, apiVersion, metadata, itemsField }: ListHead,
+  { kind, apiVersion, metadata, itemsField, isNull = false }: ListHead,
   count: number,
   items: Iterable<JsonObject>,
 ): Generator<Uint8Array> {
   yield encodeCbor(kind).subarray(0, tagBytes);
   yield Uint8Array.of(mapOfFour);
-  yield* [item("kind"), item(kind), item(itemsField), listHead(count)];
+  yield* [item("kind"), item(kind), item(itemsField), isNull ? item(null) : listHead(count)];
   for (const document of items) yield item(document);
   yield* [item("metadata"), item(metadata), item("apiVersion"), item(apiVersion)];
 }

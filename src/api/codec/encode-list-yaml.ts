@@ -8,7 +8,7 @@ import { stringifyYaml } from "./yaml.ts";
  * fields.
  */
 export function* yamlListParts(head: ListHead, items: Iterable<JsonObject>): Generator<Uint8Array> {
-  const { kind, apiVersion, metadata, extra, itemsField } = head;
+  const { kind, apiVersion, metadata, extra, itemsField, isNull = false } = head;
   const fields = Object.entries({ kind, apiVersion, metadata, ...extra });
   yield fieldsText(fields.filter(([key]) => key < itemsField));
   let empty = true;
@@ -16,7 +16,7 @@ export function* yamlListParts(head: ListHead, items: Iterable<JsonObject>): Gen
     yield toBytes(`${empty ? `${itemsField}:\n` : ""}${stringifyYaml([item])}`);
     empty = false;
   }
-  if (empty) yield toBytes(`${itemsField}: []\n`);
+  if (empty) yield toBytes(`${itemsField}: ${isNull ? "null" : "[]"}\n`);
   yield fieldsText(fields.filter(([key]) => key > itemsField));
 }
 

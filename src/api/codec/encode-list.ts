@@ -26,7 +26,8 @@ export const listSlabBytes = 256 * 1024;
 
 export interface ListPage {
   readonly entries: readonly Entry[];
-  readonly revision: Revision;
+  /** Absent for kinds that are not stored. */
+  readonly revision?: Revision;
   /** Token of the next page. */
   readonly continue?: string;
   /** Number of objects after this page. */
@@ -57,7 +58,7 @@ function listHead(page: ListPage, info: ResourceInfo, { transform }: Representat
       return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata, extra: {}, itemsField: "items" };
     case "partialMetadata": {
       const gvk = partialMetadataListKind(transform.version);
-      const isNull = info.form.kind === "structural" && page.entries.length === 0;
+      const isNull = page.entries.length === 0;
       const type = { kind: gvk.kind, apiVersion: apiVersionOf(gvk) };
       return { ...type, metadata, extra: {}, itemsField: "items", ...(isNull ? { isNull } : {}) };
     }
@@ -73,7 +74,7 @@ function listMeta(page: ListPage, { form }: ResourceInfo, { kind }: Transform): 
   const { continue: token = "" } = page;
   const namesToken = token !== "" || (form.kind === "structural" && kind === "none");
   return {
-    resourceVersion: String(page.revision),
+    ...(page.revision === undefined ? {} : { resourceVersion: String(page.revision) }),
     ...(namesToken ? { continue: token } : {}),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
@@ -161,7 +162,11 @@ function* documents(
 
 /** Newlines inside JSON strings are escaped, so indenting line by line is safe. */
 function* prettyParts(head: ListHead, items: Iterable<JsonValue>): Generator<Uint8Array> {
-  const { kind, apiVersion, metadata, extra, itemsField } = head;
+  const { kind, apiVersion, metadata, extra, itemsField, isNull = false } = head;
+  if (isNull) {
+    yield toBytes(stringifyJson({ kind, apiVersion, metadata, ...extra, [itemsField]: null }, 2));
+    return;
+  }
   const opening = stringifyJson({ kind, apiVersion, metadata, ...extra }, 2);
   yield toBytes(`${opening.slice(0, -2)},\n  "${itemsField}": [`);
   let empty = true;

@@ -211,9 +211,9 @@ class JsonParser {
   }
 
   #descend(): void {
-    this.#at += 1;
     this.#depth += 1;
-    if (this.#depth > jsonDepthMax) throw new JsonSyntaxError("exceeded max depth", this.#byteOffset());
+    if (this.#depth > jsonDepthMax) this.#fail("exceeded max depth");
+    this.#at += 1;
   }
 
   #ascend<T>(value: T): T {

@@ -35,7 +35,14 @@ const envelopeFieldsMax = 100;
  * @throws ProtobufDecodeError
  */
 export function unwrapUnknown(bytes: Uint8Array): UnknownEnvelope {
-  if (!hasProtobufMagic(bytes)) throw new ProtobufDecodeError("provided data does not appear to be a protobuf message");
+  if (bytes.length === 0) throw new ProtobufDecodeError("empty data");
+  if (!hasProtobufMagic(bytes)) {
+    const prefix = magic.join(" ");
+    throw new ProtobufDecodeError(
+      `provided data does not appear to be a protobuf message, expected prefix [${prefix}]`,
+    );
+  }
+  if (bytes.length === magic.length) throw new ProtobufDecodeError("empty body");
   const reader = new ProtobufReader(bytes.subarray(magic.length), envelopeFieldsMax);
   const envelope = { apiVersion: "", kind: "", raw: new Uint8Array(), contentType: "", contentEncoding: "" };
   while (!reader.atEnd) {

@@ -102,7 +102,7 @@ export function readFields(reader: ProtobufReader, take: (number: number, wireTy
  * @throws ProtobufDecodeError
  */
 export function expectWireType(actual: WireType, expected: WireType): void {
-  if (actual !== expected) throw new ProtobufDecodeError(`wrong wireType = ${actual}, expected ${expected}`);
+  if (actual !== expected) throw new ProtobufDecodeError(`proto: wrong wireType = ${actual}, expected ${expected}`);
 }
 
 function integer32(method: "int32" | "uint32"): ValueCodec {
@@ -155,7 +155,7 @@ function parseRawJson(raw: Uint8Array): JsonValue {
   try {
     return parseJson(raw, { strict: false, valuesMax: objectValuesMax }).value;
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new ProtobufDecodeError(`raw value: ${error.message}`);
+    if (error instanceof JsonSyntaxError) throw new ProtobufDecodeError(`proto: raw value: ${error.message}`);
     throw error;
   }
 }
@@ -234,9 +234,10 @@ function readTimestamp(reader: ProtobufReader, text: (seconds: number, nanosecon
   const wholeSeconds = Number(seconds);
   if (wholeSeconds === 0 && nanoseconds === 0) return null;
   if (wholeSeconds < yearZeroSeconds || wholeSeconds >= yearTenThousandSeconds) {
-    throw new ProtobufDecodeError("time outside of the years 0 to 9999");
+    throw new ProtobufDecodeError("proto: time outside of the years 0 to 9999");
   }
-  if (nanoseconds < 0 || nanoseconds >= nanosecondsPerSecond) throw new ProtobufDecodeError("nanos out of range");
+  if (nanoseconds < 0 || nanoseconds >= nanosecondsPerSecond)
+    throw new ProtobufDecodeError("proto: nanos out of range");
   return text(wholeSeconds, nanoseconds);
 }
 
@@ -269,7 +270,7 @@ function readDuration(reader: ProtobufReader): JsonValue {
 }
 
 function asFinite(value: number): number {
-  if (!Number.isFinite(value)) throw new ProtobufDecodeError("a double that JSON cannot hold");
+  if (!Number.isFinite(value)) throw new ProtobufDecodeError("proto: a double that JSON cannot hold");
   return value;
 }
 

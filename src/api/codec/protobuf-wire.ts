@@ -6,7 +6,7 @@ export const protobufDepthMax = 256;
 /** Thrown for bytes that are not a message of the expected type. */
 export class ProtobufDecodeError extends Error {
   constructor(message: string) {
-    super(`proto: ${message}`);
+    super(message);
     this.name = "ProtobufDecodeError";
   }
 }
@@ -61,9 +61,9 @@ export class ProtobufReader {
     this.#varint();
     const number = this.#low >>> 3;
     const wireType = this.#low & 7;
-    if (number === 0 || this.#high !== 0) throw new ProtobufDecodeError("illegal tag");
+    if (number === 0 || this.#high !== 0) throw new ProtobufDecodeError("proto: illegal tag");
     if (wireType !== 0 && wireType !== 1 && wireType !== 2 && wireType !== 5) {
-      throw new ProtobufDecodeError(`illegal wireType ${wireType}`);
+      throw new ProtobufDecodeError(`proto: illegal wireType ${wireType}`);
     }
     return { number, wireType };
   }
@@ -121,7 +121,7 @@ export class ProtobufReader {
     const outerEnd = this.#end;
     const end = this.#at + length;
     this.#depth += 1;
-    if (this.#depth > protobufDepthMax) throw new ProtobufDecodeError("exceeded max recursion depth");
+    if (this.#depth > protobufDepthMax) throw new ProtobufDecodeError("proto: exceeded max recursion depth");
     this.#end = end;
     const value = read();
     this.#end = outerEnd;
@@ -167,7 +167,7 @@ export class ProtobufReader {
         return;
       }
     }
-    throw new ProtobufDecodeError("integer overflow");
+    throw new ProtobufDecodeError("proto: integer overflow");
   }
 
   #varintBits(): bigint {

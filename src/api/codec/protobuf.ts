@@ -218,7 +218,7 @@ function codecOf(schema: Schema): ValueCodec {
     case "list":
       return wrappedListCodec(schema.items);
     case "map":
-      throw new ProtobufDecodeError("a map inside a list or map has no protobuf form");
+      throw new ProtobufDecodeError("proto: a map inside a list or map has no protobuf form");
   }
 }
 

@@ -3,12 +3,13 @@ import { resolvePlainScalar } from "./yaml-scalar.ts";
 
 /**
  * Writes one YAML document as Kubernetes' tools do: keys sorted, two spaces of indentation, list items at the
- * indentation of their key, text quoted where YAML 1.1 would read another type, and multi-line text as a block.
+ * indentation of their key, text quoted where YAML 1.1 would read another type, multi-line text as a block, and long
+ * text folded.
  */
 export function stringifyYaml(value: JsonValue): string {
   const lines: string[] = [];
   if (isCollection(value)) writeCollection(lines, value, "", "");
-  else lines.push(scalarText(value, ""));
+  else lines.push(scalarText(value, "", 0));
   return `${lines.join("\n")}\n`;
 }
 
@@ -25,7 +26,7 @@ function writeCollection(lines: string[], value: Collection, indent: string, fir
   if (Array.isArray(value)) {
     for (const item of value) {
       if (isCollection(item)) writeCollection(lines, item, `${indent}  `, `${lead}- `);
-      else lines.push(`${lead}- ${scalarText(item, `${indent}  `)}`);
+      else lines.push(`${lead}- ${scalarText(item, `${indent}  `, lead.length + 2)}`);
       lead = indent;
     }
     return;
@@ -35,7 +36,7 @@ function writeCollection(lines: string[], value: Collection, indent: string, fir
     const head = `${lead}${quoteIfNeeded(key)}:`;
     lead = indent;
     if (!isCollection(item)) {
-      lines.push(`${head} ${scalarText(item, `${indent}  `)}`);
+      lines.push(`${head} ${scalarText(item, `${indent}  `, head.length + 1)}`);
       continue;
     }
     lines.push(head);
@@ -44,8 +45,15 @@ function writeCollection(lines: string[], value: Collection, indent: string, fir
   }
 }
 
-function scalarText(value: JsonValue, indent: string): string {
-  if (typeof value === "string") return isBlockText(value) ? blockText(value, indent) : quoteIfNeeded(value);
+/**
+ * Writes a value other than a collection.
+ * @param indent of further lines
+ * @param column in which the value starts
+ */
+function scalarText(value: JsonValue, indent: string, column: number): string {
+  if (typeof value === "string") {
+    return isBlockText(value) ? blockText(value, indent) : folded(quoteIfNeeded(value), indent, column);
+  }
   if (Array.isArray(value)) return "[]";
   if (isJsonObject(value)) return "{}";
   return String(value);
@@ -69,6 +77,34 @@ function blockText(text: string, indent: string): string {
   const lines = body.split("\n").map((line) => (line === "" ? "" : indent + line));
   for (let extra = 1; extra < ends; extra++) lines.push("");
   return [`|${chomping}`, ...lines].join("\n");
+}
+
+/** A line is broken at the first single space beyond this column. */
+const lineColumns = 80;
+
+/** Breaks a long text into lines; readers put a space where a line ends. */
+function folded(text: string, indent: string, column: number): string {
+  if (column + text.length <= lineColumns) return text;
+  const isEscaped = text.startsWith('"');
+  const isQuoted = isEscaped || text.startsWith("'");
+  let result = "";
+  let start = 0;
+  let at = column;
+  for (let index = 0; index < text.length; index++, at++) {
+    if (isLowSurrogate(text.charCodeAt(index))) at--;
+    if (text[index] !== " " || at <= lineColumns || text[index - 1] === " ") continue;
+    const isBeforeSpace = text[index + 1] === " ";
+    const isAtQuote = isQuoted && (index === 1 || index === text.length - 2);
+    if (isAtQuote || (isBeforeSpace && !isEscaped)) continue;
+    result += `${text.slice(start, index)}\n${indent}${isBeforeSpace ? "\\" : ""}`;
+    start = index + 1;
+    at = indent.length - 1 + (isBeforeSpace ? 1 : 0);
+  }
+  return result + text.slice(start);
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
 }
 
 const plainWordMax = 1_024;

@@ -1,6 +1,7 @@
 import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from "js-yaml";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { duplicatesMax, pathText } from "./json.ts";
+import { firstDocument, refuseLeadingTab, syntaxError } from "./yaml-document.ts";
 import { type ParsedYaml, yamlAliasedSizeMax, yamlDepthMax, YamlSyntaxError } from "./yaml-syntax.ts";
 import { resolvePlainScalar } from "./yaml-scalar.ts";
 
@@ -8,7 +9,9 @@ import { resolvePlainScalar } from "./yaml-scalar.ts";
 const valueSize = 8;
 
 /** See `parseYaml`. @throws YamlSyntaxError */
-export function composeYaml(source: string, strict: boolean): ParsedYaml {
+export function composeYaml(text: string, strict: boolean): ParsedYaml {
+  const source = firstDocument(text);
+  refuseLeadingTab(source);
   return new YamlComposer(source, eventsOf(source), strict).compose();
 }
 
@@ -17,7 +20,7 @@ function eventsOf(source: string): Event[] {
     return parseEvents(source, { maxDepth: yamlDepthMax });
   } catch (error) {
     // The parser does not document a class for its errors.
-    if (error instanceof YAMLException) throw new YamlSyntaxError(error.reason, (error.mark?.line ?? 0) + 1);
+    if (error instanceof YAMLException) throw syntaxError(source, error.reason, error.mark?.line ?? 0);
     throw new YamlSyntaxError(error instanceof Error ? error.message : "cannot be parsed");
   }
 }
@@ -36,17 +39,17 @@ interface NodeProperties {
 
 const absent = -1;
 const standardTagPrefix = "tag:yaml.org,2002:";
-type TagName = "str" | "int" | "float" | "bool" | "null" | "map" | "seq" | "merge" | "timestamp";
+/** Tags that say how a scalar is read. A scalar with any other tag is text. */
+type TagName = "str" | "int" | "float" | "bool" | "null" | "merge" | "timestamp" | "binary";
 const tagNames: ReadonlySet<string> = new Set<TagName>([
   "str",
   "int",
   "float",
   "bool",
   "null",
-  "map",
-  "seq",
   "merge",
   "timestamp",
+  "binary",
 ]);
 
 class YamlComposer {
@@ -71,9 +74,6 @@ class YamlComposer {
   }
 
   compose(): ParsedYaml {
-    if (this.#events.filter((event) => event.type === EVENT_ID.DOCUMENT).length > 1) {
-      throw new YamlSyntaxError("expected a single document in the stream");
-    }
     let value: JsonValue = null;
     if (this.#events.length > 0) {
       this.#next();
@@ -101,7 +101,7 @@ class YamlComposer {
       case EVENT_ID.SCALAR:
         return this.#anchored(event, () => this.#scalar(event));
       case EVENT_ID.SEQUENCE:
-        return this.#anchored(event, () => this.#sequence(event));
+        return this.#anchored(event, () => this.#sequence());
       case EVENT_ID.MAPPING:
         return this.#anchored(event, () => this.#mapping(event));
       default:
@@ -131,8 +131,7 @@ class YamlComposer {
     if (this.#aliasedSize > yamlAliasedSizeMax) throw new YamlSyntaxError("document contains excessive aliasing");
   }
 
-  #sequence(event: NodeProperties): Node {
-    this.#expectTag(event, "seq");
+  #sequence(): Node {
     this.#descend();
     const list: JsonValue[] = [];
     let size = valueSize;
@@ -147,33 +146,32 @@ class YamlComposer {
     return { value: list, size };
   }
 
-  #mapping(event: NodeProperties): Node {
-    this.#expectTag(event, "map");
+  #mapping(event: Event): Node {
+    if (this.#source[startOf(event)] === ":") throw new YamlSyntaxError("did not find expected key");
     this.#descend();
     const own = emptyJsonObject();
     const merged: Node[] = [];
     let size = valueSize;
     while (this.#peek() !== EVENT_ID.POP) {
-      const start = this.#at;
       const key = this.#key();
       if (key === undefined) {
         merged.push(...mergeSources(this.#node()));
         continue;
       }
       this.#path[this.#depth] = key;
-      if (this.#strict && key in own) this.#noteDuplicate(key, start);
+      if (this.#strict && key in own) this.#noteDuplicate(key);
       const item = this.#node();
       own[key] = item.value;
       size += item.size + key.length;
     }
     this.#next();
     this.#depth -= 1;
-    if (merged.length === 0) return { value: own, size };
+    if (merged.length === 0) return { value: withSortedKeys(own), size };
     for (const source of merged) {
       this.#chargeAlias(source.size);
       size += source.size;
     }
-    return { value: mergeInto(own, merged), size };
+    return { value: withSortedKeys(mergeInto(own, merged)), size };
   }
 
   #descend(): void {
@@ -215,6 +213,7 @@ class YamlComposer {
 
   #tagged(tag: TagName, text: string): JsonValue {
     if (tag === "str" || tag === "timestamp") return text;
+    if (tag === "binary") return binaryText(text);
     const value = this.#plain(text);
     const type = value === null ? "null" : typeof value === "bigint" ? "number" : typeof value;
     const fits =
@@ -226,17 +225,7 @@ class YamlComposer {
     return value;
   }
 
-  #expectTag(event: NodeProperties, expected: TagName): void {
-    const tag = this.#tagName(event);
-    if (tag !== undefined && tag !== expected && tag !== "str") {
-      throw new YamlSyntaxError(`cannot decode !!${expected} as a !!${tag}`);
-    }
-    if (tag === "str" && this.#source.slice(event.tagStart, event.tagEnd) !== "!") {
-      throw new YamlSyntaxError(`cannot decode !!${expected} as a !!str`);
-    }
-  }
-
-  /** Returns the name of a tag; undefined without one. `!` alone means text. Rejects tags that have no JSON type. */
+  /** Returns the name of a tag; undefined without one. `!` alone means text, and so does a tag that nobody knows. */
   #tagName(event: NodeProperties): TagName | undefined {
     if (event.tagStart === absent) return undefined;
     const raw = this.#source.slice(event.tagStart, event.tagEnd);
@@ -246,16 +235,25 @@ class YamlComposer {
       : raw.startsWith(`!<${standardTagPrefix}`) && raw.endsWith(">")
         ? raw.slice(2 + standardTagPrefix.length, -1)
         : "";
-    if (!tagNames.has(name)) throw new YamlSyntaxError(`unsupported tag ${JSON.stringify(raw.slice(0, 100))}`);
-    return name as TagName;
+    return tagNames.has(name) ? (name as TagName) : "str";
   }
 
-  #noteDuplicate(key: string, eventIndex: number): void {
+  /** Reports the line where the value begins, which is the next node. */
+  #noteDuplicate(key: string): void {
     if (this.#duplicateLines.length >= duplicatesMax) return;
     this.#duplicates.add(pathText(this.#path, this.#depth));
-    const line = this.#lines.at(startOf(this.#events[eventIndex]));
+    const line = this.#lines.at(startOf(this.#events[this.#at]));
     this.#duplicateLines.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
   }
+}
+
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The text whose bytes are given as base64. */
+function binaryText(encoded: string): string {
+  const joined = encoded.replace(/[\r\n]/g, "");
+  if (!base64.test(joined)) throw new YamlSyntaxError("!!binary value contains invalid base64 data");
+  return Buffer.from(joined, "base64").toString();
 }
 
 /** Returns the maps that a merge key names, in order of precedence. */
@@ -263,6 +261,15 @@ function mergeSources({ value, size }: Node): Node[] {
   const values = Array.isArray(value) ? value : [value];
   if (!values.every(isJsonObject)) throw new YamlSyntaxError("map merge requires map or sequence of maps as the value");
   return values.map((one, at) => ({ value: one, size: at === 0 ? size : 0 }));
+}
+
+/** Upstream converts YAML to JSON, which sorts keys: of several mistakes it finds that in the first key. */
+function withSortedKeys(map: JsonObject): JsonObject {
+  const keys = Object.keys(map);
+  if (keys.every((key, at) => at === 0 || (keys[at - 1] as string) < key)) return map;
+  const sorted = emptyJsonObject();
+  for (const key of keys.sort()) sorted[key] = map[key] as JsonValue;
+  return sorted;
 }
 
 /** Merges maps into another, whose own keys win. */

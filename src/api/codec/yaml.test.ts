@@ -71,6 +71,11 @@ describe("parseYaml", () => {
       "a: [&x {p: 1}, &y {p: 2, q: 3}]\nb: {<<: [*x, *y]}\n",
       { a: [{ p: 1 }, { p: 2, q: 3 }], b: { p: 1, q: 3 } },
     ],
+    ["the first of several documents", "# c\n---\na: 1\n---\nb: [\n", { a: 1 }],
+    ["a document up to its end marker", "a: |\n  ...\n...\nb: [\n", { a: "...\n" }],
+    ["an empty first document", "---\n---\na: 1\n", null],
+    ["base64", "a: !!binary YWJj\n", { a: "abc" }],
+    ["tags that nobody knows", "a: !foo 1\nb: !!set {x}\nc: !!str {d: 1}\n", { a: "1", b: { x: null }, c: { d: 1 } }],
     ["a quoted merge key as text", "'<<': {a: 1}\n", { "<<": { a: 1 } }],
   ];
   for (const [title, text, value] of documents) {
@@ -108,7 +113,6 @@ describe("parseYaml", () => {
     laughs.push(`${name}: &${name} [${Array(9).fill(`*${before}`).join(",")}]`);
   }
   const refused: readonly (readonly [title: string, text: string])[] = [
-    ["more documents than one", "a: 1\n---\nb: 2\n"],
     ["a billion laughs", laughs.join("\n")],
     ["long text repeated", `a: &a ${"x".repeat(100_000)}\nb: [${Array(100).fill("*a").join(",")}]`],
     [
@@ -117,12 +121,8 @@ describe("parseYaml", () => {
     ],
     ["an alias inside its own anchor", "a: &a [*a]"],
     ["an unknown alias", "a: *b"],
-    ["a JavaScript tag", 'a: !!js/function "x"'],
-    ["a binary tag", "a: !!binary AQI="],
-    ["a set tag", "a: !!set {x}"],
-    ["a local tag", "a: !foo x"],
+    ["what is not base64", "a: !!binary '***'"],
     ["a tag of another type", "a: !!int x"],
-    ["a map tagged as text", "a: !!str {b: 1}"],
     ["infinity", "a: .inf"],
     ["NaN", "a: .NaN"],
     ["a null key", "~: 1"],
@@ -133,7 +133,6 @@ describe("parseYaml", () => {
     ["too deep nesting", "[".repeat(100_000)],
     ["deep block nesting", `${"- ".repeat(2_000)}a`],
     ["a null byte", "a: \0"],
-    ["10^5 documents", "---\n".repeat(100_000)],
   ];
   for (const [title, text] of refused) {
     test(`refuses ${title}`, () => {
@@ -142,6 +141,18 @@ describe("parseYaml", () => {
       expect(cpuMs() - started).toBeLessThan(1_000);
     });
   }
+
+  test.each([
+    ["\t", "found character that cannot start any token"],
+    ["a:\n\tb: c", "line 2: found character that cannot start any token"],
+    [":", "did not find expected key"],
+    ["{", "line 1: did not find expected node content"],
+    ["a: [b,", "line 1: did not find expected node content"],
+    ["a: {b", "line 1: did not find expected ',' or '}'"],
+    ["a: 'b", "found unexpected end of stream"],
+  ])("says in upstream's words what is wrong with %p", (text, message) => {
+    expect(() => parse(text)).toThrow(new YamlSyntaxError(message));
+  });
 
   test("refuses invalid UTF-8", () => {
     expect(() => parseYaml(new Uint8Array([0x61, 0xff]), { strict: false })).toThrow("yaml: invalid UTF-8");
@@ -242,6 +253,27 @@ time: "2026-01-02T03:04:05Z"
 `);
   });
 
+  test("breaks long texts at single spaces beyond column 80", () => {
+    const words = "word ".repeat(20).trim();
+    const spaced = "two  spaces  in  here  ".repeat(5).trim();
+    expect(
+      stringifyYaml({ a: words, b: [words], c: `k: ${words}`, d: `\t${words}`, e: spaced, f: "x".repeat(100) }),
+    ).toBe(
+      `a: word word word word word word word word word word word word word word word word
+  word word word word
+b:
+- word word word word word word word word word word word word word word word word
+  word word word word
+c: 'k: word word word word word word word word word word word word word word word
+  word word word word word'
+d: "\\tword word word word word word word word word word word word word word word word
+  word word word word"
+e: ${spaced}
+f: ${"x".repeat(100)}
+`,
+    );
+  });
+
   test("writes what parseYaml reads back", () => {
     const text = fc.oneof(
       fc.string({ unit: "grapheme" }),
@@ -281,6 +313,9 @@ time: "2026-01-02T03:04:05Z"
       ),
       fc
         .array(fc.constantFrom("a", " ", "\n", ":", "-", "#", "'", '"', "\t", "é", "1"), { maxLength: 8 })
+        .map((parts) => parts.join("")),
+      fc
+        .array(fc.constantFrom("word", " ", "'", "\u0007", "é", ": ", "😀"), { minLength: 60, maxLength: 120 })
         .map((parts) => parts.join("")),
     );
     const document = fc.letrec<{ value: JsonValue }>((tie) => ({

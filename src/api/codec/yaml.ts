@@ -7,9 +7,10 @@ export { stringifyYaml } from "./stringify-yaml.ts";
 
 /** Limit of the values in a client's document. Half that of JSON, because parsing YAML takes twice as long. */
 export const yamlValuesMax = objectValuesMax / 2;
+
 /**
- * Parses one YAML 1.1 document as Kubernetes reads it (see resolvePlainScalar), with anchors, aliases and merge keys.
- * Empty input is null. The last of repeated keys wins; `strict` reports them.
+ * Parses the first YAML 1.1 document as Kubernetes reads it (see resolvePlainScalar), with anchors, aliases and merge
+ * keys. Empty input is null. The last of repeated keys wins; `strict` reports them.
  * @throws YamlSyntaxError, and StatusError 413 for more than `valuesMax` values
  */
 export function parseYaml(

@@ -36,9 +36,15 @@ describe("compiling generated types", () => {
     expect(children).toMatchObject({ patchStrategy: ["merge", "retainKeys"], patchMergeKey: "name", listType: "map" });
   });
   test("resolves aliases, closed sets and types with their own form", () => {
-    expect(node.fields.get("mode")?.schema).toEqual({ kind: "scalar", scalar: "string", values: ["On", "Off"] });
+    expect(node.fields.get("mode")?.schema).toEqual({
+      kind: "scalar",
+      scalar: "string",
+      goType: "t.Mode",
+      values: ["On", "Off"],
+    });
     expect(node.fields.get("sizes")?.schema).toEqual({
       kind: "map",
+      goType: "t.Sizes",
       values: { kind: "scalar", scalar: "quantity", typeName: "resource.Quantity" },
     });
     expect(node.fields.get("sizes")?.mapType).toBe("atomic");

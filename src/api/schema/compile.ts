@@ -1,4 +1,5 @@
 import type { JsonValue } from "../json.ts";
+import { goStructName, goTypeName } from "./decode-error.ts";
 import type {
   DefaultRule,
   Field,
@@ -124,15 +125,23 @@ export class TypeSchemas {
     if (plainScalars.has(ref)) return { kind: "scalar", scalar: ref as ScalarKind };
     if (ref.startsWith("[]")) return { kind: "list", items: this.resolve(ref.slice(2)) } satisfies ListSchema;
     if (ref.startsWith("map[")) {
-      return { kind: "map", values: this.resolve(ref.slice(ref.indexOf("]") + 1)) } satisfies MapSchema;
+      const keyEnd = ref.indexOf("]");
+      const key = ref.slice("map[".length, keyEnd);
+      return {
+        kind: "map",
+        values: this.resolve(ref.slice(keyEnd + 1)),
+        ...(key === "string" ? {} : { goKeyType: goTypeName(key) }),
+      } satisfies MapSchema;
     }
     const entry = this.entry(ref);
     if (entry.fields !== undefined) return new CompiledStruct(ref, entry, this, this.#rules.get(ref));
     if (entry.special === 1) return this.#special(ref);
     if (entry.of === undefined) throw new Error(`type ${ref} has neither fields nor a base type`);
     const base = this.resolve(entry.of);
-    if (entry.values === undefined || base.kind !== "scalar") return base;
-    return { ...base, values: entry.values } satisfies ScalarSchema;
+    if (base.kind === "struct") return base;
+    const goType = goTypeName(ref);
+    if (entry.values === undefined || base.kind !== "scalar") return { ...base, goType };
+    return { ...base, goType, values: entry.values } satisfies ScalarSchema;
   }
 
   #special(name: string): ScalarSchema {
@@ -185,7 +194,9 @@ class CompiledStruct implements StructSchema {
         continue;
       }
       for (const field of this.#types.struct(entry.t).fields.values()) {
-        fields.set(field.name, entry.num === undefined ? field : { ...field, protoInlined: true });
+        const embeddedIn = [goStructName(entry.t), ...(field.embeddedIn ?? [])];
+        const protoInlined = field.protoInlined || entry.num !== undefined;
+        fields.set(field.name, { ...field, embeddedIn, protoInlined });
       }
     }
     return fields;

@@ -18,13 +18,16 @@ export interface FieldPlace {
 }
 
 /** Step from the root to a value: a field of a struct, an index of a list or a key of a map. */
-export type PlaceSegment = { readonly field: string } | { readonly key: string } | number;
+export type PlaceSegment =
+  | { readonly field: string; readonly embeddedIn?: readonly string[] }
+  | { readonly key: string }
+  | number;
 
-/** Returns the place as Go reports it, without indexes and keys. */
+/** Returns the place as Go reports it: with the names of embedded structs, and without indexes and keys. */
 export function placeOf(struct: string, segments: readonly PlaceSegment[]): FieldPlace {
   const names: string[] = [];
   for (const segment of segments) {
-    if (typeof segment === "object" && "field" in segment) names.push(segment.field);
+    if (typeof segment === "object" && "field" in segment) names.push(...(segment.embeddedIn ?? []), segment.field);
   }
   return { struct, path: names.join(".") };
 }
@@ -42,18 +45,23 @@ export function wrongNumber(value: number | bigint, goType: string, place: Field
   return new DecodeTypeError(`json: cannot unmarshal number ${value} into Go ${target(place)} type ${goType}`);
 }
 
-/** Returns Go's name of the type of a schema; named scalars appear as their base type. */
+/** Returns Go's name of the type of a schema. */
 export function goTypeOf(schema: Schema): string {
   switch (schema.kind) {
     case "list":
-      return `[]${goTypeOf(schema.items)}`;
+      return schema.goType ?? `[]${goTypeOf(schema.items)}`;
     case "map":
-      return `map[string]${goTypeOf(schema.values)}`;
+      return schema.goType ?? `map[${schema.goKeyType ?? "string"}]${goTypeOf(schema.values)}`;
     case "struct":
-      return schema.name.slice(schema.name.lastIndexOf("/") + 1);
+      return goTypeName(schema.name);
     case "scalar":
-      return scalarTypes[schema.scalar];
+      return schema.goType ?? scalarTypes[schema.scalar];
   }
+}
+
+/** Returns `v1.Pod` for `core/v1.Pod`. */
+export function goTypeName(typeName: string): string {
+  return typeName.slice(typeName.lastIndexOf("/") + 1);
 }
 
 /** Returns `Pod` for `core/v1.Pod`. */

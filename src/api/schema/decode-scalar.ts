@@ -11,20 +11,21 @@ const paddingCode = 61;
 export type PlaceOf = () => FieldPlace | undefined;
 /**
  * Returns the value as Go would write it again. Never called with null.
+ * @param goType Go's name of the type for errors, if it is a named one
  * @throws DecodeTypeError
  */
-export type ScalarDecoder = (value: JsonValue, place: PlaceOf) => JsonValue;
+export type ScalarDecoder = (value: JsonValue, place: PlaceOf, goType?: string) => JsonValue;
 
 /** A decoder, and the zero value of its type. */
 export interface ScalarCodec {
   readonly decode: ScalarDecoder;
   readonly zero: JsonValue;
-  /** True for structs in Go, whose zero `omitempty` does not leave out. */
+  /** True for structs in Go, whose zero `omitempty` does not leave out. Each of them decodes itself. */
   readonly structLike: boolean;
 }
 
 export const scalarCodecs: Readonly<Record<ScalarKind, ScalarCodec>> = {
-  string: { decode: text("string"), zero: "", structLike: false },
+  string: { decode: text, zero: "", structLike: false },
   bool: { decode: flag, zero: false, structLike: false },
   int32: { decode: integer("int32", -(2n ** 31n), 2n ** 31n - 1n), zero: 0, structLike: false },
   int64: { decode: integer("int64", -(2n ** 63n), 2n ** 63n - 1n), zero: 0, structLike: false },
@@ -43,21 +44,19 @@ export const scalarCodecs: Readonly<Record<ScalarKind, ScalarCodec>> = {
   duration: { decode: parsed(normalizeDuration), zero: "0s", structLike: true },
 };
 
-function text(goType: string): ScalarDecoder {
-  return (value, place) => {
-    if (typeof value === "string") return value;
-    throw wrongType(value, goType, place());
-  };
+function text(value: JsonValue, place: PlaceOf, goType = "string"): JsonValue {
+  if (typeof value === "string") return value;
+  throw wrongType(value, goType, place());
 }
 
-function flag(value: JsonValue, place: PlaceOf): JsonValue {
+function flag(value: JsonValue, place: PlaceOf, goType = "bool"): JsonValue {
   if (typeof value === "boolean") return value;
-  throw wrongType(value, "bool", place());
+  throw wrongType(value, goType, place());
 }
 
-function integer(goType: string, min: bigint, max: bigint): ScalarDecoder {
+function integer(plainType: string, min: bigint, max: bigint): ScalarDecoder {
   const [low, high] = [Number(min), Number(max)];
-  return (value, place) => {
+  return (value, place, goType = plainType) => {
     if (typeof value === "number") {
       if (Number.isSafeInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
       // Comparing number with BigInt is exact, so a double just above the limit does not pass.

@@ -175,7 +175,7 @@ describe("unknown fields", () => {
 describe("values of the wrong type", () => {
   const cases: readonly [type: string, input: JsonValue, message: string][] = [
     ["core/v1.Pod", [], "json: cannot unmarshal array into Go value of type v1.Pod"],
-    ["core/v1.Pod", { kind: 1 }, "json: cannot unmarshal number into Go struct field Pod.kind of type string"],
+    ["core/v1.Pod", { kind: 1 }, "json: cannot unmarshal number into Go struct field Pod.TypeMeta.kind of type string"],
     ["core/v1.Pod", { spec: "x" }, "json: cannot unmarshal string into Go struct field Pod.spec of type v1.PodSpec"],
     [
       "core/v1.Pod",

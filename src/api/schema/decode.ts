@@ -1,5 +1,7 @@
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../json.ts";
 import { DecodeTypeError, goStructName, goTypeOf, type PlaceSegment, placeOf, wrongType } from "./decode-error.ts";
+import { isEmptyCollection, keepGivenEmpty, noteGivenEmpty } from "./given-empty.ts";
+import { type DecodeAlternative, foremostError } from "./foremost-error.ts";
 import { type PlaceOf, scalarCodecs } from "./decode-scalar.ts";
 import type { Field, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
@@ -36,9 +38,25 @@ export function decodeTyped(
     const goPackage = goTypeOf(schema).split(".")[0] as string;
     throw wrongType(value, `${goPackage}.${options.kind}`, undefined);
   }
-  const object = structDecoder(schema).decode(value ?? {}, run) as JsonObject;
+  const object = decodeRoot(schema, value ?? {}, run);
   return { object, unknownFields: inDocumentOrder(run.unknown, value ?? {}).map(pathText) };
 }
+
+/** Fields are decoded as the type declares them; an error is then looked up in the order of the document. */
+function decodeRoot(schema: StructSchema, value: JsonObject, run: Run): JsonObject {
+  try {
+    return structDecoder(schema).decode(value, run) as JsonObject;
+  } catch (error) {
+    if (!(error instanceof DecodeTypeError)) throw error;
+    throw foremostError(schema, value, decodeAlternative) ?? error;
+  }
+}
+
+const decodeAlternative: DecodeAlternative = (alternative, value, segments) => {
+  const run = new Run(false);
+  run.segments.push(...segments);
+  new AlternativeDecoder(alternative).decode(value, run);
+};
 
 /**
  * Sorts places into the order in which a reader of the text meets them; those of a struct come after those of its known
@@ -97,6 +115,7 @@ interface FieldDecoder {
   /** Position among the fields of its struct. */
   readonly position: number;
   readonly segment: PlaceSegment;
+  readonly schema: Schema;
   readonly decoder: Decoder;
   /** Makes the value that is written when the field is absent; undefined if nothing is. */
   readonly absent: (() => JsonValue) | undefined;
@@ -168,9 +187,12 @@ class StructDecoder implements Decoder {
     for (const field of inOrder) {
       const given = value[field.name];
       if (given !== undefined) known++;
-      const result = given === undefined || given === null ? field.absent?.() : decodeField(field, given, run);
+      const isSet = given !== undefined && given !== null;
+      const result = isSet ? decodeField(field, given, run) : field.absent?.();
       if (result !== undefined) object[field.name] = result;
+      else if (isSet && isEmptyCollection(field.schema, given)) noteGivenEmpty(object, field.name);
     }
+    keepGivenEmpty(value, object);
     if (Object.keys(value).length !== known) this.#keepOrReport(value, object, run);
     return object;
   }
@@ -358,9 +380,14 @@ function decodeParts(value: JsonObject, { byName }: StructFields, run: Run): Jso
     const decoded = decodeField(byName.get(key) as FieldDecoder, given, run);
     if (decoded === given) continue;
     if (object === value) object = shallowCopy(value);
-    if (decoded === undefined) delete object[key];
-    else object[key] = decoded;
+    if (decoded !== undefined) {
+      object[key] = decoded;
+      continue;
+    }
+    delete object[key];
+    if (isEmptyCollection((byName.get(key) as FieldDecoder).schema, given)) noteGivenEmpty(object, key);
   }
+  if (object !== value) keepGivenEmpty(value, object);
   return object;
 }
 
@@ -369,7 +396,8 @@ function fieldDecoder(field: Field, position: number): FieldDecoder {
   return {
     name: field.name,
     position,
-    segment: { field: field.name },
+    segment: { field: field.name, ...(field.embeddedIn === undefined ? {} : { embeddedIn: field.embeddedIn }) },
+    schema: field.schema,
     decoder,
     absent: absentValue(field, decoder),
     omitsEmpty: field.omitEmpty && !field.pointer && !isStructLike(field.schema),

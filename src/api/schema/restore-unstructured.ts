@@ -1,7 +1,7 @@
 import { goInterfaceType } from "../go-text.ts";
 import { isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../json.ts";
 import { DecodeTypeError } from "./decode-error.ts";
-import type { ScalarKind, Schema, StructSchema } from "./schema.ts";
+import type { ScalarKind, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
 /**
  * Fits a document to a type as upstream does with the result of a strategic merge patch, which never passes through
@@ -23,7 +23,7 @@ function restore(schema: Schema, value: JsonValue): JsonValue {
     case "map":
       return restoreMap(schema.values, value);
     case "scalar":
-      return restoreScalar(schema.scalar, value);
+      return restoreScalar(schema, value);
   }
 }
 
@@ -52,13 +52,13 @@ const numberBits: Readonly<Partial<Record<ScalarKind, { readonly bits: number; r
   uint64: { bits: 64, signed: false },
 };
 
-function restoreScalar(scalar: ScalarKind, value: JsonValue): JsonValue {
+function restoreScalar({ scalar, goType = scalar }: ScalarSchema, value: JsonValue): JsonValue {
   const bits = numberBits[scalar];
   if (bits !== undefined) return restoreInteger(scalar, value, bits);
   if (scalar === "bool" && typeof value !== "boolean") throw unrecognized("bool");
   if (scalar === "string" && typeof value !== "string") {
     // Go could convert a whole number to a character, but the converter rejects it.
-    throw goInterfaceType(value) === "int64" ? cannotConvert("int64", "string") : unrecognized("string");
+    throw goInterfaceType(value) === "int64" ? cannotConvert("int64", goType) : unrecognized("string");
   }
   if (scalar === "bytes" && typeof value !== "string") {
     throw new DecodeTypeError(`cannot restore slice from ${goKind(value)}`);

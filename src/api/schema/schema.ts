@@ -36,6 +36,8 @@ export type ScalarKind =
 export interface ScalarSchema {
   readonly kind: "scalar";
   readonly scalar: ScalarKind;
+  /** Go's name of a named type, such as `v1.PodQOSClass`; absent for the plain ones. */
+  readonly goType?: string;
   /** Closed set of values. */
   readonly values?: readonly string[];
   /** Name by which documents call a type that has a JSON form of its own. */
@@ -46,11 +48,17 @@ export interface ScalarSchema {
 export interface ListSchema {
   readonly kind: "list";
   readonly items: Schema;
+  /** As for scalars. */
+  readonly goType?: string;
 }
 export interface MapSchema {
   readonly kind: "map";
   /** Keys are always text. */
   readonly values: Schema;
+  /** As for scalars. */
+  readonly goType?: string;
+  /** Go's name of the type of the keys; absent for plain text. */
+  readonly goKeyType?: string;
 }
 export interface StructSchema {
   readonly kind: "struct";
@@ -82,6 +90,8 @@ export interface Field {
   readonly number: number;
   /** True when the field came from an inline struct that is a nested message in protobuf (see protoInline). */
   readonly protoInlined: boolean;
+  /** Go's names of the inline structs that the field came from, outermost first. Absent means none. */
+  readonly embeddedIn?: readonly string[];
   /** True if absent and zero are different values. */
   readonly pointer: boolean;
   /** True if a zero or empty value is left out of JSON; otherwise it is written. */

@@ -1,3 +1,5 @@
+import { quoteTimeText } from "../go-time-quote.ts";
+
 /**
  * First difference between a layout and a text: the rest of the text, and the element of the layout that it does not
  * match.
@@ -36,15 +38,15 @@ export function timeErrorText(text: string, fraction: "" | ".000000"): string {
   for (const step of [...dateAndTime, fraction === "" ? anyFraction : exactFraction(fraction), zone]) {
     const result = step(rest);
     if (typeof result === "string") rest = result;
-    else if ("outOfRange" in result) return `parsing time ${quoted(text)}: ${result.outOfRange} out of range`;
+    else if ("outOfRange" in result) return `parsing time ${quoteTimeText(text)}: ${result.outOfRange} out of range`;
     else {
       const { rest: found, element } = result;
-      return `parsing time ${quoted(text)} as ${quoted(layout)}: cannot parse ${quoted(found)} as ${quoted(element)}`;
+      return `parsing time ${quoteTimeText(text)} as ${quoteTimeText(layout)}: cannot parse ${quoteTimeText(found)} as ${quoteTimeText(element)}`;
     }
   }
   // Every element matched: either text is left over, or the month has no such day.
-  const why = rest === "" ? "day out of range" : `extra text: ${quoted(rest)}`;
-  return `parsing time ${quoted(text)}: ${why}`;
+  const why = rest === "" ? "day out of range" : `extra text: ${quoteTimeText(rest)}`;
+  return `parsing time ${quoteTimeText(text)}: ${why}`;
 }
 
 function literal(element: string): Step {
@@ -74,8 +76,4 @@ function zone(rest: string): string | Mismatch | OutOfRange {
   if (whole === "") return { rest, element: "Z07:00" };
   if (Number(hours) > 23) return { outOfRange: "time zone offset hour" };
   return Number(minutes) > 59 ? { outOfRange: "time zone offset minute" } : rest.slice(whole.length);
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text);
 }

@@ -1,3 +1,4 @@
+import { shortened } from "../shortened.ts";
 import { timeErrorText } from "./time-error.ts";
 
 /** Zero of Go's time type, which means "not set" and is written as null. */
@@ -50,7 +51,7 @@ export function normalizeMicroTime(text: string): string | undefined {
 }
 
 function parseError(text: string, fraction: "" | ".000000"): Error {
-  return new Error(timeErrorText(text.slice(0, maxTimeLength), fraction));
+  return new Error(timeErrorText(shortened(text), fraction));
 }
 
 interface ClockTime {

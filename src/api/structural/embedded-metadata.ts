@@ -14,6 +14,8 @@ import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
 
 /** Stands in for the name of an embedded object, which may be missing. */
 const anyName = "fakename";
+/** Resources that are checked before others get their turn. */
+const resourcesPerStep = 100;
 
 export interface CoerceOptions {
   /** True if the object itself is a resource, whatever its schema says. */
@@ -134,40 +136,50 @@ function withoutZeroTime(metadata: JsonObject): JsonObject {
   return metadata;
 }
 
-/** Checks the type and the metadata of embedded resources. */
-export function validateEmbedded(
+/** Checks the type and the metadata of embedded resources. Yields now and then if there are many. */
+export function* validateEmbedded(
   value: JsonValue,
   schema: OpenApiSchema,
   { isResource = false, base = "" }: Pick<CoerceOptions, "isResource" | "base"> = {},
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const errors: FieldError[] = [];
-  validateNode(value, schema, base, isResource || isEmbedded(schema), errors);
+  const resources: Resource[] = [];
+  collectResources(value, schema, base, isResource || isEmbedded(schema), resources);
+  for (const [at, { object, path }] of resources.entries()) {
+    if ((at + 1) % resourcesPerStep === 0) yield;
+    if (errors.length >= fieldErrorsMax) break;
+    errors.push(...validateResource(object, path));
+  }
   return errors;
 }
 
-function validateNode(
+interface Resource {
+  readonly object: JsonObject;
+  readonly path: string;
+}
+
+function collectResources(
   value: JsonValue,
   schema: OpenApiSchema,
   path: string,
   isResource: boolean,
-  errors: FieldError[],
+  found: Resource[],
 ): void {
-  if (errors.length >= fieldErrorsMax) return;
+  if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return;
-    for (const [at, item] of value.entries()) validateNode(item, items, `${path}[${at}]`, isEmbedded(items), errors);
+    for (const [at, item] of value.entries()) collectResources(item, items, `${path}[${at}]`, isEmbedded(items), found);
     return;
   }
-  if (!isJsonObject(value)) return;
-  if (isResource) errors.push(...validateResource(value, path));
+  if (isResource) found.push({ object: value, path });
   const values = valuesOf(schema);
   for (const name of Object.keys(value)) {
     const property = schema.properties?.[name];
     const child = property ?? values;
     if (child === undefined) continue;
     const at = property === undefined ? `${path}[${name}]` : childPath(path, name);
-    validateNode(value[name] as JsonValue, child, at, isEmbedded(child), errors);
+    collectResources(value[name] as JsonValue, child, at, isEmbedded(child), found);
   }
 }
 

@@ -60,7 +60,8 @@ export class Findings {
   }
 }
 
-interface FindingsMark {
+/** A place among the findings. */
+export interface FindingsMark {
   readonly kept: number;
   readonly count: number;
 }

@@ -3,48 +3,64 @@ import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, sortedJ
 import { fieldErrorsMax } from "../validation/labels.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
 
+/** Items that are compared before others get their turn. */
+const itemsPerStep = 500;
+
 /** Reports whether a schema has lists that allow no duplicates. */
 export function hasUniqueLists(schema: OpenApiSchema): boolean {
-  return someSchema(schema, ({ "x-kubernetes-list-type": type }) => type === "set" || type === "map");
+  return someSchema(schema, isUnique);
 }
 
-/** Checks that sets contain no value twice, and keyed lists no key. */
-export function validateListTypes(object: JsonObject, schema: OpenApiSchema): FieldError[] {
+function isUnique({ "x-kubernetes-list-type": type }: OpenApiSchema): boolean {
+  return type === "set" || type === "map";
+}
+
+/** Checks that sets contain no value twice, and keyed lists no key. Yields now and then in long lists. */
+export function* validateListTypes(object: JsonObject, schema: OpenApiSchema): Generator<void, FieldError[]> {
   const errors: FieldError[] = [];
-  visit(object, schema, "", errors);
+  for (const list of uniqueListsOf(object, schema, "", [])) {
+    if (errors.length >= fieldErrorsMax) break;
+    errors.push(...(yield* problemsOf(list)));
+  }
   return errors;
 }
 
-function visit(value: JsonValue, schema: OpenApiSchema, path: string, errors: FieldError[]): void {
-  if (errors.length >= fieldErrorsMax) return;
+interface UniqueList {
+  readonly items: readonly JsonValue[];
+  readonly schema: OpenApiSchema;
+  readonly path: string;
+}
+
+function uniqueListsOf(value: JsonValue, schema: OpenApiSchema, path: string, found: UniqueList[]): UniqueList[] {
   if (Array.isArray(value)) {
-    const listType = schema["x-kubernetes-list-type"];
-    if (listType === "set") errors.push(...duplicates(value, path));
-    else if (listType === "map") errors.push(...keyProblems(value, schema, path));
-    if (schema.items === undefined) return;
-    for (const [at, item] of value.entries()) visit(item, schema.items, `${path}[${at}]`, errors);
-    return;
+    if (isUnique(schema)) found.push({ items: value, schema, path });
+    if (schema.items === undefined) return found;
+    for (const [at, item] of value.entries()) {
+      if (typeof item === "object") uniqueListsOf(item, schema.items, `${path}[${at}]`, found);
+    }
+    return found;
   }
-  if (!isJsonObject(value)) return;
+  if (!isJsonObject(value)) return found;
   const values = valuesOf(schema);
   for (const name of Object.keys(value)) {
     const field = value[name] as JsonValue;
     if (typeof field !== "object" || field === null) continue;
     const property = schema.properties?.[name];
-    if (property !== undefined) visit(field, property, path === "" ? name : `${path}.${name}`, errors);
-    else if (values !== undefined) visit(field, values, `${path}[${name}]`, errors);
+    if (property !== undefined) uniqueListsOf(field, property, path === "" ? name : `${path}.${name}`, found);
+    else if (values !== undefined) uniqueListsOf(field, values, `${path}[${name}]`, found);
   }
+  return found;
 }
 
-function keyProblems(list: readonly JsonValue[], schema: OpenApiSchema, path: string): FieldError[] {
-  const stranger = list.findIndex((item) => item !== null && !isJsonObject(item));
+function* problemsOf({ items, schema, path }: UniqueList): Generator<void, FieldError[]> {
+  if (schema["x-kubernetes-list-type"] === "set") return yield* duplicates(items, path, (item) => item);
+  const stranger = items.findIndex((item) => item !== null && !isJsonObject(item));
   if (stranger >= 0) {
     const text = "must be an object for an array of list-type map";
-    return [fieldError.invalid(`${path}[${stranger}]`, sortedJson(list[stranger] as JsonValue), text)];
+    return [fieldError.invalid(`${path}[${stranger}]`, sortedJson(items[stranger] as JsonValue), text)];
   }
   const names = schema["x-kubernetes-list-map-keys"] ?? [];
-  const keys = list.map((item) => keysOf(item as JsonObject | null, names));
-  return duplicates(keys, path);
+  return yield* duplicates(items, path, (item) => keysOf(item as JsonObject | null, names));
 }
 
 function keysOf(item: JsonObject | null, names: readonly string[]): JsonObject {
@@ -57,11 +73,17 @@ function keysOf(item: JsonObject | null, names: readonly string[]): JsonObject {
 }
 
 /** Reports the second occurrence of each value, and no further ones. */
-function duplicates(list: readonly JsonValue[], path: string): FieldError[] {
+function* duplicates(
+  list: readonly JsonValue[],
+  path: string,
+  valueOf: (item: JsonValue) => JsonValue,
+): Generator<void, FieldError[]> {
   if (list.length < 2) return [];
   const counts = new Map<string, number>();
   const errors: FieldError[] = [];
-  for (const [at, value] of list.entries()) {
+  for (const [at, item] of list.entries()) {
+    if ((at + 1) % itemsPerStep === 0) yield;
+    const value = valueOf(item);
     const key = identityOf(value);
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { fieldErrorText } from "../field-error.ts";
+import { type FieldError, fieldErrorText } from "../field-error.ts";
 import { cloneJson, type JsonObject } from "../json.ts";
+import { runToEnd } from "../testing.ts";
 import { StructuralSchema } from "./structural-schema.ts";
 
 const port = {
@@ -44,7 +45,11 @@ function objectWith(spec: JsonObject): JsonObject {
 }
 
 function texts(spec: JsonObject, old?: JsonObject): string[] {
-  return schema.validate(objectWith(spec), old && objectWith(old)).map(fieldErrorText);
+  return textsOf(schema.validate(objectWith(spec), old && objectWith(old)));
+}
+
+function textsOf(check: Generator<void, FieldError[]>): string[] {
+  return runToEnd(check).result.map(fieldErrorText);
 }
 
 test("undeclared fields are removed and reported, and those of the object itself stay", () => {
@@ -99,14 +104,12 @@ test("an update may leave what was wrong before", () => {
 
 test("keys of a list are there once", () => {
   const object = objectWith({ ports: [{ name: "a" }, { name: "b" }, { name: "a" }] });
-  expect(schema.validateListTypes(object).map(fieldErrorText)).toEqual([
-    'spec.ports[2]: Duplicate value: {"name":"a"}',
-  ]);
-  expect(schema.validateListTypes(object, object)).toEqual([]);
+  expect(textsOf(schema.validateListTypes(object))).toEqual(['spec.ports[2]: Duplicate value: {"name":"a"}']);
+  expect(textsOf(schema.validateListTypes(object, object))).toEqual([]);
 });
 
 test("a status is judged by its own part", () => {
-  expect(schema.validateStatus({ ready: 1 }, undefined).map(fieldErrorText)).toEqual([
+  expect(textsOf(schema.validateStatus({ ready: 1 }, undefined))).toEqual([
     'status.ready: Invalid value: "integer": ready in body must be of type boolean: "integer"',
   ]);
 });
@@ -115,7 +118,34 @@ test("alternatives of alternatives come to an end", () => {
   const anyOf = Array.from({ length: 300 }, (_, at) => ({ required: [`k${at}`] }));
   const items = { type: "object", "x-kubernetes-preserve-unknown-fields": true, anyOf };
   const hostile = new StructuralSchema({ type: "object", properties: { list: { type: "array", items } } });
-  expect(hostile.validate({ list: Array.from({ length: 5_000 }, () => ({})) }).map(fieldErrorText)).toEqual([
+  expect(textsOf(hostile.validate({ list: Array.from({ length: 5_000 }, () => ({})) }))).toEqual([
     '<nil>: Invalid value: "": validating the object against the schema takes too long',
   ]);
+});
+
+test("checks of large objects yield, and those of small ones do not", () => {
+  const resource = { type: "object", "x-kubernetes-embedded-resource": true, properties: { spec: { type: "string" } } };
+  const large = new StructuralSchema({
+    type: "object",
+    properties: {
+      names: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+      parts: { type: "object", additionalProperties: { anyOf: [{ required: ["b"] }, { required: ["a"] }] } },
+      resources: { type: "array", items: resource },
+    },
+  });
+  const objectOf = (size: number) => {
+    const each = <T>(make: (at: number) => T) => Array.from({ length: size }, (_, at) => make(at));
+    return {
+      names: each((at) => `n${at}`),
+      parts: Object.fromEntries(each((at) => [`p${at}`, { a: {} }])),
+      resources: each(() => ({ apiVersion: "v1", kind: "A", metadata: {} })),
+    };
+  };
+  const yieldsOf = (object: JsonObject) => [
+    runToEnd(large.validate(object)).yields,
+    runToEnd(large.validateListTypes(object)).yields,
+    runToEnd(large.validateEmbedded(object)).yields,
+  ];
+  expect(yieldsOf(objectOf(50))).toEqual([0, 0, 0]);
+  for (const yields of yieldsOf(objectOf(10_000))) expect(yields).toBeGreaterThanOrEqual(20);
 });

@@ -64,37 +64,38 @@ export class StructuralSchema {
   }
 
   /**
-   * Checks the values of an object.
+   * Checks the values of an object. This check and the following yield now and then if the object is large.
    * @param old the stored object of an update; errors of unchanged values are left out
    */
-  validate(object: JsonObject, old?: JsonObject): FieldError[] {
+  validate(object: JsonObject, old?: JsonObject): Generator<void, FieldError[]> {
     this.#validator ??= valueValidator(this.schema);
     if (old === undefined) return this.#validator.validate(object);
     return this.#validator.validate(object, { correlation: new Correlation(object, old, this.schema) });
   }
 
   /** Checks the values of a status alone; everything passes without a schema of the status. */
-  validateStatus(status: JsonValue, old: JsonValue | undefined): FieldError[] {
+  *validateStatus(status: JsonValue, old: JsonValue | undefined): Generator<void, FieldError[]> {
     const schema = this.schema.properties?.["status"];
     if (schema === undefined) return [];
     this.#statusValidator ??= valueValidator(schema);
     const base = { base: "status" };
-    if (old === undefined) return this.#statusValidator.validate(status, base);
-    return this.#statusValidator.validate(status, { ...base, correlation: new Correlation(status, old, schema) });
+    if (old === undefined) return yield* this.#statusValidator.validate(status, base);
+    const correlation = new Correlation(status, old, schema);
+    return yield* this.#statusValidator.validate(status, { ...base, correlation });
   }
 
   /** Checks the types and the metadata of embedded resources. */
-  validateEmbedded(object: JsonObject): FieldError[] {
+  *validateEmbedded(object: JsonObject): Generator<void, FieldError[]> {
     this.#hasEmbedded ??= hasEmbedded(this.schema);
-    return this.#hasEmbedded ? validateEmbedded(object, this.schema) : [];
+    return this.#hasEmbedded ? yield* validateEmbedded(object, this.schema) : [];
   }
 
   /** Checks that sets contain no value twice, and keyed lists no key. An update may keep existing duplicates. */
-  validateListTypes(object: JsonObject, old?: JsonObject): FieldError[] {
+  *validateListTypes(object: JsonObject, old?: JsonObject): Generator<void, FieldError[]> {
     this.#hasUniqueLists ??= hasUniqueLists(this.schema);
     if (!this.#hasUniqueLists) return [];
-    const errors = validateListTypes(object, this.schema);
+    const errors = yield* validateListTypes(object, this.schema);
     if (errors.length === 0 || old === undefined) return errors;
-    return validateListTypes(old, this.schema).length === 0 ? errors : [];
+    return (yield* validateListTypes(old, this.schema)).length === 0 ? errors : [];
   }
 }

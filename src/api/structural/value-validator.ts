@@ -5,24 +5,30 @@ import { equalJson, type JsonObject, type JsonValue } from "../json.ts";
 import { compilePattern, PatternError } from "../re2-pattern.ts";
 import { Correlation } from "./correlation.ts";
 import { allowedValues } from "./allowed-values.ts";
-import { Findings, invalidValue, pathBelow } from "./findings.ts";
+import { Findings, type FindingsMark, invalidValue, pathBelow } from "./findings.ts";
 import { isKnownFormat, textFormat } from "./formats.ts";
 import { isInteger, isWholeDouble, numberCheck } from "./number-checks.ts";
 import type { OpenApiSchema } from "./open-api-schema.ts";
+import { followedBy, type Sequence, type Steps, workThrough } from "./sequence.ts";
 
 /** Limit of the visits of values in one validation. Nested alternatives multiply them. */
 const visitsMax = 200_000;
 /** Number of characters that cost as much to match as one visit. */
 const charactersPerVisit = 32;
+/** Visits before others get their turn. Most objects have fewer values. */
+const visitsPerStep = 1_000;
 
 /** Checks values against one schema. Parts of the schema are compiled when a value first needs them. */
 export interface ValueValidator {
   /**
-   * Returns the errors of a value, in upstream's order; at most a hundred.
+   * Returns the errors of a value, in upstream's order; at most a hundred. Yields now and then in a large value.
    * @param correlation for an update: errors of unchanged values are left out
    * @param base path of the value, empty for an object itself
    */
-  validate(value: JsonValue, options?: { readonly correlation?: Correlation; readonly base?: string }): FieldError[];
+  validate(
+    value: JsonValue,
+    options?: { readonly correlation?: Correlation; readonly base?: string },
+  ): Generator<void, FieldError[]>;
 }
 
 export interface ValidatorOptions {
@@ -33,10 +39,11 @@ export interface ValidatorOptions {
 export function valueValidator(schema: OpenApiSchema, options: ValidatorOptions = {}): ValueValidator {
   const check = compile(schema, options);
   return {
-    validate(value, { correlation, base = "" } = {}) {
+    *validate(value, { correlation, base = "" } = {}) {
       const run = new Run(base);
       try {
-        visitCorrelated(check, value, run, correlation);
+        const steps = visitCorrelated(check, value, run, correlation);
+        if (steps !== undefined) yield* steps;
       } catch (error) {
         if (!(error instanceof TooManyVisits)) throw error;
         return [invalidValue(pathBelow(base, ""), "", error.message)];
@@ -59,6 +66,7 @@ class Run {
   readonly #base: string;
   readonly #path: string[] = [];
   #visits = 0;
+  #stepEnd = visitsPerStep;
 
   constructor(base: string) {
     this.#base = base;
@@ -67,6 +75,13 @@ class Run {
   spend(visits: number): void {
     this.#visits += visits;
     if (this.#visits > visitsMax) throw new TooManyVisits();
+  }
+
+  /** Reports, once for each step, that others should get their turn. */
+  get isDue(): boolean {
+    if (this.#visits < this.#stepEnd) return false;
+    this.#stepEnd = this.#visits + visitsPerStep;
+    return true;
   }
 
   get isAtRoot(): boolean {
@@ -111,31 +126,24 @@ class Run {
   reportUnplaced(messageOf: (path: string) => string): void {
     this.report(messageOf, (_, message) => invalidValue(pathBelow(this.#base, ""), "", message));
   }
-
-  /** Runs a check with findings of its own. */
-  apart(check: Check, value: JsonValue, countsOnly: boolean): Findings {
-    const around = this.findings;
-    this.findings = new Findings(countsOnly);
-    try {
-      check(value, this, undefined);
-      return this.findings;
-    } finally {
-      this.findings = around;
-    }
-  }
 }
 
-type Check = (value: JsonValue, run: Run, correlation: Correlation | undefined) => void;
+/** Checks a value. */
+type Check = (value: JsonValue, run: Run, correlation: Correlation | undefined) => Steps;
+/** Checks one aspect of a value without parts. */
+type ScalarCheck = (value: JsonValue, run: Run) => void;
 
 /** Checks a value, and drops its errors if the update has not changed it. */
-function visitCorrelated(check: Check, value: JsonValue, run: Run, correlation: Correlation | undefined): void {
-  if (correlation === undefined) {
-    check(value, run, undefined);
-    return;
-  }
+function visitCorrelated(check: Check, value: JsonValue, run: Run, correlation: Correlation | undefined): Steps {
+  if (correlation === undefined) return check(value, run, undefined);
   const mark = run.findings.mark();
-  check(value, run, correlation);
-  if (run.findings.count > mark.count && correlation.isUnchanged()) run.findings.forget(mark);
+  const steps = check(value, run, correlation);
+  const forget = () => forgetUnchanged(run, correlation, mark);
+  return steps === undefined ? forget() : followedBy(steps, forget);
+}
+
+function forgetUnchanged({ findings }: Run, correlation: Correlation, mark: FindingsMark): undefined {
+  if (findings.count > mark.count && correlation.isUnchanged()) findings.forget(mark);
 }
 
 function compile(schema: OpenApiSchema, options: ValidatorOptions): Check {
@@ -147,32 +155,18 @@ function compile(schema: OpenApiSchema, options: ValidatorOptions): Check {
   const checkText = textCheck(schema);
   const checkFormat = format === undefined ? undefined : formatCheck(format);
   const checkNumber = numberCheck({ ...schema, ...(format === undefined ? { format: "" } : {}) }, singleType);
-  const checkItems = itemsCheck(schema, options);
   const checkEnum = enumCheck(schema);
+  const checkItems = itemsCheck(schema, options, checkEnum);
   const checkFields = fieldsCheck(schema, options);
-  return (value, run, correlation) => {
-    run.spend(1);
+  const checkContent: Check = (value, run, correlation) => {
     const { findings } = run;
-    if (value === null) {
-      if (types.length > 0 && schema.nullable !== true) reportType(run, types.join(","), "null");
-      else findings.passed++;
-      checkEnum?.(value, run, correlation);
-      return;
-    }
-    // Two checks apply to every value, and the visit itself counts.
-    findings.passed += 3;
-    if (checkType !== undefined) {
-      findings.passed++;
-      checkType(value, run, correlation);
-    }
-    checkParts?.(value, run, correlation);
     findings.passed++;
     if (typeof value === "string") {
       findings.passed++;
-      checkText?.(value, run, correlation);
+      checkText?.(value, run);
       if (checkFormat !== undefined) {
         findings.passed++;
-        checkFormat(value, run, correlation);
+        checkFormat(value, run);
       }
     } else if (typeof value === "number" || typeof value === "bigint") {
       findings.passed += 2;
@@ -182,13 +176,34 @@ function compile(schema: OpenApiSchema, options: ValidatorOptions): Check {
       });
     } else if (Array.isArray(value)) {
       findings.passed += 2;
-      checkItems?.(value, run, correlation);
+      if (checkItems !== undefined) return checkItems(value, run, correlation);
     }
-    checkEnum?.(value, run, correlation);
-    if (typeof value === "object" && !Array.isArray(value)) {
+    checkEnum?.(value, run);
+    if (typeof value !== "object" || Array.isArray(value)) return undefined;
+    findings.passed++;
+    return checkFields(value, run, correlation);
+  };
+  const checkAll: Check = (value, run, correlation) => {
+    const steps = checkParts?.(value, run, undefined);
+    if (steps === undefined) return checkContent(value, run, correlation);
+    return followedBy(steps, () => checkContent(value, run, correlation));
+  };
+  return (value, run, correlation) => {
+    run.spend(1);
+    const { findings } = run;
+    if (value === null) {
+      if (types.length > 0 && schema.nullable !== true) reportType(run, types.join(","), "null");
+      else findings.passed++;
+      checkEnum?.(value, run);
+      return undefined;
+    }
+    // Two checks apply to every value, and the visit itself counts.
+    findings.passed += 3;
+    if (checkType !== undefined) {
       findings.passed++;
-      checkFields(value, run, correlation);
+      checkType(value, run);
     }
+    return (checkParts === undefined ? checkContent : checkAll)(value, run, correlation);
   };
 }
 
@@ -219,7 +234,7 @@ function typeOfValue(value: JsonValue): readonly [type: string, format: string] 
   }
 }
 
-function typeCheck(types: readonly string[], format: string | undefined): Check {
+function typeCheck(types: readonly string[], format: string | undefined): ScalarCheck {
   const wantsNumber = types.includes("number") || types.includes("integer");
   const expected = types.join(",");
   return (value, run) => {
@@ -247,7 +262,7 @@ function reportType(run: Run, expected: string, found: string): void {
   );
 }
 
-function textCheck({ maxLength, minLength, pattern }: OpenApiSchema): Check | undefined {
+function textCheck({ maxLength, minLength, pattern }: OpenApiSchema): ScalarCheck | undefined {
   if (maxLength === undefined && minLength === undefined && pattern === undefined) return undefined;
   const matches = pattern === undefined ? undefined : patternCheck(pattern);
   return (value, run) => {
@@ -280,7 +295,7 @@ function patternCheck(pattern: string): (text: string) => string | undefined {
   }
 }
 
-function formatCheck(format: string): Check | undefined {
+function formatCheck(format: string): ScalarCheck | undefined {
   const isValid = textFormat(format);
   if (isValid === undefined) return undefined;
   return (value, run) => {
@@ -291,7 +306,7 @@ function formatCheck(format: string): Check | undefined {
   };
 }
 
-function enumCheck({ enum: values }: OpenApiSchema): Check | undefined {
+function enumCheck({ enum: values }: OpenApiSchema): ScalarCheck | undefined {
   if (values === undefined || values.length === 0) return undefined;
   const allowed = allowedValues(values);
   return (value, run) => {
@@ -303,20 +318,16 @@ function enumCheck({ enum: values }: OpenApiSchema): Check | undefined {
   };
 }
 
-function itemsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check | undefined {
+/** @param checkEnum follows the checks of the items */
+function itemsCheck(
+  schema: OpenApiSchema,
+  options: ValidatorOptions,
+  checkEnum: ScalarCheck | undefined,
+): Check | undefined {
   const { items, minItems, maxItems, uniqueItems } = schema;
   if (items === undefined && minItems === undefined && maxItems === undefined && uniqueItems !== true) return undefined;
   let checkItem: Check | undefined;
-  return (value, run, correlation) => {
-    const list = value as readonly JsonValue[];
-    if (items !== undefined) {
-      checkItem ??= compile(items, options);
-      for (let at = 0; at < list.length; at++) {
-        run.enter(`[${at}]`);
-        visitCorrelated(checkItem, list[at] as JsonValue, run, correlation?.item(at));
-        run.leave();
-      }
-    }
+  const checkWhole = (list: JsonValue[], run: Run): undefined => {
     const size = list.length;
     if (minItems !== undefined && size < minItems) {
       run.reportInvalid(size, `should have at least ${minItems} items`);
@@ -328,6 +339,26 @@ function itemsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check | u
       );
     }
     if (uniqueItems === true && hasDuplicates(list, run)) run.reportInvalid(undefined, "shouldn't contain duplicates");
+    checkEnum?.(list, run);
+  };
+  return (value, run, correlation) => {
+    const list = value as JsonValue[];
+    if (items === undefined) return checkWhole(list, run);
+    checkItem ??= compile(items, options);
+    const check = checkItem;
+    const visits: Sequence = {
+      count: list.length,
+      begin(at) {
+        run.enter(`[${at}]`);
+        return visitCorrelated(check, list[at] as JsonValue, run, correlation?.item(at));
+      },
+      end() {
+        run.leave();
+        return false;
+      },
+      finish: () => checkWhole(list, run),
+    };
+    return workThrough(visits, run);
   };
 }
 
@@ -355,6 +386,17 @@ function fieldsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check {
   };
   const values = typeof additionalProperties === "object" ? additionalProperties : undefined;
   let checkValue: Check | undefined;
+  const checkRequired = (object: JsonObject, run: Run): undefined => {
+    for (const name of required) {
+      if (Object.hasOwn(object, name)) continue;
+      run.enter(`.${name}`);
+      run.report(
+        (path) => `${path} in body is required`,
+        (field) => fieldError.required(field),
+      );
+      run.leave();
+    }
+  };
   return (value, run, correlation) => {
     const object = value as JsonObject;
     const names = Object.keys(object);
@@ -368,67 +410,119 @@ function fieldsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check {
         (field) => fieldError.tooMany(field, size, maxProperties),
       );
     }
-    for (const name of names) {
-      const check = checkOf(name);
-      const { isAtRoot } = run;
-      if (check !== undefined) {
-        run.enter(isAtRoot ? name : `.${name}`);
-        const isTypeMeta = isAtRoot && (name === "kind" || name === "apiVersion");
-        visitCorrelated(check, object[name] as JsonValue, run, isTypeMeta ? undefined : correlation?.property(name));
+    const { isAtRoot } = run;
+    const visits: Sequence = {
+      count: size,
+      begin(at) {
+        const name = names[at] as string;
+        const declared = checkOf(name);
+        if (declared === undefined && values !== undefined) checkValue ??= compile(values, options);
+        const check = declared ?? checkValue;
+        if (check === undefined && additionalProperties === false) {
+          run.report(
+            (path) => `${path}.${name} in body is a forbidden property`,
+            (field, message) => invalidValue(field, name, message),
+          );
+        }
+        run.enter(isAtRoot && declared !== undefined ? name : `.${name}`);
+        if (check === undefined) return undefined;
+        const isTypeMeta = isAtRoot && (name === "kind" || name === "apiVersion") && declared !== undefined;
+        const below = isTypeMeta ? undefined : correlation?.property(name);
+        return visitCorrelated(check, object[name] as JsonValue, run, below);
+      },
+      end() {
         run.leave();
-      } else if (values !== undefined) {
-        checkValue ??= compile(values, options);
-        run.enter(`.${name}`);
-        visitCorrelated(checkValue, object[name] as JsonValue, run, correlation?.property(name));
-        run.leave();
-      } else if (additionalProperties === false) {
-        run.report(
-          (path) => `${path}.${name} in body is a forbidden property`,
-          (field, message) => invalidValue(field, name, message),
-        );
-      }
-    }
-    for (const name of required) {
-      if (Object.hasOwn(object, name)) continue;
-      run.enter(`.${name}`);
-      run.report(
-        (path) => `${path} in body is required`,
-        (field) => fieldError.required(field),
-      );
-      run.leave();
-    }
+        return false;
+      },
+      finish: () => checkRequired(object, run),
+    };
+    return workThrough(visits, run);
   };
 }
-
-type Parts = Readonly<Record<"anyOf" | "oneOf" | "allOf", readonly Check[]>> & { readonly not: Check | undefined };
 
 /** Compiles `anyOf` and its like; undefined if there are none. */
 function combinatorCheck(schema: OpenApiSchema, options: ValidatorOptions): Check | undefined {
   const { anyOf = [], oneOf = [], allOf = [], not } = schema;
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;
-  const all = (parts: readonly OpenApiSchema[]) => parts.map((part) => compile(part, options));
-  let parts: Parts | undefined;
+  const kinds = [
+    [anyOf, checkAnyOf],
+    [oneOf, checkOneOf],
+    [allOf, checkAllOf],
+    [not === undefined ? [] : [not], checkNot],
+  ] as const;
+  const present = kinds.filter(([parts]) => parts.length > 0);
+  let compiled: Check[] | undefined;
   return (value, run) => {
-    parts ??= { anyOf: all(anyOf), oneOf: all(oneOf), allOf: all(allOf), not: not && compile(not, options) };
-    if (parts.anyOf.length > 0) checkAnyOf(parts.anyOf, value, run);
-    if (parts.oneOf.length > 0) checkOneOf(parts.oneOf, value, run);
-    if (parts.allOf.length > 0) checkAllOf(parts.allOf, value, run);
-    if (parts.not !== undefined && run.apart(parts.not, value, true).count === 0) {
-      run.reportUnplaced((path) => `${quoteText(path)} must not validate the schema (not)`);
-    }
+    compiled ??= present.map(([parts, checkParts]): Check => {
+      const checks = parts.map((part) => compile(part, options));
+      return (one, ofRun) => checkParts(checks, one, ofRun);
+    });
+    const checks = compiled;
+    const [only] = checks;
+    if (checks.length === 1 && only !== undefined) return only(value, run, undefined);
+    return checkEach(checks, value, run, { judge: () => false, finish: () => undefined });
   };
 }
 
-function checkAllOf(checks: readonly Check[], value: JsonValue, run: Run): void {
+interface EachCheck {
+  /** Looks at what a check has found. @returns true to leave out the other checks */
+  judge(at: number): boolean;
+  finish(): Steps;
+}
+
+/** Runs several checks of one value. */
+function checkEach(checks: readonly Check[], value: JsonValue, run: Run, { judge, finish }: EachCheck): Steps {
+  const begin = (at: number) => (checks[at] as Check)(value, run, undefined);
+  return workThrough({ count: checks.length, begin, end: judge, finish }, run);
+}
+
+/** Runs several checks of one value, each with findings of its own. */
+function checkApart(
+  checks: readonly Check[],
+  value: JsonValue,
+  run: Run,
+  { judge, finish }: { readonly judge: (at: number, found: Findings) => boolean; readonly finish: () => Steps },
+): Steps {
+  const around = run.findings;
+  const alternatives: Sequence = {
+    count: checks.length,
+    begin(at) {
+      run.findings = new Findings(true);
+      return (checks[at] as Check)(value, run, undefined);
+    },
+    end(at) {
+      const found = run.findings;
+      run.findings = around;
+      return judge(at, found);
+    },
+    finish,
+  };
+  return workThrough(alternatives, run);
+}
+
+function checkNot(checks: readonly Check[], value: JsonValue, run: Run): Steps {
+  const judge = (_: number, found: Findings) => {
+    if (found.count === 0) run.reportUnplaced((path) => `${quoteText(path)} must not validate the schema (not)`);
+    return false;
+  };
+  return checkApart(checks, value, run, { judge, finish: () => undefined });
+}
+
+function checkAllOf(checks: readonly Check[], value: JsonValue, run: Run): Steps {
   let failed = 0;
-  for (const check of checks) {
-    const { count } = run.findings;
-    check(value, run, undefined);
+  let { count } = run.findings;
+  const judge = () => {
     if (run.findings.count > count) failed++;
-  }
-  if (failed === 0) return;
-  const none = failed === checks.length ? ". None validated" : "";
-  run.reportUnplaced((path) => `${quoteText(path)} must validate all the schemas (allOf)${none}`);
+    ({ count } = run.findings);
+    return false;
+  };
+  const finish = () => {
+    if (failed === 0) return undefined;
+    const none = failed === checks.length ? ". None validated" : "";
+    run.reportUnplaced((path) => `${quoteText(path)} must validate all the schemas (allOf)${none}`);
+    return undefined;
+  };
+  return checkEach(checks, value, run, { judge, finish });
 }
 
 interface Alternative {
@@ -441,41 +535,48 @@ function better(best: Alternative | undefined, check: Check, { passed }: Finding
   return best === undefined || passed > best.passed ? { check, passed } : best;
 }
 
-function checkAnyOf(checks: readonly Check[], value: JsonValue, run: Run): void {
+function checkAnyOf(checks: readonly Check[], value: JsonValue, run: Run): Steps {
   let best: Alternative | undefined;
-  for (const check of checks) {
-    const result = run.apart(check, value, true);
-    if (result.count === 0) {
-      run.findings.passed += result.passed;
-      return;
-    }
-    best = better(best, check, result);
-  }
-  run.reportUnplaced((path) => `${quoteText(path)} must validate at least one schema (anyOf)`);
-  explain(best, value, run);
+  let fits = false;
+  const judge = (at: number, found: Findings) => {
+    fits = found.count === 0;
+    if (fits) run.findings.passed += found.passed;
+    else best = better(best, checks[at] as Check, found);
+    return fits;
+  };
+  const finish = () => {
+    if (fits) return undefined;
+    run.reportUnplaced((path) => `${quoteText(path)} must validate at least one schema (anyOf)`);
+    return explain(best, value, run);
+  };
+  return checkApart(checks, value, run, { judge, finish });
 }
 
-function checkOneOf(checks: readonly Check[], value: JsonValue, run: Run): void {
+function checkOneOf(checks: readonly Check[], value: JsonValue, run: Run): Steps {
   let best: Alternative | undefined;
   let fitting = 0;
   let passed = 0;
-  for (const check of checks) {
-    const result = run.apart(check, value, true);
-    if (result.count > 0) best = better(best, check, result);
-    else if (++fitting === 1) passed = result.passed;
-  }
-  if (fitting === 1) {
-    run.findings.passed += passed;
-    return;
-  }
-  const found = fitting === 0 ? "Found none valid" : `Found ${fitting} valid alternatives`;
-  run.reportUnplaced((path) => `${quoteText(path)} must validate one and only one schema (oneOf). ${found}`);
-  if (fitting === 0) explain(best, value, run);
+  const judge = (at: number, found: Findings) => {
+    if (found.count > 0) best = better(best, checks[at] as Check, found);
+    else if (++fitting === 1) ({ passed } = found);
+    return false;
+  };
+  const finish = () => {
+    if (fitting === 1) {
+      run.findings.passed += passed;
+      return undefined;
+    }
+    const found = fitting === 0 ? "Found none valid" : `Found ${fitting} valid alternatives`;
+    run.reportUnplaced((path) => `${quoteText(path)} must validate one and only one schema (oneOf). ${found}`);
+    return fitting === 0 ? explain(best, value, run) : undefined;
+  };
+  return checkApart(checks, value, run, { judge, finish });
 }
 
 /** Reports the errors of the alternative that explains best why none fits. */
-function explain(best: Alternative | undefined, value: JsonValue, run: Run): void {
-  if (best === undefined) return;
-  if (run.findings.isFull) run.findings.passed += best.passed;
-  else best.check(value, run, undefined);
+function explain(best: Alternative | undefined, value: JsonValue, run: Run): Steps {
+  if (best === undefined) return undefined;
+  if (!run.findings.isFull) return best.check(value, run, undefined);
+  run.findings.passed += best.passed;
+  return undefined;
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import internalTypes from "../scheme/generated/internal-types.json";
 import { objectOf } from "../json-reading.ts";
+import { givenEmptyFields } from "../schema/given-empty.ts";
 
 /** Type of the structs that upstream keeps in a separate internal form. */
 export type InternalType = keyof typeof internalTypes;
@@ -32,9 +33,19 @@ function structForm(value: JsonObject, type: string, owner: JsonObject, depth: n
     }
     const field = parseField(text);
     const source = field.isOwners ? owner : value;
-    form[field.name] = fieldForm(source[keyOf(source, field.key)], field.type, value, depth);
+    form[field.name] = fieldForm(givenValue(source, field), field.type, value, depth);
   }
   return form;
+}
+
+/** Returns the value of a field; an empty list or map where the request gave one. */
+function givenValue(source: JsonObject, { key, type }: { key: string; type: string }): JsonValue | undefined {
+  const value = source[keyIn(Object.keys(source), key)];
+  const isList = type.startsWith("[]");
+  if (value !== undefined || !(isList || type.startsWith("{}"))) return value;
+  const empty = [...givenEmptyFields(source)];
+  if (!empty.includes(keyIn(empty, key))) return undefined;
+  return isList ? [] : {};
 }
 
 /** Converts metadata: it has one form only, but Go writes the keys of labels and annotations in order. */
@@ -109,7 +120,7 @@ function parseField(text: string): { name: string; key: string; type: string; is
 }
 
 /** Returns the JSON key of a Go name. Unless the facts say otherwise, they differ only in case. */
-function keyOf(value: JsonObject, name: string): string {
+function keyIn(keys: readonly string[], name: string): string {
   const lower = name.toLowerCase();
-  return Object.keys(value).find((key) => key.toLowerCase() === lower) ?? name;
+  return keys.find((key) => key.toLowerCase() === lower) ?? name;
 }

@@ -1,3 +1,4 @@
+import { parseUrl, type Url, UrlError } from "../go-url.ts";
 import { type FieldError, fieldError } from "../field-error.ts";
 import type { JsonObject } from "../json.ts";
 import { isPresent, numberOf, objectOf, textOf } from "../json-reading.ts";
@@ -18,12 +19,13 @@ export function validateWebhookClient({ url, service }: JsonObject, field: strin
 
 /** Validates a URL, which may only name a server and a path: users, queries and fragments are not allowed. */
 export function validateWebhookUrl(text: string, field: string): FieldError[] {
-  const { scheme, user, host, query, fragment } = partsOf(text);
+  const { scheme, userinfo, host, query, fragment, problem } = partsOf(text);
+  if (problem !== undefined) return [fieldError.required(field, `url must be a valid URL: ${problem}${form}`)];
   const invalid = (part: string, problem: string) => fieldError.invalid(field, part, problem);
   return [
     ...(scheme === "https" ? [] : [invalid(scheme, `'https' is the only allowed URL scheme${form}`)]),
     ...(host === "" ? [invalid(host, `host must be specified${form}`)] : []),
-    ...(user === undefined ? [] : [invalid(user, "user information is not permitted in the URL")]),
+    ...(userinfo === undefined ? [] : [invalid(userinfo, "user information is not permitted in the URL")]),
     ...(fragment === "" ? [] : [invalid(fragment, "fragments are not permitted in the URL")]),
     ...(query === "" ? [] : [invalid(query, "query parameters are not permitted in the URL")]),
   ];
@@ -54,35 +56,16 @@ function validatePath(path: string, field: string): FieldError[] {
   return errors;
 }
 
-interface UrlParts {
-  readonly scheme: string;
-  /** Text before `@`; undefined without one. */
-  readonly user: string | undefined;
-  readonly host: string;
-  readonly query: string;
-  readonly fragment: string;
-}
+type UrlParts = Pick<Url, "scheme" | "userinfo" | "host" | "query" | "fragment"> & { readonly problem?: string };
 
-/** Splits a URL into its parts as written. A browser's parser would repair what must be rejected. */
+const noParts: UrlParts = { scheme: "", userinfo: undefined, host: "", query: "", fragment: "" };
+
+/** Returns the parts of a URL, or why it is none. */
 function partsOf(text: string): UrlParts {
-  const [beforeFragment, fragment] = splitAt(text, "#");
-  const [beforeQuery, query] = splitAt(beforeFragment, "?");
-  const colon = beforeQuery.indexOf(":");
-  const scheme =
-    colon > 0 && /^[A-Za-z][A-Za-z0-9+.-]*$/.test(beforeQuery.slice(0, colon)) ? beforeQuery.slice(0, colon) : "";
-  const rest = scheme === "" ? beforeQuery : beforeQuery.slice(colon + 1);
-  const [authority] = rest.startsWith("//") ? splitAt(rest.slice(2), "/") : [""];
-  const at = authority.lastIndexOf("@");
-  return {
-    scheme: scheme.toLowerCase(),
-    user: at < 0 ? undefined : authority.slice(0, at),
-    host: authority.slice(at + 1),
-    query,
-    fragment,
-  };
-}
-
-function splitAt(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+  try {
+    return parseUrl(text);
+  } catch (error) {
+    if (error instanceof UrlError) return { ...noParts, problem: error.message };
+    throw error;
+  }
 }

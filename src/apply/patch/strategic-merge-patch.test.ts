@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { StatusError } from "../../api/status.ts";
-import { samplePodSchema } from "./sample-schema.ts";
+import { sample, samplePodSchema } from "./sample-schema.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 import { cpuMs } from "../../../test/cpu-time.ts";
 
@@ -120,6 +120,17 @@ describe("a strategic merge patch", () => {
   });
 });
 
+test("a list or an object in a map cannot be merged: the type of a map says nothing about its entries", () => {
+  const documents: JsonObject = { volumes: { a: [1], b: { c: 1 } } };
+  const lists = sample.struct("Lists", { volumes: sample.map(sample.list(sample.scalar("int32"))) });
+  const text = "merging an object in json but data type is not struct, instead is: map";
+  expect(() => applyStrategicMergePatch(documents, { volumes: { a: [2] } }, lists)).toThrow(text);
+  expect(() => applyStrategicMergePatch(documents, { volumes: { b: { c: 2 } } }, lists)).toThrow(text);
+  expect(plain(applyStrategicMergePatch(documents, { volumes: { d: [2] } }, lists))).toMatchObject({
+    volumes: { d: [2] },
+  });
+});
+
 describe("a strategic merge patch is refused", () => {
   const base: JsonObject = { containers: [{ name: "a" }], strategy: { type: "x" }, overhead: { a: "1" } };
   const cases: readonly [string, JsonObject, number][] = [
@@ -136,6 +147,7 @@ describe("a strategic merge patch is refused", () => {
       500,
     ],
     ["with lists among objects", { containers: [[1]] }, 500],
+    ["with null among objects", { containers: [null] }, 500],
     ["with scalars among objects", { containers: ["a"] }, 500],
     ["with a deletion list that is no list", { "$deleteFromPrimitiveList/containers": {} }, 400],
   ];

@@ -59,6 +59,9 @@ function mergeField(original: JsonObject, key: string, value: JsonValue, schema:
     return;
   }
   const current = original[key];
+  if (schema?.kind === "map" && isMergeable(current, value)) {
+    throw status.unconverted("merging an object in json but data type is not struct, instead is: map");
+  }
   const place = placeOf(schema, key);
   if (isJsonObject(current) && isJsonObject(value) && !place.replaced) {
     original[key] = mergeObject(current, value, place.schema);
@@ -67,6 +70,11 @@ function mergeField(original: JsonObject, key: string, value: JsonValue, schema:
   } else {
     setCleaned(original, key, value);
   }
+}
+
+/** Reports whether both are objects, or both are lists: then upstream asks the type how it merges them. */
+function isMergeable(current: JsonValue | undefined, value: JsonValue): boolean {
+  return (isJsonObject(current) && isJsonObject(value)) || (Array.isArray(current) && Array.isArray(value));
 }
 
 interface Place {
@@ -183,6 +191,7 @@ function elementsAreObjects(original: JsonValue[], patch: JsonValue[]): boolean 
 
 function elementType(value: JsonValue): string {
   if (Array.isArray(value)) return "list";
+  if (value === null) return "nil";
   if (typeof value === "number") return Number.isInteger(value) ? "bigint" : "number";
   return typeof value;
 }

@@ -1,16 +1,13 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { runToEnd } from "../../api/testing.ts";
 import { nonStructuralCondition } from "./non-structural-schema.ts";
 
 function conditionOf(openAPIV3Schema: JsonObject, more: JsonObject = {}): unknown {
   const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }];
   const definition = { apiVersion: "v1", kind: "CustomResourceDefinition", metadata: {}, spec: { versions, ...more } };
-  const steps = nonStructuralCondition(definition as KubeObject);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return runToEnd(nonStructuralCondition(definition as KubeObject)).result;
 }
 
 test("a structural schema has no such condition", () => {

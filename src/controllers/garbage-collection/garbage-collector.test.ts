@@ -188,7 +188,7 @@ const step = fc.oneof(
   },
 );
 
-test("whatever is deleted and whenever the leader crashes, what remains is what the oracle says", async () => {
+test("the remaining objects are the oracle's, whenever the leader crashes", async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
     await using current = await World.open();
     const oracle = new Oracle();

@@ -51,7 +51,7 @@ export function startGarbageCollector(parts: GarbageCollectorParts): Disposable 
   return new GarbageCollector(parts).start();
 }
 
-/** What is to be done with one object, as this replica knows it. */
+/** The next write to one object, by the state of this replica. */
 interface Decision {
   readonly target: Target;
   readonly entry: Entry;
@@ -174,7 +174,7 @@ class GarbageCollector {
   async #attemptToDelete(key: Key): Promise<void> {
     await this.#turn();
     if (this.#decide(key) === undefined) return;
-    // What this replica knows may be old. An owner is absent only if the newest state does not have it.
+    // This replica's state may be old. An owner is absent only if the newest state does not have it.
     await this.#parts.store.readBarrier();
     // All that waited for the same barrier go on in the same turn.
     await this.#turn();

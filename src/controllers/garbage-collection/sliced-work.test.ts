@@ -20,7 +20,7 @@ test("computations run one after the other, and one that fails stops no other", 
   expect(said).toEqual(["a1", "a2", "b1", "b2", "b", "c1", "c2"]);
 });
 
-test("what is stopped computes nothing more", async () => {
+test("a stop ends the computation", async () => {
   let steps = 0;
   const work = new SlicedWork(() => {});
   work.add(function* () {

@@ -12,7 +12,7 @@ import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.t
  */
 export type OwnerState = "present" | "awaitsDependents" | "absent" | "unserved" | "unreadable" | "outOfReach";
 
-/** What is known of an object that may have to go. */
+/** An object that may have to go, with the facts that decide. */
 export interface Subject {
   readonly metadata: ObjectMeta;
   stateOf(owner: OwnerReference): OwnerState;

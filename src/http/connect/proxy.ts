@@ -135,7 +135,7 @@ function portNameOf(service: KubeObject, port: string): string {
   throw status.serviceUnavailable(`no service port ${port} found for service ${name}`);
 }
 
-/** A ready endpoint that has the port, by lot. @throws StatusError 503 when there is none */
+/** A ready endpoint that has the port, by lot. @throws StatusError 404 for a service without slices, 503 when none is ready */
 function endpointOf(
   { endpointSlices, randomInt }: ProxyParts,
   { request }: ConnectionCall,
@@ -143,9 +143,9 @@ function endpointOf(
   portName: string,
 ): { host: string; port: number } {
   const name = service.metadata.name ?? "";
-  const found = readyEndpoints(slicesOf(endpointSlices, request.namespace, name), portName).filter(({ host }) =>
-    isProxyableIp(host),
-  );
+  const slices = slicesOf(endpointSlices, request.namespace, name);
+  if (slices.length === 0) throw status.notFound({ group: "", resource: "services", name });
+  const found = readyEndpoints(slices, portName).filter(({ host }) => isProxyableIp(host));
   const chosen = found[randomInt(found.length)];
   if (chosen !== undefined) return chosen;
   throw status.serviceUnavailable(`no endpoints available for service ${JSON.stringify(request.name)}`);

@@ -39,16 +39,19 @@ export function discoveryRoute(catalog: ServedTypes, serverAddress: string): Rou
       return discoveryPaths(catalog);
     },
     handle: async (exchange) => {
-      if (!isGroupPath(exchange.info.path)) requireGet(exchange);
+      if (isRouted(segmentsOf(exchange))) requireGet(exchange);
       return respond(exchange, catalog, serverAddress, aggregated);
     },
   };
 }
 
-/** `/apis/<group>`, which upstream serves to every method. */
-function isGroupPath(path: string): boolean {
-  const segments = path.split("/").filter((segment) => segment !== "");
-  return segments.length === 2 && segments[0] === "apis";
+function segmentsOf({ info }: Exchange): readonly string[] {
+  return info.path.split("/").filter((segment) => segment !== "");
+}
+
+/** Reports whether upstream's router sees the path. `/apis` and `/apis/<group>` it serves to every method and in any type. */
+function isRouted(segments: readonly string[]): boolean {
+  return segments[0] === "api" || segments.length > 2;
 }
 
 /** Every discovery path, sorted as the catalog is. Each has a form with a trailing slash, which clients ask for too. */
@@ -68,7 +71,7 @@ function respond(
   serverAddress: string,
   aggregated: AggregatedDocuments,
 ): HttpResponse {
-  const segments = exchange.info.path.split("/").filter((segment) => segment !== "");
+  const segments = segmentsOf(exchange);
   const accept = header(exchange.request, "accept");
   const [root] = segments;
   if (segments.length === 1 && (root === "api" || root === "apis") && wantsAggregated(accept)) {
@@ -80,7 +83,7 @@ function respond(
   }
   const document = documentAt(segments, catalog, serverAddress);
   if (document === undefined) throw status.pathNotFound();
-  if (document["kind"] !== "APIGroup") refuseUnproduced(accept, producedTypes.documents);
+  if (isRouted(segments)) refuseUnproduced(accept, producedTypes.documents);
   const representation = negotiateDocument(accept, mediaTypes);
   const headers: [string, string][] = [["content-type", representation.mediaType]];
   if (segments.length === 1) headers.push(["vary", "Accept"]);

@@ -1,6 +1,6 @@
 import { toBytes } from "../../api/codec/byte-text.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
-import { reply, requireGet } from "../document-reply.ts";
+import { reply } from "../document-reply.ts";
 import { compare } from "./api-resource-list.ts";
 import type { Route } from "./discovery-route.ts";
 
@@ -8,8 +8,7 @@ import type { Route } from "./discovery-route.ts";
 export function indexRoute(servedPaths: () => readonly string[]): Route {
   return {
     paths: ["/", "/index.html"],
-    handle: async (exchange) => {
-      requireGet(exchange);
+    handle: async () => {
       const exact = servedPaths().filter((path) => !path.endsWith("/*") && (path === "/" || !path.endsWith("/")));
       const paths = [...new Set(exact)].sort(compare);
       return reply(toBytes(stringifyJson({ paths }, 2)), [["content-type", "application/json"]]);

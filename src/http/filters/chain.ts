@@ -11,6 +11,7 @@ import { auditId } from "./audit-id.ts";
 import { authentication } from "./authentication.ts";
 import { authorization } from "./authorization.ts";
 import { draining } from "./draining.ts";
+import { type FlowControlParts, flowControl } from "./flow-control.ts";
 import { errorAnswers } from "./errors.ts";
 import { type MaxInFlightOptions, maxInFlight } from "./max-in-flight.ts";
 import { requestDeadline } from "./request-deadline.ts";
@@ -28,6 +29,8 @@ export interface ChainOptions {
   readonly lifecycle?: Lifecycle | undefined;
   readonly requestTimeoutMs?: number | undefined;
   readonly maxInFlight?: MaxInFlightOptions | undefined;
+  /** Priority and fairness. It takes the place of the limits in `maxInFlight`, which then only counts. */
+  readonly flowControl?: Omit<FlowControlParts, "clock" | "requestTimeoutMs"> | undefined;
   readonly metrics?: RequestMetrics | undefined;
   readonly encodeStatus?: EncodeStatus | undefined;
   readonly newAuditId?: (() => string) | undefined;
@@ -45,21 +48,20 @@ export function buildChain(
   handler: Handler,
 ): (request: IncomingRequest) => Promise<HttpResponse> {
   const { clock, metrics, onRequest } = options;
-  const limits = options.maxInFlight ?? {};
-  const onChange = limits.onChange ?? metrics?.inFlight;
+  const requestTimeoutMs = options.requestTimeoutMs ?? requestTimeoutMsDefault;
+  const fairness = options.flowControl;
+  const limits = fairness === undefined ? (options.maxInFlight ?? {}) : { readOnly: 0, mutating: 0 };
+  const onChange = options.maxInFlight?.onChange ?? metrics?.inFlight;
 
   // On the way in, outermost first. These two lists are the only place where the order is decided.
   const filters: readonly Filter[] = [
     auditId(options.newAuditId ?? (() => crypto.randomUUID())),
     requestInfo,
     draining(options.lifecycle ?? new Lifecycle()),
-    requestDeadline({
-      clock,
-      timeoutMs: options.requestTimeoutMs ?? requestTimeoutMsDefault,
-      onLate: metrics?.endedLate,
-    }),
+    requestDeadline({ clock, timeoutMs: requestTimeoutMs, onLate: metrics?.endedLate }),
     authentication(options.authenticator),
     ...(options.afterAuthentication ?? []),
+    ...(fairness === undefined ? [] : [flowControl({ ...fairness, clock, requestTimeoutMs })]),
     maxInFlight({ ...limits, onChange }),
     authorization(options.authorizer),
   ];

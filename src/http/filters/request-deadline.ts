@@ -1,6 +1,6 @@
 import type { Clock } from "../../process/clock.ts";
-import { status } from "../../api/status.ts";
-import { parseGoDuration } from "../../api/go-duration.ts";
+import { status, TextError } from "../../api/status.ts";
+import { parseDuration } from "../../api/go-duration.ts";
 import type { Filter, HttpResponse } from "../../request/exchange.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { LateEnd } from "./request-metrics.ts";
@@ -30,7 +30,7 @@ export function requestDeadline({ clock, timeoutMs, onLate }: RequestDeadlineOpt
       const deadline = {
         endMs: clock.nowMs() + limitMs,
         expire() {
-          const error = status.timeout("request did not complete within the allotted timeout");
+          const error = timeoutError();
           exchange.isTerminated = true;
           reject(error);
           exchange.request.abort?.(error);
@@ -59,11 +59,18 @@ export function requestDeadline({ clock, timeoutMs, onLate }: RequestDeadlineOpt
 function askedMs(query: Query): number | undefined {
   const text = queryValue(query, "timeout");
   if (text === "") return undefined;
-  const nanoseconds = parseGoDuration(text);
-  if (nanoseconds === undefined) {
-    throw status.badRequest(
-      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`,
-    );
+  let nanoseconds: bigint;
+  try {
+    nanoseconds = parseDuration(text);
+  } catch (error) {
+    throw status.badRequest(`invalid timeout specified in the request URL - ${(error as Error).message}`);
   }
   return nanoseconds > 0n ? Number(nanoseconds) / 1e6 : undefined;
+}
+
+/** Upstream's answer outside of negotiation: a Status without its type, which goes out as text. */
+function timeoutError(): TextError {
+  const { status: value } = status.timeout("request did not complete within the allotted timeout");
+  const { kind: _kind, apiVersion: _apiVersion, ...untyped } = value;
+  return new TextError(504, `${JSON.stringify(untyped)}\n`);
 }

@@ -22,7 +22,7 @@ import type { Representation } from "../../api/codec/representation.ts";
 import { baseMediaType } from "../decode-body.ts";
 import { authorizeCreate } from "./authorize-create.ts";
 import type { ResourceCall } from "./endpoint.ts";
-import { typedObject } from "./object-body.ts";
+import { typedObject, repeatedKeysError } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
 import { throughView } from "./through-view.ts";
@@ -102,7 +102,9 @@ export async function apply(
     const isCustomScale = view !== undefined && info.form.kind === "structural";
     if (isCustomScale && outcome.object !== undefined) refuseCustomScale(document, version);
     if (repeated.length > 0 && fieldValidation === "Strict") {
-      throw status.badRequest(`error strict decoding YAML: ${repeatedKeysText(repeated)}`);
+      throw status.badRequest(
+        `error strict decoding YAML: error converting YAML to JSON: ${repeatedKeysError(repeated).join()}`,
+      );
     }
     if (fieldValidation === "Warn") exchange.warnings.push(...repeated);
     const object = typed(outcome, live, target);
@@ -224,7 +226,3 @@ function firstObject(bytes: Uint8Array): Uint8Array {
 }
 
 const [openingBrace, closingBrace, quote, backslash] = [0x7b, 0x7d, 0x22, 0x5c];
-
-function repeatedKeysText(lines: readonly string[]): string {
-  return `error converting YAML to JSON: yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join("\n")}`;
-}

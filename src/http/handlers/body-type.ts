@@ -65,7 +65,7 @@ export function refuseOtherType(
   const refusal = (why: string) => cannotHandle({ group, version, kind }, gvk.kind, why);
   const wanted = goType(internal);
   const isFormer = kind === gvk.kind && formerKinds.get(apiVersion)?.includes(kind) === true;
-  const found = isFormer ? wanted : internalTypeOf({ group, version, kind }, known);
+  const found = isFormer ? wanted : internalTypeOf({ group, version, kind }, gvk.group, known);
   if (found === undefined) {
     const name = JSON.stringify(kind);
     const registry = `is registered for version ${JSON.stringify(apiVersion)} in scheme "${schemeName}"`;
@@ -98,8 +98,22 @@ export function cannotHandle({ kind, version }: GroupVersionKind, expected: stri
   return status.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`);
 }
 
-/** Upstream's name of the type that stands for all versions of a kind; undefined for a kind that nobody knows. */
-function internalTypeOf(gvk: GroupVersionKind, known: KnownKinds): string | undefined {
+/** Groups that upstream serves from programs of their own, which know no kinds but those of the group. */
+const separateGroups: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
+
+function programOf(group: string): string {
+  return separateGroups.has(group) ? group : "";
+}
+
+/**
+ * Upstream's name of the type that stands for all versions of a kind.
+ * @param group of the kind that was expected
+ * @returns undefined for a kind that the program that serves the group does not know
+ */
+function internalTypeOf(gvk: GroupVersionKind, group: string, known: KnownKinds): string | undefined {
+  const isCoreMeta = gvk.group === "" && gvk.version === "v1" && metaKinds.has(gvk.kind);
+  if (isCoreMeta) return `v1.${gvk.kind}`;
+  if (programOf(gvk.group) !== programOf(group)) return undefined;
   for (const info of known.all()) {
     if (isOf(gvk, info)) {
       const internal = info.storedAs?.info ?? info;

@@ -5,7 +5,7 @@ import { prepareEntries } from "../../api/codec/prepare-entries.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import { ignoreReadErrorsOption } from "../../registry/delete-options.ts";
 import { selectionOf } from "../../registry/selection.ts";
-import { readDeleteOptions } from "./delete-options.ts";
+import { readDeleteOptions, warnAboutDelete } from "./delete-options.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readPage } from "./list.ts";
 import { parseListOptions } from "./list-options.ts";
@@ -25,6 +25,7 @@ export const deleteCollection: VerbHandler = async (call) => {
   const selection = selectionOf(info, request.namespace, request.name, listOptions);
   const page = await readPage(registry.cacher, parts.store, selection, listOptions);
   const context = writeContext(call, options);
+  warnAboutDelete(call, options);
   for (const { key } of page.entries) {
     if (exchange.request.signal.aborted) break;
     const name = key.slice(key.lastIndexOf("/") + 1);

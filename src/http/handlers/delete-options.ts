@@ -24,6 +24,11 @@ export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptio
   return deleteOptionsOf(values);
 }
 
+/** Warns about what the kind does with such options, also when there is nothing to delete. */
+export function warnAboutDelete({ strategy, exchange }: ResourceCall, options: DeleteOptions): void {
+  exchange.warnings.push(...(strategy.deleteWarnings?.(options) ?? []));
+}
+
 function fromBody(call: ResourceCall, bytes: Uint8Array): JsonObject {
   const { exchange, parts } = call;
   const schema = parts.typeSchema("meta/v1.DeleteOptions");

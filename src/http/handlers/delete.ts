@@ -5,7 +5,7 @@ import { contentTypeOf } from "../negotiate.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import { removeUnreadable } from "../../registry/unreadable.ts";
 import { annotateExchange, type HttpResponse } from "../../request/exchange.ts";
-import { readDeleteOptions } from "./delete-options.ts";
+import { readDeleteOptions, warnAboutDelete } from "./delete-options.ts";
 import { bytesReply, negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
@@ -16,6 +16,7 @@ export const remove: VerbHandler = async (call) => {
   const options = await readDeleteOptions(call);
   if (options.ignoreReadErrors === true) return removeWhatCannotBeRead(call, representation);
   const context = writeContext(call, options);
+  warnAboutDelete(call, options);
   const result = await registry.delete(request.namespace, request.name, options, context);
   if (result.answer.kind === "status") {
     const body = encodeStatus(result.answer.status, representation);

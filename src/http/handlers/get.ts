@@ -6,7 +6,7 @@ import { contentTypeOf } from "../negotiate.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import { prepareEntry } from "../../api/codec/prepare-entries.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
-import { parseResourceVersion } from "../../registry/resource-version.ts";
+import { parseResourceVersion, resourceVersionProblem } from "../../registry/resource-version.ts";
 import { queryValue } from "../../request/request-info.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, negotiateFor, objectNotFound, type ResourceCall, type VerbHandler } from "./endpoint.ts";
@@ -46,8 +46,5 @@ function parseGetVersion(text: string): number | undefined {
   if (text === "") return undefined;
   const version = parseResourceVersion(text);
   if (version !== undefined) return version;
-  const quoted = JSON.stringify(text);
-  throw status.unconverted(
-    `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`,
-  );
+  throw status.unconverted(resourceVersionProblem(text));
 }

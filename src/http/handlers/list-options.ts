@@ -3,7 +3,7 @@ import { everyField, type FieldSelector, parseFieldSelector } from "../../api/fi
 import { everyLabel, type LabelSelector, parseLabelSelector } from "../../api/label-selector.ts";
 import { refuseBadToken } from "../../registry/continue-token.ts";
 import { status } from "../../api/status.ts";
-import { parseResourceVersion } from "../../registry/resource-version.ts";
+import { parseResourceVersion, resourceVersionProblem } from "../../registry/resource-version.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import { queryInteger } from "../query-integer.ts";
 
@@ -109,9 +109,7 @@ function parseListVersion(text: string, watch: boolean): number | undefined {
   if (text === "") return undefined;
   const version = parseResourceVersion(text);
   if (version !== undefined) return version;
-  const fault = /^[0-9]+$/.test(text) ? "value out of range" : "invalid syntax";
-  const shown = JSON.stringify(text);
-  const why = `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${fault}`;
+  const why = resourceVersionProblem(text);
   throw watch ? status.unconverted(why) : status.badRequest(`invalid resource version: ${why}`);
 }
 

@@ -87,7 +87,8 @@ export async function readPage(
   const exact = match === "Exact" || (match === "" && limit > 0 && (resourceVersion ?? 0) > 0);
   if (!exact) {
     await cacher.whenFresh(() => waitForVersion(store, resourceVersion), resourceVersion === undefined);
-    return pageAt(cacher, selection, { limit });
+    // Upstream's cache answers reads of any version, and it knows no pages.
+    return pageAt(cacher, selection, { limit: resourceVersion === 0 ? 0 : limit });
   }
   return exactPage(cacher, store, selection, resourceVersion as number, limit);
 }
@@ -134,7 +135,7 @@ async function pageAt(
     prefix: key ?? prefix,
     isRequest: true,
     ...(start === undefined ? {} : { start }),
-    ...(limit > 0 ? { limit } : {}),
+    ...(limit > 0 && key === undefined ? { limit } : {}),
     ...(at === undefined ? {} : { at: toRevision(at) }),
     ...(onlyKey === undefined && matches === undefined
       ? {}

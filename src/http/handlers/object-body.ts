@@ -60,8 +60,9 @@ async function decodeObject(
   // The aliases of a YAML document are one value in several places.
   const isOwned = body.mediaType !== "application/yaml";
   const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, isOwned));
+  const lines = fieldValidation === "Strict" ? repeatedKeysError(body.duplicateLines) : body.duplicateLines;
   const problems = fieldProblems(unknownFields, body.duplicates);
-  reportFields(call, problems, fieldValidation, (why) => badType(expected.gvk, why));
+  reportFields(call, [...lines, ...problems], fieldValidation, (why) => badType(expected.gvk, why));
   refuseOtherCustomKind(document, object, expected);
   if (mayBeLarge) await nextTurn();
   return object;
@@ -107,6 +108,11 @@ function fieldProblems(unknown: readonly string[], duplicates: readonly string[]
     unknown.some((path) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`));
   const repeated = duplicates.filter((field) => !isUnknown(field));
   return [...unknown.map(unknownFieldText), ...repeated.map(duplicateFieldText)];
+}
+
+/** Joins the repeated keys of a YAML document into the one error that Go makes of them. */
+export function repeatedKeysError(lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [["yaml: unmarshal errors:", ...lines].join("\n  ")];
 }
 
 /** Warns of unknown and repeated fields, refuses them or lets them be. @throws what `refusal` makes of them, in Strict */

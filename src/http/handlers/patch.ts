@@ -1,3 +1,4 @@
+import { compareTexts } from "../../api/code-points.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { hasMoreValues, objectValuesMax, ordinaryBytesMax, ordinaryValuesMax } from "../../api/object-extent.ts";
@@ -83,7 +84,9 @@ export const patch: VerbHandler = async (call) => {
       }
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
-    const problems = [...own, ...unknownFields.map(unknownFieldText)];
+    // The result of a strategic merge patch is never a text with an order of its own, so upstream sorts its findings.
+    const unknown = patchType === "strategic" ? unknownFields.toSorted(compareTexts) : unknownFields;
+    const problems = [...own, ...unknown.map(unknownFieldText)];
     if (mayBeLarge) await nextTurn();
     reportFields(target, problems, fieldValidation, refusal);
     requireSameName(target, object);

@@ -46,7 +46,7 @@ function listComputed(call: ResourceRequestCall, computed: ComputedObjects): Htt
     kind: "reply",
     code: 200,
     headers: [["content-type", contentTypeOf(representation, false)]],
-    body: encodeList({ entries, revision }, info, representation, parts.clock.nowMs()),
+    body: encodeList({ entries }, info, representation, parts.clock.nowMs()),
   };
 }
 

@@ -32,6 +32,7 @@ export function resourceHandler(
   return (exchange) => {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
+    if (request.isAmbiguous) throw unservedPath(request.path, catalog);
     const answered = ask(exchange, request);
     if (answered !== undefined) return answered;
     return followedBy(catchUp?.(), () => {

@@ -1,4 +1,5 @@
 import { status } from "../../api/status.ts";
+import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Endpoint } from "../../registry/endpoint.ts";
@@ -28,10 +29,13 @@ const handlers = {
   patch,
   delete: remove,
   deletecollection: deleteCollection,
-  proxy: () => {
-    throw status.methodNotAllowed();
-  },
+  proxy: refuseMethod,
+  "": refuseMethod,
 } satisfies Record<Verb, VerbHandler>;
+
+function refuseMethod(): never {
+  throw status.methodNotAllowed();
+}
 
 /** Points in which the servers of built-in and of custom kinds differ. */
 export interface ServerRules {
@@ -53,6 +57,7 @@ export function serveResource(call: ResourceRequestCall, rules: ServerRules): Re
   if (request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
   if (!hasVerb(call)) throw status.methodNotAllowed();
   rules.refuseAccept?.(call, endpoint);
+  if (request.nameInPath) refuseName(request.name);
   noteDeprecation(call);
   if (isValuelessDryRun(request)) exchange.warnings.push(valuelessDryRunText);
   return answer(call, endpoint);
@@ -61,11 +66,18 @@ export function serveResource(call: ResourceRequestCall, rules: ServerRules): Re
 /** @throws StatusError 404 or 405 for a path that does not fit the scope of the resource */
 function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceRequest, info: ResourceInfo): void {
   const collectionVerb = verb === "list" || verb === "watch";
-  if (info.namespaced && namespace === "" && (nameInPath || !collectionVerb)) {
+  if (info.namespaced && namespace === "") {
     if (nameInPath || !info.verbs.includes("list")) throw status.resourceNotServed();
-    throw status.methodNotAllowed();
+    if (!collectionVerb) throw status.methodNotAllowed();
   }
   if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
+}
+
+/** @throws StatusError 400 for a name that no object can have */
+function refuseName(name: string): void {
+  const problems = pathSegmentProblems(name);
+  if (problems.length === 0) return;
+  throw status.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
 }
 
 const valuelessDryRunText =
@@ -89,9 +101,14 @@ function hasPath({ request: { verb, subresource, nameInPath, isWatchPath }, info
   return (nameInPath ? objectVerbs : collectionVerbs).some((each) => info.verbs.includes(each));
 }
 
-function hasVerb({ request, info }: ResourceRequestCall): boolean {
+function hasVerb({ exchange, request, info }: ResourceRequestCall): boolean {
+  if (request.verb === "" || (request.isWatchPath && !isReading(exchange.request.method))) return false;
   if (request.subresource === "") return info.verbs.includes(request.verb) && fitsPath(request);
   return info.subresources.get(request.subresource)?.verbs.includes(request.verb) ?? false;
+}
+
+function isReading(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handler> {

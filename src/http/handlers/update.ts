@@ -1,4 +1,5 @@
-import { cloneJson, type JsonObject } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { cloneDecoded } from "../../api/schema/given-empty.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { authorizeCreate } from "./authorize-create.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
@@ -20,7 +21,7 @@ export const update: VerbHandler = async (call) => {
   requireSameName(call, object);
   alignNamespace(call, object);
   const context = writeContext(call, options);
-  const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
+  const copy = () => cloneDecoded(object as unknown as JsonObject) as unknown as KubeObject;
   const { namespace, name, subresource } = request;
   if (strategy.allowCreateOnUpdate) {
     const make = () => toStoredVersion(copy(), info);

@@ -36,11 +36,14 @@ export const watch: VerbHandler = async (call) => {
       deadlineMs: parts.clock.nowMs() + durationMs,
       encoder,
       onInitialSent: () => {
+        call.exchange.onStateSent?.();
+        if (options.sendInitialEvents !== true) return;
         const seconds = (performance.now() - call.exchange.startedMs) / 1_000;
         parts.metrics?.watchListed(info, scopeOf(request), seconds);
       },
     });
   const run = async (sink: ByteSink): Promise<void> => {
+    if (isListForm(representation)) return;
     try {
       if (sendsInitialState(options)) await waitForVersion(parts.store, options.resourceVersion);
     } catch (error) {
@@ -67,6 +70,11 @@ function scopeOf({ name, namespace }: ResourceRequest): WatchScope {
 /** @throws TextError 403: upstream refuses watches over WebSocket without the header that browsers set */
 function requireOrigin(request: IncomingRequest): void {
   if (!URL.canParse(header(request, "origin") ?? "")) throw new TextError(403, "");
+}
+
+/** No event can be written as a list: such a watch ends without one. */
+function isListForm({ transform }: Representation): boolean {
+  return transform.kind === "partialMetadata" && transform.list;
 }
 
 /** Each event of a watch is one message: text in JSON, binary otherwise. */

@@ -69,12 +69,13 @@ export class ReceivedRequest implements IncomingRequest {
     const encoding = headerValues(this, "content-encoding").join(",").trim().toLowerCase();
     if (encoding !== "" && encoding !== "identity") throw encodedBody(encoding);
     const limit = this.#limits.bodyBytes;
-    const declared = Number(headerValues(this, "content-length")[0] ?? 0);
-    if (declared > limit) throw status.requestEntityTooLarge(limit);
     return this.#source === undefined ? emptyBody : this.#read(this.#source, limit);
   }
 
+  /** A body that is declared too long is read for a moment as well: a client that still writes would miss the refusal. */
   #read(source: Readable, limit: number): Promise<Uint8Array> {
+    const isTooLong = Number(headerValues(this, "content-length")[0] ?? 0) > limit;
+    const tooLarge = () => status.requestEntityTooLarge(limit);
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -89,12 +90,14 @@ export class ReceivedRequest implements IncomingRequest {
       source.resume();
       reject(error);
     };
-    const timer = setTimeout(() => fail(bodyTimeout()), this.#limits.bodyTimeoutMs);
+    const timer = isTooLong
+      ? setTimeout(() => fail(tooLarge()), this.#limits.lingerMs)
+      : setTimeout(() => fail(bodyTimeout()), this.#limits.bodyTimeoutMs);
     this.#stopReading = fail;
     source.on("data", (chunk: Buffer) => {
       bytes += chunk.byteLength;
-      if (bytes > limit) fail(status.requestEntityTooLarge(limit));
-      else chunks.push(chunk);
+      if (bytes > limit) fail(tooLarge());
+      else if (!isTooLong) chunks.push(chunk);
     });
     source.once("end", () => {
       finish();

@@ -10,6 +10,15 @@ import { publishedTopology, publishedUnion } from "./published-extensions.ts";
 export type KindsByType = ReadonlyMap<string, readonly GroupVersionKind[]>;
 
 const typeMetaProperties = ["apiVersion", "kind"] as const;
+/** Kinds whose documents do not name their type. */
+const untypedKinds: ReadonlySet<string> = new Set(["meta/v1.WatchEvent"]);
+/** Fields that upstream publishes without a description, and so as a reference alone. */
+const bareReferences: ReadonlySet<string> = new Set([
+  "networking/v1.IngressRule.http",
+  ...["additionalItems", "additionalProperties", "example", "externalDocs", "items", "not"].map(
+    (field) => `apiextensions/v1.JSONSchemaProps.${field}`,
+  ),
+]);
 
 /** Collects the definitions that a document refers to, each once. */
 export class Definitions {
@@ -78,7 +87,7 @@ export class Definitions {
   #struct(schema: StructSchema): JsonObject {
     const properties: JsonObject = {};
     const kinds = this.#kinds.get(schema.name);
-    if (schema.typeMeta === true || kinds !== undefined) {
+    if (schema.typeMeta === true || (kinds !== undefined && !untypedKinds.has(schema.name))) {
       for (const name of typeMetaProperties) {
         properties[name] = { ...described(descriptionOf("meta/v1.TypeMeta", name)), type: "string" };
       }
@@ -108,6 +117,7 @@ export class Definitions {
         ...publishedTopology(parent.name, field.name),
       };
     }
+    if (value["$ref"] !== undefined && bareReferences.has(`${parent.name}.${field.name}`)) return value;
     return {
       ...described(descriptionOf(parent.name, field.name)),
       ...(value["$ref"] === undefined ? value : { allOf: [value] }),

@@ -30,10 +30,10 @@ const customTypes = ["application/json", "application/yaml"];
 /** kubectl computes a three-way strategic patch only for kinds whose PATCH takes one. */
 const strategicMergePatch = "application/strategic-merge-patch+json";
 const patchTypes = [
-  "application/apply-patch+yaml",
   "application/json-patch+json",
   "application/merge-patch+json",
   strategicMergePatch,
+  "application/apply-patch+yaml",
 ];
 const pretty: QueryParameter = { name: "pretty", type: "string", description: "true: write the answer indented." };
 
@@ -44,7 +44,10 @@ export function* openApiV3Parts(
   resources: readonly ResourceInfo[],
 ): Generator<DocumentPart> {
   const { group, version } = groupVersion;
-  const kinds = kindsByType(resources, hasBuiltIn(resources) ? [{ group, versions: [version] }] : []);
+  const kinds = kindsByType(
+    [...resources, ...builtInResources(source.catalog)],
+    hasBuiltIn(resources) ? [{ group, versions: [version] }] : [],
+  );
   const operations = resources.map((info) => () => operationsOf(info, source.typeOf));
   if (hasBuiltIn(resources)) operations.push(() => [resourcesOperation(groupVersion, source.typeOf)]);
   yield* v3Parts(source, operations, kinds);
@@ -76,11 +79,18 @@ function builtInGroups(catalog: ServedTypes): CatalogGroup[] {
   });
 }
 
+/** Documents of a group define kinds of other groups, where objects contain them. */
+function builtInResources(catalog: ServedTypes): ResourceInfo[] {
+  return builtInGroups(catalog).flatMap(({ group, versions }) =>
+    versions.flatMap((version) => catalog.resources({ group, version })),
+  );
+}
+
 function* v3Parts(source: OpenApiSource, operations: OperationLists, kinds: KindsByType): Generator<DocumentPart> {
   const definitions = new Definitions("v3", kinds);
   yield { path: ["openapi"], value: "3.0.0" };
-  yield { path: ["info"], value: { title: "Kubernetes", version: "unversioned" } };
-  yield* pathParts(operations, v3PathParameter, (operation) =>
+  yield { path: ["info"], value: { title: "Kubernetes", version: source.version } };
+  yield* pathParts(operations, v3Parameter, (operation) =>
     v3Operation(operation, definitions, patchTypesOf(operation, source)),
   );
   for (const [name, value] of definitions.sorted()) yield { path: ["components", "schemas", name], value };
@@ -92,17 +102,44 @@ type OperationLists = readonly (() => readonly Operation[])[];
 
 function* pathParts(
   lists: OperationLists,
-  pathParameter: PathParameter,
+  writeParameter: (parameter: Parameter) => JsonObject,
   write: (operation: Operation) => JsonObject,
 ): Generator<DocumentPart> {
   for (const list of lists) {
-    for (const operations of Map.groupBy(list(), ({ path }) => path).values()) {
+    for (const operations of Map.groupBy(list().map(withPretty), ({ path }) => path).values()) {
       const [first] = operations as [Operation, ...Operation[]];
-      const item = pathItem(first, pathParameter);
-      for (const operation of operations) item[operation.method] = write(operation);
+      const shared = sharedParameters(operations);
+      const parameters = [
+        ...pathParameters(first),
+        ...shared.map((parameter) => ({ ...parameter, in: "query" }) as const),
+      ]
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+        .map(writeParameter);
+      const item: JsonObject = parameters.length === 0 ? {} : { parameters };
+      for (const operation of operations) {
+        const queryParameters = operation.queryParameters
+          .filter((parameter) => !shared.includes(parameter))
+          .sort((a, b) => (a.name < b.name ? -1 : 1));
+        item[operation.method] = write({ ...operation, queryParameters });
+      }
       yield { path: ["paths", first.path], value: item };
     }
   }
+}
+
+/** Documents about objects may be asked for indented; connections and discovery have no such form. */
+function withPretty(operation: Operation): Operation {
+  const { action, queryParameters } = operation;
+  if (action === undefined || action === "connect") return operation;
+  return { ...operation, queryParameters: [...queryParameters, pretty] };
+}
+
+/** Returns what every operation of a path takes; that belongs to the path. */
+function sharedParameters([first, ...others]: readonly Operation[]): readonly QueryParameter[] {
+  if (first === undefined) return [];
+  return first.queryParameters.filter((parameter) =>
+    others.every(({ queryParameters }) => queryParameters.includes(parameter)),
+  );
 }
 
 const securitySchemes: JsonObject = {
@@ -134,7 +171,7 @@ export function* openApiV2Parts(source: OpenApiSource): Generator<DocumentPart> 
   yield { path: ["info"], value: { title: "Kubernetes", version: source.version } };
   yield* pathParts(
     operations,
-    (name, description) => shared.refer(v2PathParameter(name, description)),
+    (parameter) => shared.refer(v2Parameter(parameter)),
     (operation) => v2Operation(operation, definitions, shared, patchTypesOf(operation, source)),
   );
   for (const [name, value] of definitions.sorted()) yield { path: ["definitions", name], value };
@@ -182,15 +219,19 @@ function sameKind(a: GroupVersionKind, b: GroupVersionKind): boolean {
   return a.group === b.group && a.version === b.version && a.kind === b.kind;
 }
 
-type PathParameter = (name: string, description: string) => JsonObject;
+/** A parameter of the path or of the query. */
+type Parameter = QueryParameter & { readonly in: "path" | "query" };
 
-/** The item of a path with the parameters that are part of the path. */
-function pathItem({ path, gvk }: Operation, pathParameter: PathParameter): JsonObject {
-  const parameters: JsonObject[] = [];
-  if (path.includes("{name}")) parameters.push(pathParameter("name", `name of the ${gvk?.kind ?? "object"}`));
-  if (path.includes("{namespace}")) parameters.push(pathParameter("namespace", "namespace of the object"));
-  if (path.includes("{path}")) parameters.push(pathParameter("path", "path behind the proxy"));
-  return parameters.length === 0 ? {} : { parameters };
+/** Returns the parameters that are part of the path. */
+function pathParameters({ path, gvk }: Operation): Parameter[] {
+  const texts = {
+    name: `name of the ${gvk?.kind ?? "object"}`,
+    namespace: "namespace of the object",
+    path: "path behind the proxy",
+  };
+  return Object.entries(texts).flatMap(([name, description]) =>
+    path.includes(`{${name}}`) ? [{ name, description, type: "string", in: "path" } as const] : [],
+  );
 }
 
 function common({ description, tag, id }: Operation): JsonObject {
@@ -242,22 +283,13 @@ function schemaOf({ response }: Operation, definitions: Definitions): JsonObject
   return response === "version" ? definitions.versionReference() : definitions.reference(response);
 }
 
-/** Documents about objects may be asked for indented; connections and discovery have no such form. */
-function parametersOf({ action, queryParameters }: Operation): readonly QueryParameter[] {
-  return action === undefined || action === "connect" ? queryParameters : [...queryParameters, pretty];
-}
-
 function v3Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   const content = contentOf(answerTypes(operation), schemaOf(operation, definitions));
   const codes = successCodes(operation).map(([code, description]) => [code, { description, content }] as const);
+  const parameters = operation.queryParameters.map((parameter) => v3Parameter({ ...parameter, in: "query" }));
   return {
     ...common(operation),
-    parameters: parametersOf(operation).map(({ name, type, description }) => ({
-      name,
-      in: "query",
-      description,
-      schema: { type, uniqueItems: true },
-    })),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...v3Body(operation, definitions, patches),
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },
     ...extensions(operation),
@@ -278,8 +310,9 @@ function contentOf(types: readonly string[], schema: JsonObject): JsonObject {
   return Object.fromEntries(types.map((type) => [type, { schema }]));
 }
 
-function v3PathParameter(name: string, description: string): JsonObject {
-  return { name, in: "path", description, required: true, schema: { type: "string", uniqueItems: true } };
+function v3Parameter({ name, in: place, description, type }: Parameter): JsonObject {
+  const required = place === "path" ? { required: true } : {};
+  return { name, in: place, description, ...required, schema: { type, uniqueItems: true } };
 }
 
 function v2Operation(
@@ -290,20 +323,15 @@ function v2Operation(
 ): JsonObject {
   const schema = schemaOf(operation, definitions);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
-  const parameters: JsonObject[] = parametersOf(operation).map(({ name, type, description }) => ({
-    name,
-    in: "query",
-    description,
-    type,
-    uniqueItems: true,
-  }));
+  const query = operation.queryParameters.map((parameter) => v2Parameter({ ...parameter, in: "query" }));
   const body = v2Body(operation, definitions);
+  const parameters = (body === undefined ? query : [body, ...query]).map((one) => shared.refer(one));
   return {
     ...common(operation),
-    consumes: operation.body === "patch" ? [...patches] : ["*/*"],
+    ...v2Consumes(operation, patches),
     produces: [...answerTypes(operation)],
     schemes: ["https"],
-    parameters: (body === undefined ? parameters : [body, ...parameters]).map((one) => shared.refer(one)),
+    ...(parameters.length === 0 ? {} : { parameters }),
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },
     ...extensions(operation),
   };
@@ -316,6 +344,13 @@ function v2Body({ body, action }: Operation, definitions: Definitions): JsonObje
   return { name: "body", in: "body", ...(required ? { required } : {}), schema };
 }
 
-function v2PathParameter(name: string, description: string): JsonObject {
-  return { name, in: "path", description, required: true, type: "string", uniqueItems: true };
+/** Returns the media types of the request. Upstream names those of the answer for discovery and the version. */
+function v2Consumes({ action, body, produces, response }: Operation, patches: readonly string[]): JsonObject {
+  if (action === undefined) return response === "text" ? {} : { consumes: [...(produces ?? responseTypes)] };
+  return { consumes: body === "patch" ? [...patches] : ["*/*"] };
+}
+
+function v2Parameter({ name, in: place, description, type }: Parameter): JsonObject {
+  const required = place === "path" ? { required: true } : {};
+  return { name, in: place, description, ...required, type, uniqueItems: true };
 }

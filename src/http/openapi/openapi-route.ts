@@ -1,6 +1,6 @@
 import type { Clock } from "../../process/clock.ts";
 import { parseAccept } from "../negotiate.ts";
-import { negotiateDocument, requireGet, taggedReply } from "../document-reply.ts";
+import { negotiateDocument, taggedReply } from "../document-reply.ts";
 import type { Route } from "../discovery/discovery-route.ts";
 import { type Exchange, header, type HttpResponse } from "../../request/exchange.ts";
 import { queryValue } from "../../request/request-info.ts";
@@ -31,7 +31,6 @@ export function openApiRoute(source: OpenApiSource, clock: Pick<Clock, "nowMs">)
       ];
     },
     handle: async (exchange) => {
-      requireGet(exchange);
       const documents = await load();
       const path = exchange.info.path.endsWith("/") ? exchange.info.path.slice(0, -1) : exchange.info.path;
       if (path === v2Path) return v2Reply(exchange, documents);

@@ -1,10 +1,11 @@
+import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateMutatingPolicy } from "./validation/admission-policy.ts";
 import { policyStrategy } from "./admission-policy.ts";
 import { defaultPolicyRule, mutatingPolicyCells } from "./admission-policy.ts";
 
 export const mutatingAdmissionPolicy = builtInKind("mutatingadmissionpolicies.admissionregistration.k8s.io", {
-  endpoint: stored({ ...policyStrategy, validate: validateMutatingPolicy }),
+  endpoint: stored({ ...policyStrategy, examine: examineInTurns(validateMutatingPolicy) }),
   table: { cells: mutatingPolicyCells },
   defaults: {
     "admissionregistration/v1.NamedRuleWithOperations": defaultPolicyRule,

@@ -43,6 +43,13 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ],
   [
     "webhooks[0].clientConfig.url",
+    "::g",
+    [
+      'webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "::g": missing protocol scheme; desired format: https://host[/path]',
+    ],
+  ],
+  [
+    "webhooks[0].clientConfig.url",
     "https://",
     ['webhooks[0].clientConfig.url: Invalid value: "": host must be specified; desired format: https://host[/path]'],
   ],

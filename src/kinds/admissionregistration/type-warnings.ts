@@ -1,7 +1,11 @@
 import { type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { NamedRuleWithOperations, ValidatingAdmissionPolicy } from "../../api/types/admissionregistration-v1.ts";
+import type {
+  NamedRuleWithOperations,
+  ValidatingAdmissionPolicy,
+  Variable,
+} from "../../api/types/admissionregistration-v1.ts";
 import {
   authorizerType,
   celTypes,
@@ -30,23 +34,41 @@ export interface ExpressionWarning {
 
 /**
  * Checks the expressions of a policy against the types of all kinds that it names without a wildcard. What is wrong
- * for a kind does not keep the policy from judging it.
+ * for a kind does not keep the policy from judging it. Yields between compilations.
  */
-export function typeWarnings({ spec = {} }: ValidatingAdmissionPolicy, served: ServedKinds): ExpressionWarning[] {
-  const kinds = kindsOf(spec.matchConstraints?.resourceRules ?? [], served);
+export function* typeWarnings(
+  { spec = {} }: ValidatingAdmissionPolicy,
+  served: ServedKinds,
+): Generator<void, ExpressionWarning[]> {
   const params = paramsType(spec.paramKind, served);
-  const check = (text: string, field: string): ExpressionWarning[] => {
-    const problems = kinds.flatMap((kind) => {
-      const environment = typedEnvironment(kind.type, params);
-      const problem = problemOf(text, spec.variables ?? [], environment);
-      return problem === undefined ? [] : [`${kind.name}: ${problem}\n`];
-    });
-    return problems.length === 0 ? [] : [{ fieldRef: field, warning: problems.join("\n") }];
-  };
-  return (spec.validations ?? []).flatMap(({ expression = "", messageExpression = "" }, at) => [
-    ...check(expression, `spec.validations[${at}].expression`),
-    ...(messageExpression === "" ? [] : check(messageExpression, `spec.validations[${at}].messageExpression`)),
-  ]);
+  const typings: KindTyping[] = [];
+  for (const { name, type } of kindsOf(spec.matchConstraints?.resourceRules ?? [], served)) {
+    typings.push({ name, composition: yield* compositionOf(spec.variables ?? [], typedEnvironment(type, params)) });
+  }
+  const warnings: ExpressionWarning[] = [];
+  for (const [at, { expression = "", messageExpression = "" }] of (spec.validations ?? []).entries()) {
+    const field = `spec.validations[${at}]`;
+    warnings.push(...(yield* warningsOf(expression, `${field}.expression`, typings)));
+    if (messageExpression === "") continue;
+    warnings.push(...(yield* warningsOf(messageExpression, `${field}.messageExpression`, typings)));
+  }
+  return warnings;
+}
+
+/** The environment of expressions about the objects of a kind. */
+interface KindTyping {
+  readonly name: string;
+  readonly composition: Composition;
+}
+
+function* warningsOf(text: string, field: string, kinds: readonly KindTyping[]): Generator<void, ExpressionWarning[]> {
+  const problems: string[] = [];
+  for (const { name, composition } of kinds) {
+    const problem = problemOf(text, composition);
+    if (problem !== undefined) problems.push(`${name}: ${problem}\n`);
+    yield;
+  }
+  return problems.length === 0 ? [] : [{ fieldRef: field, warning: problems.join("\n") }];
 }
 
 interface CheckedKind {
@@ -117,11 +139,7 @@ function typedEnvironment(object: ObjectType, params: ObjectType | "dynamic" | u
   });
 }
 
-function problemOf(
-  text: string,
-  variables: readonly { readonly name?: string; readonly expression?: string }[],
-  environment: Environment,
-): string | undefined {
+function* compositionOf(variables: readonly Variable[], environment: Environment): Generator<void, Composition> {
   const composition = new Composition(() => environment);
   for (const { name = "", expression = "" } of variables) {
     try {
@@ -129,7 +147,12 @@ function problemOf(
     } catch (error) {
       if (!(error instanceof ExpressionProblem)) throw error;
     }
+    yield;
   }
+  return composition;
+}
+
+function problemOf(text: string, composition: Composition): string | undefined {
   try {
     composition.compile(text, {}, "stored", []);
     return undefined;

@@ -1,26 +1,23 @@
 import type { ValidatingAdmissionPolicy } from "../../api/types/admissionregistration-v1.ts";
 import { statusStrategy } from "../../registry/default-strategy.ts";
+import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateValidatingPolicy, validateValidatingPolicyStatus } from "./validation/admission-policy.ts";
 import { policyStrategy } from "./admission-policy.ts";
 import { defaultPolicyRule, validatingPolicyCells } from "./admission-policy.ts";
 
-const strategy: Strategy<ValidatingAdmissionPolicy> = {
-  ...policyStrategy,
-  resetFields: ["status"],
-  validate: validateValidatingPolicy,
-};
+const rules: Strategy<ValidatingAdmissionPolicy> = { ...policyStrategy, resetFields: ["status"] };
 
 export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicies.admissionregistration.k8s.io", {
-  endpoint: stored(strategy),
+  endpoint: stored({ ...rules, examine: examineInTurns(validateValidatingPolicy) }),
   table: { cells: validatingPolicyCells },
   defaults: {
     "admissionregistration/v1.NamedRuleWithOperations": defaultPolicyRule,
   },
   subresources: {
     status: subresource({
-      ...statusStrategy(strategy, { keepsMetadata: true }),
+      ...statusStrategy(rules, { keepsMetadata: true }),
       validate: validateValidatingPolicyStatus,
     }),
   },

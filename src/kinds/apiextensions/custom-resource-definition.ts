@@ -1,8 +1,11 @@
-import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Examination, Strategy } from "../../registry/strategy.ts";
-import { runSliced } from "../../api/sliced.ts";
-import { validateDefinition, validateDefinitionStatus } from "./validation/custom-resource-definition.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { examineInTurns } from "../../registry/examine-in-turns.ts";
+import {
+  definitionNameProblems,
+  validateDefinition,
+  validateDefinitionStatus,
+} from "./validation/custom-resource-definition.ts";
 import { formatWarnings } from "./validation/format-warnings.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type {
@@ -23,11 +26,13 @@ const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
   ...defaultStrategy,
   ...definitionRules,
   resetFields: ["status"],
+  validateName: definitionNameProblems,
   prepareForCreate: recordStorageVersion,
   prepareForUpdate: recordStorageVersion,
-  examine: ({ object, old }) => runSliced(examineDefinition(object, old)),
+  examine: examineInTurns(validateDefinition),
   warnings: formatWarnings,
   markDeletion,
+  readsBeforeDelete: true,
 };
 
 const customResourceDefinitionStatusStrategy: Strategy<CustomResourceDefinition> = {
@@ -65,10 +70,6 @@ export const customResourceDefinition = builtInKind("customresourcedefinitions.a
     "apiextensions/v1.JSONSchemaPropsOrStringArray": { "": "A schema, or a list of names." },
   },
 });
-
-function* examineDefinition(definition: KubeObject, old: KubeObject | undefined): Generator<void, Examination> {
-  return { errors: yield* validateDefinition(definition, old), warnings: [] };
-}
 
 /** The status of a definition that has none. */
 export const emptyStatus: CustomResourceDefinitionStatus = {

@@ -1,7 +1,6 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
-import { pathSegmentProblems } from "../../api/validation/names.ts";
+import { apiServiceNameProblems, validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { APIService, APIServiceStatus } from "../../api/types/apiregistration-v1.ts";
@@ -12,7 +11,7 @@ const apiServiceStrategy: Strategy<APIService> = {
   allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
-  validateName: pathSegmentProblems,
+  validateName: apiServiceNameProblems,
   validate: validateApiService,
 };
 

@@ -25,8 +25,8 @@ const daemonSetStrategy: Strategy<DaemonSet> = {
     const changed = !equalJson(templateOf(object), templateOf(old));
     setTemplateGeneration(object, templateGenerationOf(old) + (changed ? 1 : 0));
   },
-  validate: validateDaemonSet,
-  validateUpdate: validateSelectorUpdate,
+  // Upstream compares the selectors before it validates the rest.
+  validate: (set, old) => [...(old === undefined ? [] : validateSelectorUpdate(set, old)), ...validateDaemonSet(set)],
   warnings: (set, old) =>
     old !== undefined && templateGenerationOf(set) === templateGenerationOf(old)
       ? []

@@ -1,3 +1,4 @@
+import { isGivenEmpty } from "../../api/schema/given-empty.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { HorizontalPodAutoscaler, HPAScalingRules, MetricSpec } from "../../api/types/autoscaling-v2.ts";
 import type { Strategy } from "../../registry/strategy.ts";
@@ -92,8 +93,15 @@ function defaultAutoscaler(autoscaler: HorizontalPodAutoscaler): void {
   if ((spec.metrics ?? []).length === 0) spec.metrics = [cloneJson(cpuMetric)];
   const { behavior } = spec;
   if (behavior === undefined) return;
-  behavior.scaleUp = { ...cloneJson(scaleUp), ...behavior.scaleUp };
-  behavior.scaleDown = { ...cloneJson(scaleDown), ...behavior.scaleDown };
+  behavior.scaleUp = rulesWithDefaults(behavior.scaleUp, scaleUp);
+  behavior.scaleDown = rulesWithDefaults(behavior.scaleDown, scaleDown);
+}
+
+/** An empty list of policies stays empty, and is refused later. */
+function rulesWithDefaults(given: HPAScalingRules = {}, defaults: HPAScalingRules): HPAScalingRules {
+  const rules = { ...cloneJson(defaults), ...given };
+  if (isGivenEmpty(given, "policies")) rules.policies = [];
+  return rules;
 }
 
 /** Sets the defaults that autoscaling/v1 has too. */

@@ -9,17 +9,13 @@ type Condition = certificatesV1.CertificateSigningRequestCondition;
 
 const plainStatusStrategy = statusStrategy(defaultStrategy);
 
-/** `certificatesigningrequests/x/approval`: only conditions change. */
+/** `certificatesigningrequests/x/approval`: of the status, only conditions change. */
 export const certificateApprovalStrategy: Strategy<SigningRequest> = {
   ...plainStatusStrategy,
   prepareForUpdate(request, old, nowMs) {
     plainStatusStrategy.prepareForUpdate(request, old, nowMs);
     const conditions = dated(conditionsOf(request), conditionsOf(old), formatTime(nowMs));
     const { conditions: _before, ...status } = old.status ?? {};
-    const { resourceVersion, managedFields } = request.metadata;
-    request.metadata = { ...old.metadata, ...(resourceVersion && { resourceVersion }) };
-    if (managedFields === undefined) delete request.metadata.managedFields;
-    else request.metadata.managedFields = managedFields;
     request.status = conditions.length === 0 ? status : { ...status, conditions };
   },
   validateUpdate: (request, old) => validateCertificateRequestStatus(request, old, "approval"),

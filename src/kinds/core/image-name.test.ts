@@ -34,6 +34,7 @@ test.each([
   `app@${digest}@${digest}`,
   "a".repeat(64),
   "x".repeat(300),
+  "x".repeat(248),
 ])("imageTagOf(%j) is empty: the name is malformed", (image) => {
   expect(imageTagOf(image)).toBe("");
 });

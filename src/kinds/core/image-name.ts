@@ -31,7 +31,9 @@ function splitDomain(name: string): { domain: string; path: string } {
   const slash = name.indexOf("/");
   const first = slash < 0 ? "" : name.slice(0, slash);
   const isHost = /[.:]/.test(first) || first === "localhost" || first.toLowerCase() !== first;
-  return isHost ? { domain: first, path: name.slice(slash + 1) } : { domain: "docker.io", path: name };
+  return isHost
+    ? { domain: first, path: name.slice(slash + 1) }
+    : { domain: "docker.io", path: slash < 0 ? `library/${name}` : name };
 }
 
 function isDigest(text: string): boolean {

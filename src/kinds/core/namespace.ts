@@ -31,6 +31,7 @@ const namespaceStrategy: Strategy<Namespace> = {
   },
   validate: validateNamespace,
   holdsDeletion: hasSpecFinalizers,
+  readsBeforeDelete: true,
   prepareForDelete(object) {
     delete object.metadata.deletionGracePeriodSeconds;
     object.status = { ...object.status, phase: "Terminating" };

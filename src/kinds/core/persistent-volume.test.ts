@@ -51,7 +51,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
     "spec.capacity",
     {},
-    ["spec.capacity: Required value", 'spec.capacity: Unsupported value: null: supported values: "storage"'],
+    ["spec.capacity: Required value", 'spec.capacity: Unsupported value: {}: supported values: "storage"'],
   ],
   [
     "spec.capacity",

@@ -5,6 +5,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import type { Binding, Pod, PodSpec } from "../../api/types/core-v1.ts";
 import { type Status, status, successStatus } from "../../api/status.ts";
 import { type Action, alreadyAdmitted } from "../../registry/action.ts";
+import { alreadyTracked } from "../../registry/field-ownership.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { setPodCondition } from "./pod-condition.ts";
@@ -22,11 +23,14 @@ export function podBinding({ pods, clock }: { readonly pods: Registry; readonly 
       const errors = validateTarget(body);
       if (errors.length > 0) throw status.unconverted(joined(errors));
       if (name === "") throw status.badRequest("Name parameter required.");
-      await pods.update(request.namespace, name, (pod) => bound(pod, body, formatTime(clock.nowMs())), request, {
+      const context = { ...request, version: pods.info };
+      await pods.update(request.namespace, name, (pod) => bound(pod, body, formatTime(clock.nowMs())), context, {
         strategy,
         subresource: "binding",
         reapplies: true,
         admission: alreadyAdmitted,
+        // Nobody owns what a binding sets.
+        tracker: alreadyTracked,
       });
       return successStatus();
     },

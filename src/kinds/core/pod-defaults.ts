@@ -72,13 +72,23 @@ function useContainerPortsOnHost({ ports = [] }: Container): void {
 function defaultPodResources(spec: PodSpec, resources: ResourceRequirements): void {
   const asked = resources.requests ?? {};
   const hugePages = [...podTotalOf(spec, "limits")].filter(
-    ([name]) => name.startsWith("hugepages-") && !Object.hasOwn(asked, name),
+    ([name]) => isHugePages(name) && !Object.hasOwn(asked, name),
   );
   if (hugePages.length > 0) addMissing(resources, "limits", textsOf(hugePages));
   if (resources.limits === undefined) return;
   const requests = [...podTotalOf(spec, "requests")].filter(([name]) => name === "cpu" || name === "memory");
   if (requests.length > 0) addMissing(resources, "requests", textsOf(requests));
-  addMissing(resources, "requests", Object.entries(resources.limits));
+  const limited = Object.entries(resources.limits).filter(([name]) => isPodResource(name));
+  addMissing(resources, "requests", limited);
+}
+
+/** Reports whether a pod as a whole can have an amount of the resource. */
+function isPodResource(name: string): boolean {
+  return name === "cpu" || name === "memory" || isHugePages(name);
+}
+
+function isHugePages(name: string): boolean {
+  return name.startsWith("hugepages-");
 }
 
 /**

@@ -62,12 +62,12 @@ export class InstanceValidator {
     const typeErrors = this.typeErrors(object);
     if (typeErrors.length > 0) return { errors: typeErrors, warnings: [] };
     const { schema, scale } = this.#kind;
-    const errors = schema.validate(object, old);
+    const errors = yield* schema.validate(object, old);
     yield;
     if (scale !== undefined) errors.push(...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale));
-    errors.push(...schema.validateEmbedded(object));
+    errors.push(...(yield* schema.validateEmbedded(object)));
     yield;
-    errors.push(...schema.validateListTypes(object, old));
+    errors.push(...(yield* schema.validateListTypes(object, old)));
     yield;
     return yield* this.#withRules(errors, metadataErrors, object, old);
   }
@@ -83,9 +83,9 @@ export class InstanceValidator {
     const { schema, scale } = this.#kind;
     const { status } = object;
     const errors = [
-      ...(status === undefined ? [] : schema.validateStatus(status, old["status"])),
+      ...(status === undefined ? [] : yield* schema.validateStatus(status, old["status"])),
       ...(scale === undefined ? [] : validateScaleStatus(object, scale)),
-      ...schema.validateListTypes(object, old),
+      ...(yield* schema.validateListTypes(object, old)),
     ];
     return yield* this.#withRules(errors, metadataErrors, object, old);
   }

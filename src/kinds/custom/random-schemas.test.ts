@@ -2,14 +2,13 @@ import { expect, test } from "bun:test";
 import { cloneJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StructuralSchema } from "../../api/structural/structural-schema.ts";
+import { runToEnd } from "../../api/testing.ts";
 import { validateDefinition } from "../apiextensions/validation/custom-resource-definition.ts";
 import { InstanceValidator } from "./instance-validation.ts";
 
 const schemasTried = 150;
 const instancesTried = 5;
 const depthMax = 4;
-/** Steps of one validation; a thousand small nodes take far fewer. */
-const stepsMax = 20_000;
 const names = ["a", "b", "spec", "status", "metadata", "kind", "__proto__", "constructor", "x.y"];
 const texts = ["", "a", "abc", "10s", "2024-01-01", "2024-01-01T00:00:00Z", "a@b.c", "1.2.3.4", "(", "x".repeat(70)];
 const types = ["object", "array", "string", "integer", "number", "boolean", "null", ""];
@@ -109,14 +108,6 @@ function definitionOf(openAPIV3Schema: JsonObject): KubeObject {
   } as unknown as KubeObject;
 }
 
-function finish<T>(steps: Generator<void, T>): T {
-  for (let count = 0; count < stepsMax; count++) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-  throw new Error("validation does not end");
-}
-
 test("random schemas and objects are judged without a crash", () => {
   const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 32);
   console.log(`replay: SEED=${seed} bun test src/kinds/custom/random-schemas.test.ts`);
@@ -124,7 +115,7 @@ test("random schemas and objects are judged without a crash", () => {
   for (let tried = 0; tried < schemasTried; tried++) {
     const json = randomSchema(random);
     const old = definitionOf(randomSchema(random));
-    finish(validateDefinition(definitionOf(json), random.chance(30) ? old : undefined));
+    runToEnd(validateDefinition(definitionOf(json), random.chance(30) ? old : undefined));
     const schema = new StructuralSchema(json);
     const validator = new InstanceValidator({ kind: "Widget", apiVersion: "example.com/v1", schema });
     for (let count = 0; count < instancesTried; count++) {
@@ -140,9 +131,9 @@ test("random schemas and objects are judged without a crash", () => {
       schema.applyDefaults(object);
       expect(object).toEqual(once);
       const before: JsonObject = cloneJson({ ...fields, ...head, [random.of(names)]: randomValue(random) });
-      finish(validator.validate({ object }));
-      finish(validator.validate({ object, old: before }));
-      finish(validator.validateStatus({ object, old: before }));
+      runToEnd(validator.validate({ object }));
+      runToEnd(validator.validate({ object, old: before }));
+      runToEnd(validator.validateStatus({ object, old: before }));
     }
   }
 });

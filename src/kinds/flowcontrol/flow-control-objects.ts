@@ -50,25 +50,6 @@ export const flowSchemas: readonly FlowControlObject[] = [
     }),
   ),
   suggested(
-    schema("endpoint-controller", "workload-high", 150, "ByUser", {
-      subjects: [
-        user("system:kube-controller-manager"),
-        serviceAccount("endpoint-controller"),
-        serviceAccount("endpointslicemirroring-controller"),
-      ],
-      resourceRules: [resourceRule(["get", "create", "update"], [""], ["endpoints"], {})],
-    }),
-  ),
-  suggested(
-    schema("workload-leader-election", "leader-election", 200, "ByUser", {
-      subjects: kubeSystemAccounts,
-      resourceRules: [
-        resourceRule(["get", "create", "update"], [""], ["endpoints", "configmaps"], {}),
-        resourceRule(["get", "create", "update"], ["coordination.k8s.io"], ["leases"], {}),
-      ],
-    }),
-  ),
-  suggested(
     schema("system-node-high", "node-high", 400, "ByUser", {
       subjects: [group("system:nodes")],
       resourceRules: [

@@ -57,13 +57,12 @@ export class NodePortAllocator {
 
   /**
    * Takes a free port; undefined when there is none left.
-   * @param dryRun only finds one
    * @param except ports that must not be it, as the same request has them already
    */
-  async takeAny(service: ServiceRef, dryRun: boolean, except: ReadonlySet<number>): Promise<number | undefined> {
+  async takeAny(service: ServiceRef, except: ReadonlySet<number>): Promise<number | undefined> {
     for (const port of portsToTry(this.#parts.range, this.#parts.randomInt)) {
       if (except.has(port) || this.#isTaken(port)) continue;
-      if (dryRun || (await this.#claim(port, service))) return port;
+      if (await this.#claim(port, service)) return port;
     }
     return undefined;
   }

@@ -6,6 +6,9 @@ import type { NodePortAllocator } from "./node-port-allocator.ts";
 import { allocatesNodePorts, needsHealthCheckPort, needsNodePort } from "./service.ts";
 import type { ServicePort, ServiceSpec } from "../../api/types/core-v1.ts";
 
+/** The port that a dry run answers with when the request names none; the default range ends below it. */
+const firstDryRunPort = 32_769;
+
 /** The ports of one attempt to write a Service: taken one by one, given back together when the attempt fails. */
 export class NodePortRequest {
   readonly #ports: NodePortAllocator;
@@ -112,8 +115,10 @@ export class NodePortRequest {
     return asked;
   }
 
-  #takeAny(): Promise<number | undefined> {
-    return this.#ports.takeAny(this.#service, this.#attempt.dryRun, this.#taken);
+  /** A dry run takes none and answers with a number that stands for one, as upstream does. */
+  async #takeAny(): Promise<number | undefined> {
+    if (this.#attempt.dryRun) return this.#taken.size === 0 ? firstDryRunPort : Math.max(...this.#taken) + 1;
+    return this.#ports.takeAny(this.#service, this.#taken);
   }
 }
 

@@ -231,6 +231,12 @@ export const flags = {
     value: "seconds",
     help: "watches end after one to two times this value",
   },
+  "enable-priority-and-fairness": {
+    type: "boolean",
+    default: true,
+    group: "Limits",
+    help: "share the requests in flight among flows, as FlowSchemas and PriorityLevelConfigurations say",
+  },
   "max-requests-inflight": {
     type: "integer",
     default: 400,

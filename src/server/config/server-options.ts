@@ -75,6 +75,8 @@ export interface ServerConfig {
   readonly serviceNodePortRange: string;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
+  /** The seats of priority and fairness; undefined for the plain limits below. */
+  readonly fairSeats: number | undefined;
   readonly maxRequestsInflight: number;
   readonly maxMutatingRequestsInflight: number;
   readonly verbosity: number;
@@ -125,6 +127,9 @@ export function resolveOptions(
   const authorization = authorizationOptionsOf(options);
   const membership = membershipOptionsOf(options, inMemory);
   const dataDir = inMemory ? undefined : resolve(options.dataDir ?? defaultDataDir(environment));
+  const maxRequestsInflight = options.maxRequestsInflight ?? flags["max-requests-inflight"].default;
+  const maxMutatingRequestsInflight =
+    options.maxMutatingRequestsInflight ?? flags["max-mutating-requests-inflight"].default;
   return {
     bindAddress: options.bindAddress ?? bindAddressOf(membership) ?? flags["bind-address"].default,
     securePort: options.securePort ?? flags["secure-port"].default,
@@ -159,8 +164,9 @@ export function resolveOptions(
     serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,
     requestTimeoutMs: options.requestTimeoutMs ?? flags["request-timeout"].default,
     minRequestTimeoutMs: options.minRequestTimeoutMs ?? flags["min-request-timeout"].default,
-    maxRequestsInflight: options.maxRequestsInflight ?? flags["max-requests-inflight"].default,
-    maxMutatingRequestsInflight: options.maxMutatingRequestsInflight ?? flags["max-mutating-requests-inflight"].default,
+    fairSeats: fairSeatsOf(options, maxRequestsInflight + maxMutatingRequestsInflight),
+    maxRequestsInflight,
+    maxMutatingRequestsInflight,
     verbosity: options.verbosity ?? flags.v.default,
     flagTexts: flagTexts(options),
     clock: options.clock ?? systemClock,
@@ -171,6 +177,16 @@ function admissionPluginsOf(options: ServerOptions): readonly PluginName[] {
   const chosen = chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []);
   const isDynamic = options.dynamicAdmission ?? flags["dynamic-admission"].default;
   return isDynamic ? chosen : chosen.filter((name) => !dynamicPlugins.has(name));
+}
+
+/** @throws StartupError if there are no seats to share */
+function fairSeatsOf(options: ServerOptions, seats: number): number | undefined {
+  if (!(options.enablePriorityAndFairness ?? flags["enable-priority-and-fairness"].default)) return undefined;
+  if (seats > 0) return seats;
+  throw new StartupError(
+    "--max-requests-inflight and --max-mutating-requests-inflight are both 0: give one of them a value above 0, or " +
+      "turn fairness off with --enable-priority-and-fairness=false",
+  );
 }
 
 /** @throws StartupError for a value that is neither a name nor an address */

@@ -45,7 +45,7 @@ export interface WatchOptions {
   /** Time at which the watch ends, in milliseconds since the epoch. */
   readonly deadlineMs: number;
   readonly encoder: FrameEncoder;
-  /** Called when the state is sent with which the watch began, and the bookmark behind it. */
+  /** Called when the state is sent with which the watch began. */
   readonly onInitialSent?: () => void;
 }
 
@@ -190,10 +190,10 @@ export class WindowWatcher implements CacheWatcher {
           ? this.#initialChunk(this.#initial)
           : this.#inBatches(this.#preparing, this.#initialBatch(this.#initial));
       if (chunk !== undefined || this.#blocked) return chunk;
+      if (this.#initial === undefined) this.#options.onInitialSent?.();
     }
     if (this.#initialBookmark) {
       this.#initialBookmark = false;
-      this.#options.onInitialSent?.();
       return { bytes: this.#options.encoder.bookmark(this.#after, true), events: 1 };
     }
     return this.#liveChunk() ?? this.#bookmark();

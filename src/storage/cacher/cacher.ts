@@ -66,7 +66,7 @@ export interface ListOptions {
 export interface ListPage {
   readonly entries: readonly Entry[];
   readonly revision: Revision;
-  /** `start` of the next page; undefined when nothing remains. */
+  /** `start` of the next page; undefined when nothing remains. What remains need not be selected. */
   readonly next: Key | undefined;
   /** Number of entries after this page. Present only with `next`, without a selection, and when it is known. */
   readonly remaining: number | undefined;
@@ -256,9 +256,8 @@ export class Cacher {
     let examined = 0;
     forEntries(tree, low, high, (entry) => {
       examined++;
-      if (select !== undefined && !select(entry)) return true;
       more = entries.length >= max;
-      if (!more) entries.push(entry);
+      if (!more && (select?.(entry) ?? true)) entries.push(entry);
       return !more;
     });
     this.#count(options, examined, entries.length);
@@ -291,8 +290,8 @@ export class Cacher {
       const read = await this.#gate.run(() => this.#store.scanAt(at, range));
       counts.historyRead += read.length;
       for (const entry of read) {
-        if (select !== undefined && !select(entry)) continue;
         if (entries.length >= max) return pageOf(entries, at, true);
+        if (!(select?.(entry) ?? true)) continue;
         entries.push(entry);
         counts.historyReturned++;
       }

@@ -22,7 +22,7 @@ import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { validateMatchConditions } from "./match-conditions.ts";
 import { PolicyExpressions } from "./policy-expressions.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateEach, validateEachInTurns } from "../../../api/validation/validate-each.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
 const matchPolicies = ["Equivalent", "Exact"];
@@ -40,11 +40,14 @@ const celReserved = new Set(
 
 type PolicySpec = ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec;
 
-/** Checks the fields and compiles the expressions. Expressions of `old` may use the additions of this release. */
-export function validateValidatingPolicy(
+/**
+ * Checks the fields and compiles the expressions. Expressions of `old` may use the additions of this release. Yields
+ * between expressions.
+ */
+export function* validateValidatingPolicy(
   { metadata, spec = {} }: ValidatingAdmissionPolicy,
   old?: ValidatingAdmissionPolicy,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const stored = old?.spec ?? {};
   const annotations = spec.auditAnnotations ?? [];
   const texts = [
@@ -57,9 +60,10 @@ export function validateValidatingPolicy(
     stored: textSet(texts),
   });
   return [
-    ...validateCommon(spec, stored, expressions),
-    ...validateValidations(spec.validations ?? [], annotations.length === 0, expressions),
-    ...validateAuditAnnotations(annotations, metadata.name ?? "", "spec.auditAnnotations", expressions),
+    ...validateConstraints(spec),
+    ...(yield* validateComposition(spec, stored, expressions)),
+    ...(yield* validateValidations(spec.validations ?? [], annotations.length === 0, expressions)),
+    ...(yield* validateAuditAnnotations(annotations, metadata.name ?? "", "spec.auditAnnotations", expressions)),
   ].slice(0, fieldErrorsMax);
 }
 
@@ -79,10 +83,10 @@ export function validateValidatingPolicyStatus({ status = {} }: ValidatingAdmiss
 }
 
 /** Does the same for a policy that changes objects. */
-export function validateMutatingPolicy(
+export function* validateMutatingPolicy(
   { spec = {} }: MutatingAdmissionPolicy,
   old?: MutatingAdmissionPolicy,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const stored = old?.spec ?? {};
   const mutations = spec.mutations ?? [];
   const expressions = new PolicyExpressions({
@@ -93,23 +97,24 @@ export function validateMutatingPolicy(
   return [
     ...validateConstraints(spec),
     ...validateMutableOperations(spec.matchConstraints, "spec.matchConstraints"),
-    ...validateComposition(spec, stored, expressions),
+    ...(yield* validateComposition(spec, stored, expressions)),
     ...(mutations.length === 0
       ? [fieldError.required("spec.mutations", "mutations must contain at least one item")]
       : []),
-    ...validateEach(mutations, (mutation, at) => validateMutation(mutation, `spec.mutations[${at}]`, expressions)),
+    ...(yield* validateEachInTurns(mutations, (mutation, at) =>
+      validateMutation(mutation, `spec.mutations[${at}]`, expressions),
+    )),
     ...validateRequiredChoice(spec.reinvocationPolicy, reinvocationPolicies, "spec.reinvocationPolicy"),
   ].slice(0, fieldErrorsMax);
-}
-
-function validateCommon(spec: PolicySpec, stored: PolicySpec, expressions: PolicyExpressions): FieldError[] {
-  return [...validateConstraints(spec), ...validateComposition(spec, stored, expressions)];
 }
 
 /** Checks which requests a policy is for. */
 function validateConstraints({ failurePolicy, paramKind, matchConstraints }: PolicySpec): FieldError[] {
   return [
-    ...validateRequiredChoice(failurePolicy, failurePolicies, "spec.failurePolicy"),
+    // An empty text is a choice that is not supported; only an unset one is missing.
+    ...(failurePolicy === ""
+      ? [fieldError.notSupported("spec.failurePolicy", failurePolicy, failurePolicies)]
+      : validateRequiredChoice(failurePolicy, failurePolicies, "spec.failurePolicy")),
     ...(paramKind === undefined ? [] : validateParamKind(paramKind, "spec.paramKind")),
     ...(matchConstraints === undefined
       ? [fieldError.required("spec.matchConstraints")]
@@ -123,16 +128,18 @@ function validateConstraints({ failurePolicy, paramKind, matchConstraints }: Pol
 }
 
 /** Checks the conditions and the variables, which later expressions use. */
-function validateComposition(
+function* validateComposition(
   { paramKind, matchConditions, variables = [] }: PolicySpec,
   stored: PolicySpec,
   expressions: PolicyExpressions,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const isUnchanged = equalJson(matchConditions, stored.matchConditions) && equalJson(paramKind, stored.paramKind);
   const options = { hasParams: paramKind !== undefined, stored: stored.matchConditions };
   return [
-    ...(isUnchanged ? [] : validateMatchConditions(matchConditions ?? [], "spec.matchConditions", options)),
-    ...validateEach(variables, (variable, at) => validateVariable(variable, `spec.variables[${at}]`, expressions)),
+    ...(isUnchanged ? [] : yield* validateMatchConditions(matchConditions ?? [], "spec.matchConditions", options)),
+    ...(yield* validateEachInTurns(variables, (variable, at) =>
+      validateVariable(variable, `spec.variables[${at}]`, expressions),
+    )),
   ];
 }
 
@@ -210,16 +217,16 @@ function requireExpression(text: string, field: string, what = "expression"): Fi
   return text.trim() === "" ? [fieldError.required(field, `${what} is not specified`)] : [];
 }
 
-function validateValidations(
+function* validateValidations(
   validations: readonly Validation[],
   isOnlyPart: boolean,
   expressions: PolicyExpressions,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   if (validations.length === 0 && isOnlyPart) {
     const text = "validations or auditAnnotations must contain at least one item";
     return [fieldError.required("spec.validations", text), fieldError.required("spec.auditAnnotations", text)];
   }
-  return validateEach(validations, (validation, at) =>
+  return yield* validateEachInTurns(validations, (validation, at) =>
     validateValidation(validation, `spec.validations[${at}]`, expressions),
   );
 }
@@ -251,12 +258,12 @@ function validateValidation(
 }
 
 /** A key is prefixed with the name of the policy. */
-function validateAuditAnnotations(
+function* validateAuditAnnotations(
   annotations: readonly AuditAnnotation[],
   policy: string,
   field: string,
   expressions: PolicyExpressions,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const errors: FieldError[] = [];
   if (annotations.length > auditAnnotationsMax) {
     const text = `must not have more than ${auditAnnotationsMax} auditAnnotations`;
@@ -272,6 +279,7 @@ function validateAuditAnnotations(
     errors.push(...validateValueExpression(valueExpression, path, expressions));
     if (seen.has(key)) errors.push(fieldError.duplicate(`${field}[${at}].key`, key));
     seen.add(key);
+    yield;
   }
   return errors;
 }

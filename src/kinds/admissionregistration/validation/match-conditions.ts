@@ -14,12 +14,12 @@ export interface MatchConditionOptions {
   readonly stored?: readonly MatchCondition[] | undefined;
 }
 
-/** Checks the expressions that must all be true before a webhook or policy is asked. */
-export function validateMatchConditions(
+/** Checks the expressions that must all be true before a webhook or policy is asked. Yields between them. */
+export function* validateMatchConditions(
   conditions: readonly MatchCondition[],
   field: string,
   { hasParams = false, stored = [] }: MatchConditionOptions = {},
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const errors = conditions.length > conditionsMax ? [fieldError.tooMany(field, conditions.length, conditionsMax)] : [];
   const known = new Set(stored.map(({ expression }) => expression));
   const seen = new Set<string>();
@@ -33,6 +33,7 @@ export function validateMatchConditions(
       errors.push(
         ...problemsOf(`${path}.expression`, text, () => compileTyped(text, environment, [celTypes.boolType])),
       );
+      yield;
     }
     if (name === "") {
       errors.push(fieldError.required(`${path}.name`));

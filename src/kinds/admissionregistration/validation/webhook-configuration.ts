@@ -30,11 +30,14 @@ const allSideEffects = ["None", "NoneOnDryRun", "Some", "Unknown"];
 const requiredText = `must specify one of ${reviewVersions.join(", ")}`;
 const timeoutSecondsMax = 30;
 
-/** Mutating and validating webhooks have the same rules. Values that an earlier release accepted may stay. */
-export function validateWebhookConfiguration(
+/**
+ * Mutating and validating webhooks have the same rules. Values that an earlier release accepted may stay. Yields between
+ * webhooks and their conditions.
+ */
+export function* validateWebhookConfiguration(
   { webhooks: hooks = [] }: WebhookConfiguration,
   old?: WebhookConfiguration,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const stored: readonly Webhook[] = old?.webhooks ?? [];
   const sideEffects = stored.every(({ sideEffects: effects }) => harmlessSideEffects.includes(effects ?? ""))
     ? harmlessSideEffects
@@ -47,7 +50,7 @@ export function validateWebhookConfiguration(
   for (const [at, hook] of hooks.entries()) {
     if (errors.length >= fieldErrorsMax) break;
     const { name = "" } = hook;
-    errors.push(...validateWebhook(hook, { sideEffects, stored: conditions }, `webhooks[${at}]`));
+    errors.push(...(yield* validateWebhook(hook, { sideEffects, stored: conditions }, `webhooks[${at}]`)));
     errors.push(
       ...validateReviewVersions(
         versionsOf(hook),
@@ -57,6 +60,7 @@ export function validateWebhookConfiguration(
     );
     if (needsUniqueNames && names.has(name)) errors.push(fieldError.duplicate(`webhooks[${at}].name`, name));
     if (name !== "") names.add(name);
+    yield;
   }
   return errors;
 }
@@ -71,7 +75,11 @@ interface WebhookRules {
   readonly stored: readonly MatchCondition[];
 }
 
-function validateWebhook(hook: Webhook, { sideEffects, stored }: WebhookRules, field: string): FieldError[] {
+function* validateWebhook(
+  hook: Webhook,
+  { sideEffects, stored }: WebhookRules,
+  field: string,
+): Generator<void, FieldError[]> {
   const { timeoutSeconds: timeout, sideEffects: effects } = hook;
   return [
     ...validateFullyQualifiedName(hook.name ?? "", `${field}.name`),
@@ -98,7 +106,7 @@ function validateWebhook(hook: Webhook, { sideEffects, stored }: WebhookRules, f
       `${field}.reinvocationPolicy`,
     ),
     ...validateWebhookClient(hook.clientConfig ?? {}, `${field}.clientConfig`),
-    ...validateMatchConditions(hook.matchConditions ?? [], `${field}.matchConditions`, { stored }),
+    ...(yield* validateMatchConditions(hook.matchConditions ?? [], `${field}.matchConditions`, { stored })),
   ];
 }
 

@@ -32,16 +32,15 @@ const scopes = ["Cluster", "Namespaced"];
  * @param old the stored definition of an update
  */
 export function* validateDefinition(definition: KubeObject, old?: KubeObject): Generator<void, FieldError[]> {
-  const { metadata, status } = definition as unknown as CustomResourceDefinition;
+  const { status } = definition as unknown as CustomResourceDefinition;
   const fresh = definitionSpecOf(definition);
   yield;
-  const { group, names } = fresh.spec;
+  const { group } = fresh.spec;
   const stored = old === undefined ? undefined : definitionSpecOf(old);
   const ratchets = stored === undefined ? allRequired : yield* ratchetsOf(schemasOf(stored));
   const check = new SpecCheck(fresh, stored, { ratchets, wasEstablished: isEstablished(old) });
   yield;
   return [
-    ...(old === undefined ? validateName(metadata.name ?? "", `${names.plural}.${group}`) : []),
     ...(yield* check.run()),
     ...(old === undefined || stored === undefined ? [] : validateChanges(fresh, stored, isEstablished(old))),
     ...validateCustomResourceNames(status?.acceptedNames ?? noNames, "status.acceptedNames"),
@@ -59,9 +58,11 @@ export function validateDefinitionStatus(definition: KubeObject): FieldError[] {
   return validateCustomResourceNames(status?.acceptedNames ?? noNames, "status.acceptedNames");
 }
 
-function validateName(name: string, required: string): FieldError[] {
-  if (name === "" || name === required) return [];
-  return [fieldError.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')];
+/** The name is that of the resource, so that each is defined once. */
+export function definitionNameProblems(name: string, definition: KubeObject): string[] {
+  const { group, names } = (definition as unknown as CustomResourceDefinition).spec;
+  const problems = dnsSubdomainProblems(name);
+  return name === `${names.plural}.${group}` ? problems : [...problems, 'must be spec.names.plural+"."+spec.group'];
 }
 
 /** Objects are stored under the group and the plural; once they can exist, their kind and scope stay too. */

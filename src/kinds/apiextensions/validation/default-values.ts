@@ -86,17 +86,17 @@ class DefaultsCheck {
     const path = `${place.path}.default`;
     const value = cloneJson(given);
     const metadataErrors = place.isMetadata
-      ? metadataProblems(value, path, place)
-      : this.#embeddedProblems(schema, value, path);
+      ? yield* metadataProblems(value, path, place)
+      : yield* this.#embeddedProblems(schema, value, path);
     this.errors.push(...metadataErrors);
     if (metadataErrors.some(({ message }) => !message.endsWith(unknownFieldsText))) return;
-    const errors = valueValidator(schema, { asDeclared: true }).validate(value, { base: path });
+    const errors = yield* valueValidator(schema, { asDeclared: true }).validate(value, { base: path });
     this.errors.push(...errors);
     if (errors.length === 0) yield* this.#rules(schema, value, path);
   }
 
   /** Checks the default of a node outside of metadata, which may bring embedded resources. */
-  #embeddedProblems(schema: OpenApiSchema, value: JsonValue, path: string): FieldError[] {
+  *#embeddedProblems(schema: OpenApiSchema, value: JsonValue, path: string): Generator<void, FieldError[]> {
     const isResource = this.#isResource(schema);
     const errors: FieldError[] = [];
     const pruned = cloneJson(value);
@@ -106,7 +106,7 @@ class DefaultsCheck {
     }
     const { error } = coerceMetadata(value, schema, { isResource, base: path });
     return error === undefined
-      ? [...errors, ...validateEmbedded(value, schema, { isResource, base: path })]
+      ? [...errors, ...(yield* validateEmbedded(value, schema, { isResource, base: path }))]
       : [...errors, error];
   }
 
@@ -125,12 +125,12 @@ class DefaultsCheck {
 const unknownFieldsText = "must not have unknown fields";
 
 /** Checks the default of a field of metadata, in an object around it. */
-function metadataProblems(value: JsonValue, path: string, { resource, steps }: Place): FieldError[] {
+function* metadataProblems(value: JsonValue, path: string, { resource, steps }: Place): Generator<void, FieldError[]> {
   const object = surround(cloneJson(value), steps);
   object["kind"] ??= "Validation";
   object["apiVersion"] ??= "validation/v1";
   const { error } = coerceMetadata(object, resource, { isResource: true });
-  const errors = error === undefined ? validateEmbedded(object, resource, { isResource: true }) : [error];
+  const errors = error === undefined ? yield* validateEmbedded(object, resource, { isResource: true }) : [error];
   if (errors.length === 0) return [];
   const texts = [...new Set(errors.map(fieldErrorText))];
   const shown = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;

@@ -4,6 +4,9 @@ import { compilePattern, PatternError } from "../../../api/re2-pattern.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "../../../api/structural/open-api-schema.ts";
 
+/** Nodes that are checked before others get their turn. */
+const nodesPerStep = 200;
+
 type Level = "root" | "item" | "field";
 
 /** Fields that keep a schema from being read as a structural one at all. */
@@ -46,12 +49,12 @@ function isSet(value: unknown): boolean {
 
 /**
  * Checks that a schema is structural: everything that it says about values, it says of values whose type is known. Yields
- * between patterns, each of which may take milliseconds to compile.
+ * now and then, and between patterns, each of which may take milliseconds to compile.
  */
 export function* validateStructural(root: OpenApiSchema, path: string): Generator<void, FieldError[]> {
   const errors: FieldError[] = [];
   const check = new StructuralCheck(errors);
-  check.node(root, "root", path);
+  yield* check.node(root, "root", path);
   yield;
   checkParts(root, root, path, path, errors);
   for (const [field, pattern] of check.patterns) {
@@ -69,23 +72,25 @@ class StructuralCheck {
   /** Path of each pattern, and the pattern. */
   readonly patterns: (readonly [field: string, pattern: string])[] = [];
   readonly #errors: FieldError[];
+  #nodes = 0;
 
   constructor(errors: FieldError[]) {
     this.#errors = errors;
   }
 
-  node(schema: OpenApiSchema, level: Level, path: string): void {
+  *node(schema: OpenApiSchema, level: Level, path: string): Generator<void> {
+    if (++this.#nodes % nodesPerStep === 0) yield;
     const { items, properties = {}, additionalProperties } = schema;
     if (schema.type === "array" && items === undefined) this.#require(`${path}.items`, "must be specified");
-    if (items !== undefined) this.node(items, "item", `${path}.items`);
+    if (items !== undefined) yield* this.node(items, "item", `${path}.items`);
     for (const [name, property] of Object.entries(properties)) {
-      this.node(property, "field", `${path}.properties[${name}]`);
+      yield* this.node(property, "field", `${path}.properties[${name}]`);
     }
     if (additionalProperties !== undefined && level === "root") {
       this.#forbid(`${path}.additionalProperties`, "must not be used at the root");
     }
     const values = valuesOf(schema);
-    if (values !== undefined) this.node(values, "field", `${path}.additionalProperties`);
+    if (values !== undefined) yield* this.node(values, "field", `${path}.additionalProperties`);
     this.#extensions(schema, path);
     this.#valueRules(schema, path, { anyOf: isIntOrString(schema), firstOfAllOf: startsWithIntOrString(schema) });
     this.#type(schema, level, path);

@@ -10,11 +10,17 @@ const statuses = ["True", "False", "Unknown"];
 
 const noSpec: APIServiceSpec = { groupPriorityMinimum: 0, versionPriority: 0 };
 
-export function validateApiService(apiService: APIService): FieldError[] {
-  const { spec = noSpec } = apiService;
+/** The name is that of the group version, so that each has one APIService at most. */
+export function apiServiceNameProblems(name: string, { spec = noSpec }: APIService): string[] {
+  const problems = pathSegmentProblems(name);
+  const required = `${spec.version ?? ""}.${spec.group ?? ""}`;
+  if (problems.length > 0 || name === required) return problems;
+  return [`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(required)}`];
+}
+
+export function validateApiService({ spec = noSpec }: APIService): FieldError[] {
   const { group = "", version = "", service } = spec;
   return [
-    ...validateNames(apiService, `${version}.${group}`),
     ...(group === "" && version !== "v1"
       ? [fieldError.required("spec.group", "only v1 may have an empty group and it better be legacy kube")]
       : []),
@@ -30,16 +36,6 @@ export function validateApiServiceStatus(service: APIService): FieldError[] {
   return (service.status?.conditions ?? []).flatMap(({ status = "" }, at) =>
     statuses.includes(status) ? [] : [fieldError.notSupported(`status.conditions[${at}].status`, status, statuses)],
   );
-}
-
-/** The name is that of the group version, so that each has one APIService at most. */
-function validateNames({ metadata }: APIService, required: string): FieldError[] {
-  const text = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(required)}`;
-  return (["generateName", "name"] as const).flatMap((field) => {
-    const { [field]: name = "" } = metadata;
-    const isRight = name === "" || name === required || pathSegmentProblems(name).length > 0;
-    return isRight ? [] : [fieldError.invalid(`metadata.${field}`, name, text)];
-  });
 }
 
 function validatePriority(priority: number, field: string, max: number): FieldError[] {

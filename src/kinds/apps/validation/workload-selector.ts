@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import { matchesLabels } from "../../../api/label-selector.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { PodTemplateSpec } from "../../../api/types/core-v1.ts";
@@ -24,29 +25,29 @@ export function validateSelectsTemplate(
   const parsed = labelSelectorOf(selector ?? undefined);
   // A selector that cannot be evaluated has errors of its own; without one nothing is selected.
   if (parsed === undefined) return [];
-  const labels = template?.metadata?.labels;
-  const selects = selector !== null && matchesLabels(parsed, labels ?? {});
-  return selects ? [] : [mismatch(labels, field)];
+  const selects = selector !== null && matchesLabels(parsed, template?.metadata?.labels ?? {});
+  return selects ? [] : [mismatch(template, field)];
 }
 
 /** The same for a selector that is a map of labels. */
 export function validateMapSelectsTemplate(selector: Labels, template: PodTemplateSpec, field: string): FieldError[] {
-  const labels = template.metadata?.labels;
-  const matches = Object.entries(selector).every(([key, value]) => hasLabel(labels ?? {}, key, value));
-  return matches ? [] : [mismatch(labels, field)];
+  const labels = template.metadata?.labels ?? {};
+  const matches = Object.entries(selector).every(([key, value]) => hasLabel(labels, key, value));
+  return matches ? [] : [mismatch(template, field)];
 }
 
 function hasLabel(labels: Labels, key: string, value: string): boolean {
   return Object.hasOwn(labels, key) && labels[key] === value;
 }
 
-function mismatch(labels: Labels | undefined, field: string): FieldError {
+function mismatch(template: PodTemplateSpec | undefined, field: string): FieldError {
+  const metadata = template?.metadata;
   const text = "`selector` does not match template `labels`";
-  return fieldError.invalid(`${field}.metadata.labels`, sortedLabels(labels), text);
+  const isUnset = metadata?.labels === undefined && !isGivenEmpty(metadata, "labels");
+  return fieldError.invalid(`${field}.metadata.labels`, isUnset ? null : sortedLabels(metadata?.labels ?? {}), text);
 }
 
-/** Labels as errors show them; null where the template has none. */
-export function sortedLabels(labels: Labels | undefined): Record<string, string> | null {
-  if (labels === undefined) return null;
+/** Returns labels as errors show them. */
+export function sortedLabels(labels: Labels): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

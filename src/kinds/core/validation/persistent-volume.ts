@@ -1,17 +1,13 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
-import type {
-  PersistentVolume,
-  PersistentVolumeSpec,
-  ResourceList,
-  VolumeNodeAffinity,
-} from "../../../api/types/core-v1.ts";
+import type { PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from "../../../api/types/core-v1.ts";
 import { validateAccessModes } from "./access-modes.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateNodeSelector } from "./node-selector.ts";
 import { persistentSourceNames, validatePersistentSource } from "./persistent-volume-source.ts";
 import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import { validateQuantityPositive } from "../../../api/validation/quantity.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
@@ -19,10 +15,10 @@ const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const volumeModes = ["Block", "Filesystem"];
 
 export function validatePersistentVolume({ spec = {} }: PersistentVolume): FieldError[] {
-  const { accessModes = [], capacity = {}, nodeAffinity } = spec;
+  const { accessModes = [], nodeAffinity } = spec;
   return [
     ...validateAccessModes(accessModes, "", "spec.accessModes"),
-    ...validateCapacity(capacity, "spec.capacity"),
+    ...validateCapacity(spec, "spec.capacity"),
     ...validateChoice(spec.persistentVolumeReclaimPolicy, reclaimPolicies, "spec.persistentVolumeReclaimPolicy"),
     ...(nodeAffinity === undefined ? [] : validateNodeAffinity(nodeAffinity, "spec.nodeAffinity")),
     ...validatePersistentSource(spec, "spec"),
@@ -86,11 +82,13 @@ function sourceOf(spec: PersistentVolumeSpec, stored: PersistentVolumeSpec): Per
   return { ...source, csi: rest };
 }
 
-function validateCapacity(capacity: ResourceList, field: string): FieldError[] {
+function validateCapacity(spec: PersistentVolumeSpec, field: string): FieldError[] {
+  const { capacity = {} } = spec;
   const names = Object.keys(capacity);
   const errors = names.length === 0 ? [fieldError.required(field)] : [];
   if (names.length !== 1 || names[0] !== "storage") {
-    errors.push(fieldError.notSupported(field, names.length === 0 ? null : capacity, ["storage"]));
+    const isUnset = names.length === 0 && !isGivenEmpty(spec, "capacity");
+    errors.push(fieldError.notSupported(field, isUnset ? null : capacity, ["storage"]));
   }
   return [...errors, ...validateEach(names, (name) => validateQuantityPositive(capacity[name], `${field}[${name}]`))];
 }

@@ -62,7 +62,8 @@ function validateClaimName(name: string, names: Set<string>, field: string): Fie
 function validateRequestsSuffice(spec: PodSpec, requests: ResourceList, field: string): FieldError[] {
   return validateEach([...podTotalOf(spec, "requests")], ([name, total]) => {
     if (validatePodResourceName(name, field).length > 0) return [];
-    const asked = (Object.hasOwn(requests, name) ? parsedQuantity(requests[name]) : undefined) ?? noQuantity;
+    if (!Object.hasOwn(requests, name)) return [];
+    const asked = parsedQuantity(requests[name]) ?? noQuantity;
     if (compareQuantities(total, asked) <= 0) return [];
     const text = `must be greater than or equal to aggregate container requests of ${formatQuantity(total)}`;
     return [fieldError.invalid(`${field}[${name}]`, formatQuantity(asked), text)];

@@ -7,6 +7,7 @@ import type {
 } from "../../../api/types/core-v1.ts";
 import { immutableText } from "../../../api/validation/immutable.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import { isQuotaResource, validateQuotaResourceName } from "../../../api/validation/resource-name.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
@@ -52,7 +53,8 @@ export function validateResourceQuota({ spec = {} }: ResourceQuota): FieldError[
 export function validateResourceQuotaUpdate({ spec = {} }: ResourceQuota, old: ResourceQuota): FieldError[] {
   const [fresh, stored] = [new Set(spec.scopes), new Set(old.spec?.scopes)];
   if (fresh.size === stored.size && [...fresh].every((scope) => stored.has(scope))) return [];
-  return [fieldError.invalid("spec.scopes", spec.scopes, immutableText)];
+  const scopes = spec.scopes ?? (isGivenEmpty(spec, "scopes") ? [] : null);
+  return [fieldError.invalid("spec.scopes", scopes, immutableText)];
 }
 
 export function validateResourceQuotaStatus({ status = {} }: ResourceQuota): FieldError[] {

@@ -110,8 +110,8 @@ export const defaultClusterRoles: readonly DefaultRole[] = [
         "core",
         "bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
       ),
-      allow(read, "core events.k8s.io", "events"),
       allow(read, "core", "namespaces"),
+      allow(read, "core events.k8s.io", "events"),
       allow(read, "discovery.k8s.io", "endpointslices"),
       allow(
         read,

@@ -1,0 +1,70 @@
+import { YamlSyntaxError } from "./yaml-syntax.ts";
+
+const marker = /^(?:---|\.\.\.)(?=[ \t\r]|$)/;
+/** A line that does not begin a document: empty, a comment or a directive. */
+const preamble = /^(?:[ \t\r]*(?:#.*)?|%.*)$/;
+
+/** Returns the first document of a stream. Upstream reads no further, whatever follows. */
+export function firstDocument(text: string): string {
+  if (!text.includes("\n---") && !text.includes("\n...")) return text;
+  let hasBegun = false;
+  for (let start = 0; start < text.length; ) {
+    const lineBreak = text.indexOf("\n", start);
+    const end = lineBreak === -1 ? text.length : lineBreak;
+    const line = text.slice(start, end);
+    if (marker.test(line)) {
+      if (hasBegun) return text.slice(0, start);
+      hasBegun = true;
+    } else if (!preamble.test(line)) hasBegun = true;
+    start = end + 1;
+  }
+  return text;
+}
+
+/** @throws YamlSyntaxError for a tab where the first token has to begin */
+export function refuseLeadingTab(text: string): void {
+  if (/^[ \r\n]*\t/.test(text)) throw tabError(text.slice(0, text.indexOf("\t")).split("\n").length - 1);
+}
+
+function tabError(line: number): YamlSyntaxError {
+  return new YamlSyntaxError("found character that cannot start any token", line === 0 ? undefined : line + 1);
+}
+
+/** Upstream's words for the library's. */
+const reasons: ReadonlyMap<string, string> = new Map([
+  ["unexpected end of the stream within a single quoted scalar", "found unexpected end of stream"],
+  ["unexpected end of the stream within a double quoted scalar", "found unexpected end of stream"],
+  ["tab characters must not be used in indentation", "found character that cannot start any token"],
+  ["unknown escape sequence", "found unknown escape character"],
+  ["expected hexadecimal character", "did not find expected hexdecimal number"],
+  ["the stream contains non-printable characters", "control characters are not allowed"],
+  ["a line break is expected", "did not find expected comment or line break"],
+  ["expected ':' after a mapping key", "could not find expected ':'"],
+  ["unacceptable YAML version of the document", "found incompatible YAML document"],
+  [
+    "bad explicit indentation width of a block scalar; it cannot be less than one",
+    "found an indentation indicator equal to 0",
+  ],
+]);
+const flowReason = "unexpected end of the stream within a flow collection";
+
+/**
+ * Returns the error for a text that the library refuses.
+ * @param line where it stopped, counted from 0
+ */
+export function syntaxError(source: string, reason: string, line: number): YamlSyntaxError {
+  if (reason === flowReason) return unfinishedCollection(source);
+  return new YamlSyntaxError(reasons.get(reason) ?? reason, line === 0 ? undefined : line + 1);
+}
+
+/** Upstream counts the end of the text as a line of its own, and says what it expects there. */
+function unfinishedCollection(source: string): YamlSyntaxError {
+  const text = source.trimEnd();
+  const line = source.split("\n").length - (source.endsWith("\n") ? 1 : 0);
+  const isNodeMissing = /[[{,]$/.test(text);
+  const closing = text.lastIndexOf("[") > text.lastIndexOf("{") ? "]" : "}";
+  return new YamlSyntaxError(
+    isNodeMissing ? "did not find expected node content" : `did not find expected ',' or '${closing}'`,
+    line,
+  );
+}

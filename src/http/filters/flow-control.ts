@@ -1,0 +1,180 @@
+import { status } from "../../api/status.ts";
+import type { Clock } from "../../process/clock.ts";
+import { ClientGoneError } from "../../request/client-gone.ts";
+import type { Exchange, Filter, Handler, HttpResponse, Reply, StreamReply } from "../../request/exchange.ts";
+import type { ResourceRequest } from "../../request/request-info.ts";
+import type { FlowControl, Passage } from "../flow-control/flow-control.ts";
+import type { WatchCounts } from "../flow-control/watch-counts.ts";
+import { startsWithState } from "../flow-control/work-estimate.ts";
+import { isLongRunning } from "../long-running.ts";
+import { Deadlines } from "./deadlines.ts";
+
+export interface FlowControlParts {
+  readonly clock: Clock;
+  readonly control: FlowControl;
+  readonly watches: WatchCounts;
+  /** Deadline of the requests that have one, in milliseconds. */
+  readonly requestTimeoutMs: number;
+}
+
+/** A request may spend this part of its time waiting for seats. */
+const waitingPart = 1 / 4;
+const waitMsMax = 60_000;
+
+/**
+ * Lets each request wait until its priority level has seats for it, or answers 429. Watches count until they have sent
+ * the state that they start with. Other long-running requests do not count.
+ */
+export function flowControl(parts: FlowControlParts): Filter {
+  const { control } = parts;
+  const deadlines = new Deadlines(parts.clock);
+  return (next) => {
+    const serve: Serve = (exchange, passage) => serveWith(next, exchange, passage, parts, deadlines);
+    return (exchange) => {
+      const { info, user } = exchange;
+      if (isLongRunning(info) && info.verb !== "watch") return next(exchange);
+      const flow = control.classify(user, info);
+      exchange.responseHeaders.push(
+        ["x-kubernetes-pf-flowschema-uid", flow.schema.metadata.uid ?? ""],
+        ["x-kubernetes-pf-prioritylevel-uid", flow.level.uid],
+      );
+      const admission = control.admit(flow);
+      switch (admission.kind) {
+        case "started":
+          return serve(exchange, admission.passage);
+        case "waiting":
+          return serveInTurn(exchange, admission.passage, serve, parts, deadlines);
+        case "refused":
+          throw status.overloaded(admission.retryAfterSeconds);
+      }
+    };
+  };
+}
+
+type Serve = (exchange: Exchange, passage: Passage) => HttpResponse | Promise<HttpResponse>;
+
+/** Answers when it is the turn of the request, or when it has waited too long. */
+function serveInTurn(
+  exchange: Exchange,
+  passage: Passage,
+  serve: Serve,
+  { clock, control, requestTimeoutMs }: FlowControlParts,
+  deadlines: Deadlines,
+): Promise<HttpResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+  const { signal } = exchange.request;
+  const timeMs = exchange.deadlineMs === undefined ? requestTimeoutMs : exchange.deadlineMs - exchange.receivedMs;
+  const deadline = {
+    endMs: clock.nowMs() + Math.min(timeMs * waitingPart, waitMsMax),
+    expire() {
+      stopWaiting();
+      reject(status.overloaded(control.giveUp(passage, "time-out")));
+    },
+  };
+  const onAbort = () => {
+    stopWaiting();
+    control.giveUp(passage, "cancelled");
+    reject(signal.reason instanceof Error ? signal.reason : new ClientGoneError());
+  };
+  const stopWaiting = () => {
+    deadlines.delete(deadline);
+    signal.removeEventListener("abort", onAbort);
+  };
+  deadlines.add(deadline);
+  signal.addEventListener("abort", onAbort);
+  control.whenStarted(passage, () => {
+    stopWaiting();
+    try {
+      resolve(serve(exchange, passage));
+    } catch (error) {
+      reject(error as Error);
+    }
+  });
+  return promise;
+}
+
+/** Runs a request that has its seats, and gives them back when its work is done. */
+function serveWith(
+  next: Handler,
+  exchange: Exchange,
+  passage: Passage,
+  parts: FlowControlParts,
+  deadlines: Deadlines,
+): HttpResponse | Promise<HttpResponse> {
+  const { control } = parts;
+  const finish = () => control.finish(passage);
+  const { info } = exchange;
+  const settle = (response: HttpResponse): HttpResponse => {
+    if (response.kind === "stream" && info.kind === "resource") return countedWatch(response, info, parts, finish);
+    if (response.kind === "stream" || !isLazy(response.body)) {
+      finish();
+      return response;
+    }
+    const deadline = { endMs: exchange.deadlineMs ?? parts.clock.nowMs() + parts.requestTimeoutMs, expire: finish };
+    deadlines.add(deadline);
+    return withBodyEnd(response, () => {
+      deadlines.delete(deadline);
+      finish();
+    });
+  };
+  exchange.onStateSent = finish;
+  try {
+    const response = control.run(passage, () => next(exchange));
+    if (!(response instanceof Promise)) return settle(response);
+    return response.then(settle, (error: unknown) => {
+      finish();
+      throw error;
+    });
+  } catch (error) {
+    finish();
+    throw error;
+  }
+}
+
+/** A watch keeps its seats while it sends the state, and is counted among the watches of its resource until it ends. */
+function countedWatch(
+  response: StreamReply,
+  info: ResourceRequest,
+  { watches }: FlowControlParts,
+  finish: () => void,
+): StreamReply {
+  if (!startsWithState(info)) finish();
+  return {
+    ...response,
+    async run(sink) {
+      using _counted = watches.add(info);
+      try {
+        await response.run(sink);
+      } finally {
+        finish();
+      }
+    },
+  };
+}
+
+/** Reports whether a body is made while it is written. */
+function isLazy(body: Reply["body"]): boolean {
+  return !(body instanceof Uint8Array) && !Array.isArray(body);
+}
+
+/** Calls `done` when the body has been read to its end or given up. A body that nobody reads never ends. */
+function withBodyEnd(reply: Reply, done: () => void): Reply {
+  const body = reply.body as AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  return { ...reply, body: Symbol.asyncIterator in body ? untilEnd(body, done) : untilEndSync(body, done) };
+}
+
+async function* untilEnd(body: AsyncIterable<Uint8Array>, done: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    done();
+  }
+}
+
+function* untilEndSync(body: Iterable<Uint8Array>, done: () => void): Generator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    done();
+  }
+}

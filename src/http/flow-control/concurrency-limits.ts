@@ -1,0 +1,110 @@
+import type { DemandSummary } from "./seat-demand.ts";
+
+/** The share of the server's seats that a priority level is configured to have. */
+export interface Share {
+  readonly exempt: boolean;
+  readonly shares: number;
+  readonly lendablePercent: number;
+  /** Undefined for no limit. */
+  readonly borrowingLimitPercent: number | undefined;
+}
+
+/** Bounds of the seats of one level. */
+export interface SeatBounds {
+  readonly exempt: boolean;
+  readonly nominal: number;
+  /** The nominal seats without those that other levels may borrow. */
+  readonly min: number;
+  /** The nominal seats with those that the level may borrow. */
+  readonly max: number;
+}
+
+/** The demand of one level in the last period, and its smoothed course. */
+export interface Demand extends DemandSummary {
+  readonly smoothed: number;
+}
+
+/** Seats of a level for the next period, with the figures behind them. */
+export interface Allocation {
+  readonly current: number;
+  readonly lower: number;
+  readonly target: number;
+}
+
+/** How much of the former demand is forgotten in each period. */
+const smoothing = 0.977;
+/** A level always counts as wanting a little, so that the factor that all targets are multiplied with is finite. */
+const targetMin = 0.001;
+/** Halvings after which the factor is known more exactly than a seat. */
+const searchSteps = 100;
+
+/** Returns the bounds of each level, if the server has `seats` seats altogether. */
+export function seatBounds(shares: readonly Share[], seats: number): SeatBounds[] {
+  const total = shares.reduce((sum, each) => sum + each.shares, 0);
+  return shares.map(({ exempt, shares: own, lendablePercent, borrowingLimitPercent }) => {
+    const nominal = total === 0 ? 0 : Math.ceil((seats * own) / total);
+    const lendable = Math.round((nominal * lendablePercent) / 100);
+    const borrowing = borrowingLimitPercent === undefined ? seats : Math.round((nominal * borrowingLimitPercent) / 100);
+    return { exempt, nominal, min: nominal - lendable, max: exempt ? seats : nominal + borrowing };
+  });
+}
+
+/** Returns the seats of a level until its demand is known. */
+export function initialSeats({ nominal, min }: SeatBounds): number {
+  return nominal - Math.floor((nominal - min) / 2);
+}
+
+/** Follows the demand upwards at once and downwards slowly, so that a level is not robbed of its seats between two bursts. */
+export function smoothedDemand(former: number, { average, deviation }: DemandSummary): number {
+  const envelope = average + deviation;
+  return Math.max(envelope, smoothing * former + (1 - smoothing) * envelope);
+}
+
+/**
+ * Divides the seats for the next period: each level gets at least what it may not lend or has needed, and the rest
+ * follows the demand, within the bounds of each level.
+ */
+export function allocateSeats(levels: readonly (SeatBounds & { readonly demand: Demand })[]): Allocation[] {
+  const plans = levels.map(({ exempt, nominal, min, max, demand }) => {
+    const { highWatermark, smoothed } = demand;
+    const lower = Math.max(min, exempt ? highWatermark : Math.min(nominal, highWatermark));
+    return { exempt, min, lower, target: Math.max(lower, smoothed, targetMin), upper: Math.max(max, lower) };
+  });
+  const limited = plans.filter(({ exempt }) => !exempt);
+  const exemptSeats = sum(plans.filter(({ exempt }) => exempt).map(({ lower }) => lower));
+  const rest = sum(levels.map(({ nominal }) => nominal)) - exemptSeats;
+  const seatsOf = divide(limited, rest);
+  return plans.map((plan) => ({
+    current: plan.exempt ? plan.lower : Math.round(seatsOf(plan)),
+    lower: plan.lower,
+    target: plan.target,
+  }));
+}
+
+interface Plan {
+  readonly min: number;
+  readonly lower: number;
+  readonly target: number;
+  readonly upper: number;
+}
+
+/** Returns the rule by which each level gets its part of `rest`. */
+function divide(plans: readonly Plan[], rest: number): (plan: Plan) => number {
+  const mins = sum(plans.map(({ min }) => min));
+  const lowers = sum(plans.map(({ lower }) => lower));
+  if (rest <= mins) return ({ min }) => min;
+  if (rest <= lowers) return ({ min, lower }) => min + ((lower - min) * (rest - mins)) / (lowers - mins);
+  const allotted = (factor: number) => (plan: Plan) => Math.min(plan.upper, Math.max(plan.lower, plan.target * factor));
+  let low = 0;
+  let high = Math.max(...plans.map(({ upper, target }) => upper / target));
+  for (let step = 0; step < searchSteps; step++) {
+    const middle = (low + high) / 2;
+    if (sum(plans.map(allotted(middle))) < rest) low = middle;
+    else high = middle;
+  }
+  return allotted(high);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

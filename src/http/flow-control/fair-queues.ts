@@ -1,0 +1,302 @@
+import { type Seats, widestOf, workOf } from "./seats.ts";
+
+/** The shape of the waiting room; without queues, a request that cannot start is refused. */
+export interface QueueShape {
+  readonly queues: number;
+  readonly handSize: number;
+  /** Requests that may wait in one queue while all seats are taken. */
+  readonly lengthMax: number;
+}
+
+export const noQueues: QueueShape = { queues: 0, handSize: 0, lengthMax: 0 };
+
+/** The reason why a request did not start, in the words of the metrics. */
+export type Refusal = "queue-full" | "concurrency-limit" | "time-out" | "cancelled";
+
+interface Queue {
+  readonly waiting: Set<Ticket>;
+  /** Expected work of the waiting requests, in seat-milliseconds. */
+  waitingWork: number;
+  running: number;
+  seatsInUse: number;
+  /** Requests that wait, run or hold their final seats. */
+  members: number;
+  /** Virtual time up to which the queue has been served, in milliseconds. */
+  nextDispatch: number;
+}
+
+/** A request inside the queues. */
+export interface Ticket {
+  readonly seats: Seats;
+  readonly queue: Queue;
+  readonly arrivedMs: number;
+  startedMs: number;
+  state: "waiting" | "running" | "lingering" | "gone";
+}
+
+/** The state of one queue, for the debug pages. */
+export interface QueueState {
+  readonly waiting: readonly Ticket[];
+  readonly running: number;
+  readonly seatsInUse: number;
+  readonly nextDispatch: number;
+}
+
+/**
+ * Fair queues for the seats of one priority level. Each queue receives the same share of the seats while it has work
+ * to do; a queue that was served more than others waits until they have caught up (virtual time, as in Nagle's fair
+ * queueing). Time comes in with each call, in milliseconds on a steady clock, so the whole can be simulated.
+ *
+ * The queues start nothing on their own: after each call that frees seats, the caller takes requests with `startNext`.
+ */
+export class FairQueues {
+  #shape: QueueShape;
+  #seatsMax: number;
+  #queues: Queue[];
+  #virtualMs = 0;
+  #observedMs: number;
+  #seatsInUse = 0;
+  #seatsWanted = 0;
+  #activeQueues = 0;
+  #waiting = 0;
+  #running = 0;
+  /** Where the search for a queue starts, so that equal queues take turns. */
+  #turn = 0;
+
+  constructor(shape: QueueShape, seatsMax: number, nowMs: number) {
+    this.#shape = shape;
+    this.#seatsMax = seatsMax;
+    this.#queues = Array.from({ length: Math.max(1, shape.queues) }, newQueue);
+    this.#observedMs = nowMs;
+  }
+
+  get shape(): QueueShape {
+    return this.#shape;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Requests that run, without those that only hold their final seats. */
+  get running(): number {
+    return this.#running;
+  }
+
+  get seatsInUse(): number {
+    return this.#seatsInUse;
+  }
+
+  /** Seats that waiting and running requests ask for. */
+  get seatsWanted(): number {
+    return this.#seatsWanted;
+  }
+
+  get seatsMax(): number {
+    return this.#seatsMax;
+  }
+
+  get virtualMs(): number {
+    return this.#virtualMs;
+  }
+
+  /** Reports whether no request is inside. */
+  get isIdle(): boolean {
+    return this.#waiting === 0 && this.#seatsInUse === 0;
+  }
+
+  queueStates(): QueueState[] {
+    return this.#shape.queues === 0 ? [] : this.#queues.map((queue) => ({ ...queue, waiting: [...queue.waiting] }));
+  }
+
+  /**
+   * Starts the request, lets it wait, or refuses it.
+   * @param hand indexes of the queues that the flow may use, from `dealHand`; empty without queues
+   * @param mayStart whether the server has time for the request now
+   */
+  admit(seats: Seats, hand: readonly number[], nowMs: number, mayStart: boolean): Ticket | Refusal {
+    this.#advance(nowMs);
+    const queue = this.#queueFor(hand);
+    const ticket: Ticket = { seats, queue, arrivedMs: nowMs, startedMs: nowMs, state: "waiting" };
+    if (this.#waiting === 0 && mayStart && this.#fits(seats)) {
+      this.#join(ticket);
+      this.#start(ticket, nowMs);
+      return ticket;
+    }
+    if (this.#shape.queues === 0) {
+      if (!this.#fits(seats)) return "concurrency-limit";
+    } else if (this.#seatsInUse >= this.#seatsMax && queue.waiting.size >= this.#shape.lengthMax) {
+      return "queue-full";
+    }
+    this.#join(ticket);
+    queue.waiting.add(ticket);
+    queue.waitingWork += workOf(seats);
+    this.#waiting++;
+    return ticket;
+  }
+
+  /** Starts the request whose turn it is. Returns undefined if none waits, or not enough seats are free for it. */
+  startNext(nowMs: number): Ticket | undefined {
+    this.#advance(nowMs);
+    if (this.#waiting === 0) return undefined;
+    const next = this.#nextRequest();
+    if (!this.#fits(next.seats)) return undefined;
+    this.#stopWaiting(next);
+    this.#start(next, nowMs);
+    return next;
+  }
+
+  /** Ends the waiting of a request that has not started. */
+  leave(ticket: Ticket, nowMs: number): void {
+    if (ticket.state !== "waiting") return;
+    ticket.state = "gone";
+    this.#advance(nowMs);
+    this.#stopWaiting(ticket);
+    this.#part(ticket);
+  }
+
+  /**
+   * Ends a request that has started. Returns the time in milliseconds for which it keeps its final seats; after that,
+   * `release` must be called. Nothing is left to do if the time is 0.
+   */
+  finish(ticket: Ticket, nowMs: number): number {
+    if (ticket.state !== "running") return 0;
+    this.#advance(nowMs);
+    const { queue, seats } = ticket;
+    // The queue was charged for the expected time when the request started.
+    queue.nextDispatch += workOf(seats, nowMs - ticket.startedMs) - workOf(seats);
+    this.#running--;
+    if (seats.final === 0 || seats.lingerMs <= 0) {
+      this.#giveBack(ticket, widestOf(seats));
+      return 0;
+    }
+    ticket.state = "lingering";
+    const surplus = widestOf(seats) - seats.final;
+    this.#seatsInUse -= surplus;
+    queue.seatsInUse -= surplus;
+    return seats.lingerMs;
+  }
+
+  /** Frees the final seats of a request that has finished. */
+  release(ticket: Ticket, nowMs: number): void {
+    if (ticket.state !== "lingering") return;
+    this.#advance(nowMs);
+    this.#giveBack(ticket, ticket.seats.final);
+  }
+
+  /** Changes the number of seats. */
+  resize(seatsMax: number, nowMs: number): void {
+    this.#advance(nowMs);
+    this.#seatsMax = seatsMax;
+  }
+
+  /**
+   * Changes the shape. Requests that wait stay where they are; surplus queues are dropped once they are empty, and new
+   * requests use the new shape.
+   */
+  reshape(shape: QueueShape): void {
+    this.#shape = shape;
+    const wanted = Math.max(1, shape.queues);
+    while (this.#queues.length < wanted) this.#queues.push(newQueue());
+    this.#dropSurplus();
+  }
+
+  #dropSurplus(): void {
+    const wanted = Math.max(1, this.#shape.queues);
+    while (this.#queues.length > wanted && !isActive(this.#queues.at(-1) as Queue)) this.#queues.pop();
+  }
+
+  /** Moves the virtual time on: the more queues share the seats, the more slowly it passes. */
+  #advance(nowMs: number): void {
+    const passedMs = Math.max(0, nowMs - this.#observedMs);
+    this.#observedMs = Math.max(nowMs, this.#observedMs);
+    if (this.#activeQueues === 0) return;
+    this.#virtualMs += (passedMs * Math.min(this.#seatsWanted, this.#seatsMax)) / this.#activeQueues;
+  }
+
+  /** Returns the queue of the hand with the least waiting work. */
+  #queueFor(hand: readonly number[]): Queue {
+    let best = this.#queues[hand[0] ?? 0] as Queue;
+    for (let at = 1; at < hand.length && best.waitingWork > 0; at++) {
+      const queue = this.#queues[hand[at] as number] as Queue;
+      if (queue.waitingWork < best.waitingWork) best = queue;
+    }
+    return best;
+  }
+
+  /** A request wider than all seats starts when nothing else runs, so that it does not wait for ever. */
+  #fits(seats: Seats): boolean {
+    return this.#seatsInUse === 0 || this.#seatsInUse + widestOf(seats) <= this.#seatsMax;
+  }
+
+  /** Returns the oldest request of the queue that has been served the least. Only called while requests wait. */
+  #nextRequest(): Ticket {
+    let best: Ticket | undefined;
+    let bestTime = Number.POSITIVE_INFINITY;
+    let bestAt = 0;
+    const count = this.#queues.length;
+    for (let step = 0; step < count; step++) {
+      const at = (this.#turn + step) % count;
+      const queue = this.#queues[at] as Queue;
+      const [oldest] = queue.waiting;
+      if (oldest === undefined) continue;
+      const time = queue.nextDispatch + workOf(oldest.seats);
+      if (time < bestTime) [best, bestTime, bestAt] = [oldest, time, at];
+    }
+    this.#turn = bestAt;
+    return best as Ticket;
+  }
+
+  #join({ queue, seats }: Ticket): void {
+    if (!isActive(queue)) {
+      this.#activeQueues++;
+      // An idle queue saves up nothing.
+      queue.nextDispatch = Math.max(queue.nextDispatch, this.#virtualMs);
+    }
+    queue.members++;
+    this.#seatsWanted += widestOf(seats);
+  }
+
+  #part({ queue, seats }: Ticket): void {
+    queue.members--;
+    this.#seatsWanted -= widestOf(seats);
+    if (!isActive(queue)) {
+      this.#activeQueues--;
+      this.#dropSurplus();
+    }
+  }
+
+  #start(ticket: Ticket, nowMs: number): void {
+    const { queue, seats } = ticket;
+    ticket.state = "running";
+    ticket.startedMs = nowMs;
+    queue.nextDispatch += workOf(seats);
+    queue.running++;
+    queue.seatsInUse += widestOf(seats);
+    this.#seatsInUse += widestOf(seats);
+    this.#running++;
+  }
+
+  #stopWaiting(ticket: Ticket): void {
+    const { queue, seats } = ticket;
+    queue.waiting.delete(ticket);
+    queue.waitingWork -= workOf(seats);
+    this.#waiting--;
+  }
+
+  #giveBack(ticket: Ticket, seats: number): void {
+    ticket.state = "gone";
+    ticket.queue.running--;
+    ticket.queue.seatsInUse -= seats;
+    this.#seatsInUse -= seats;
+    this.#part(ticket);
+  }
+}
+
+function newQueue(): Queue {
+  return { waiting: new Set(), waitingWork: 0, running: 0, seatsInUse: 0, members: 0, nextDispatch: 0 };
+}
+
+function isActive({ members }: Queue): boolean {
+  return members > 0;
+}

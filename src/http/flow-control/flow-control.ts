@@ -1,0 +1,281 @@
+import type { FlowSchema, PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
+import { flowSchemas, priorityLevels } from "../../kinds/flowcontrol/flow-control-objects.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+import { allocateSeats, seatBounds } from "./concurrency-limits.ts";
+import type { Refusal, Ticket } from "./fair-queues.ts";
+import { distinguisherOf, FlowClassifier } from "./flow-classifier.ts";
+import { PriorityLevel, shareOf } from "./priority-level.ts";
+import { TurnBudget } from "./turn-budget.ts";
+import { estimateSeats, type WorkFacts } from "./work-estimate.ts";
+
+/** The stored levels and schemas. */
+export interface FlowConfiguration {
+  /** Grows with every change of a level or schema. */
+  version(): number;
+  levels(): readonly PriorityLevelConfiguration[];
+  schemas(): readonly FlowSchema[];
+}
+
+export interface FlowControlOptions {
+  readonly clock: Clock;
+  /** Seats of the whole server. */
+  readonly seats: number;
+  readonly configuration: FlowConfiguration;
+  readonly facts: WorkFacts;
+  readonly observer?: FlowObserver | undefined;
+}
+
+/** Receives what happens to requests, for metrics. Times are in milliseconds. */
+export interface FlowObserver {
+  waited?(flow: Flow, waitMs: number, started: boolean): void;
+  ended?(flow: Flow, runMs: number): void;
+  refused?(flow: Flow, reason: Refusal): void;
+}
+
+/** A request with its schema and level. */
+export interface Flow {
+  readonly user: UserInfo;
+  readonly info: RequestInfo;
+  readonly schema: FlowSchema;
+  readonly level: PriorityLevel;
+  readonly distinguisher: string;
+}
+
+/** A request that has been admitted, and its seats. */
+export interface Passage extends Flow {
+  readonly ticket: Ticket;
+}
+
+export type Admission =
+  | { readonly kind: "started" | "waiting"; readonly passage: Passage }
+  | { readonly kind: "refused"; readonly retryAfterSeconds: number };
+
+/** How often the seats are divided anew among the levels. */
+const adjustmentMs = 10_000;
+/** Requests run for this long in one turn of the event loop before the others wait for the next one. */
+const turnBudgetMs = 4;
+const catchAll = "catch-all";
+
+/**
+ * Priority and fairness: finds the level of each request, gives it seats, and lets it wait its turn when there are none
+ * or when the event loop is behind. It follows the stored configuration, from the write on that changed it.
+ */
+export class FlowControl {
+  readonly #options: FlowControlOptions;
+  readonly #budget: TurnBudget;
+  readonly #levels = new Map<string, PriorityLevel>();
+  readonly #onStart = new Map<Ticket, () => void>();
+  #classifier = new FlowClassifier([]);
+  #catchAll: FlowSchema = mandatory<FlowSchema>(flowSchemas, catchAll);
+  #version: number | undefined;
+  #isPumping = false;
+
+  constructor(options: FlowControlOptions) {
+    this.#options = options;
+    this.#budget = new TurnBudget(turnBudgetMs, () => this.#pump());
+  }
+
+  /** Divides the seats anew from time to time. */
+  start(): Disposable {
+    return this.#options.clock.every(adjustmentMs, () => this.adjust());
+  }
+
+  /** The levels that are in use. */
+  get levels(): readonly PriorityLevel[] {
+    this.#follow();
+    return [...this.#levels.values()];
+  }
+
+  classify(user: UserInfo, info: RequestInfo): Flow {
+    this.#follow();
+    const schema = this.#classifier.classify(user, info) ?? this.#catchAll;
+    const level = this.#levels.get(levelNameOf(schema)) as PriorityLevel;
+    return { user, info, schema, level, distinguisher: distinguisherOf(schema, user, info) };
+  }
+
+  /**
+   * Admits a request, which starts now, waits or is refused. The caller of a request that waits must call `whenStarted`
+   * next, and must end every request with `giveUp` or `finish`.
+   */
+  admit(flow: Flow): Admission {
+    const { level, schema, distinguisher } = flow;
+    const nowMs = this.#nowMs();
+    const seats = estimateSeats(flow.info, this.#options.facts, level.widestSeats);
+    const mayStart = level.isExempt || this.#budget.hasTime();
+    const wasIdle = level.queues.waiting === 0;
+    const outcome = level.admit(seats, schema.metadata.name ?? "", distinguisher, nowMs, mayStart);
+    if (typeof outcome === "string") {
+      this.#options.observer?.refused?.(flow, outcome);
+      return { kind: "refused", retryAfterSeconds: level.refused(outcome, this.#options.clock.nowMs()) };
+    }
+    const passage: Passage = { ...flow, ticket: outcome };
+    if (outcome.state === "running") {
+      level.counts.dispatched++;
+      this.#options.observer?.waited?.(flow, 0, true);
+      return { kind: "started", passage };
+    }
+    if (wasIdle) level.servedMs = Math.max(level.servedMs, this.#leastServedMs());
+    return { kind: "waiting", passage };
+  }
+
+  /** Calls `run` in the turn in which a waiting request gets its seats. */
+  whenStarted(passage: Passage, run: () => void): void {
+    const { level, ticket } = passage;
+    this.#onStart.set(ticket, () => {
+      level.counts.dispatched++;
+      this.#options.observer?.waited?.(passage, ticket.startedMs - ticket.arrivedMs, true);
+      run();
+    });
+  }
+
+  /** Runs the synchronous part of a request, and charges its time to the level. */
+  run<T>({ level }: Passage, work: () => T): T {
+    const startMs = performance.now();
+    try {
+      return work();
+    } finally {
+      level.servedMs += (performance.now() - startMs) / Math.max(1, level.bounds.nominal);
+    }
+  }
+
+  /** Ends the waiting of a request. Returns the seconds after which its client should try again. */
+  giveUp(passage: Passage, reason: Refusal): number {
+    const { level, ticket } = passage;
+    this.#onStart.delete(ticket);
+    level.leave(ticket, this.#nowMs());
+    this.#options.observer?.waited?.(passage, this.#nowMs() - ticket.arrivedMs, false);
+    this.#options.observer?.refused?.(passage, reason);
+    const seconds = level.refused(reason, this.#options.clock.nowMs());
+    this.#seatsFreed(level);
+    return seconds;
+  }
+
+  /** Gives back the seats of a request, at once or when its event has reached the watchers. */
+  finish(passage: Passage): void {
+    const { level, ticket } = passage;
+    if (ticket.state !== "running") return;
+    const nowMs = this.#nowMs();
+    this.#options.observer?.ended?.(passage, nowMs - ticket.startedMs);
+    const lingerMs = level.finish(ticket, nowMs);
+    if (lingerMs > 0) {
+      this.#options.clock.after(lingerMs, () => {
+        level.release(ticket, this.#nowMs());
+        this.#seatsFreed(level);
+      });
+    }
+    this.#seatsFreed(level);
+  }
+
+  /** Divides the seats by the demand of the last period. */
+  adjust(): void {
+    this.#follow();
+    const nowMs = this.#nowMs();
+    const levels = [...this.#levels.values()];
+    const allocations = allocateSeats(levels.map((level) => level.endPeriod(nowMs)));
+    for (const [at, level] of levels.entries()) level.allocate(allocations[at] as (typeof allocations)[number], nowMs);
+    this.#pump();
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.steadyMs();
+  }
+
+  #seatsFreed(level: PriorityLevel): void {
+    if (level.isQuiescing && level.queues.isIdle) this.#levels.delete(level.name);
+    if (this.#onStart.size > 0) this.#pump();
+  }
+
+  /** Starts waiting requests, one level after the other, as long as there are seats and time. */
+  #pump(): void {
+    // A request that ends in the turn in which it starts comes here again.
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    try {
+      const blocked = new Set<PriorityLevel>();
+      while (this.#onStart.size > 0) {
+        const level = this.#nextLevel(blocked);
+        if (level === undefined || (!level.isExempt && !this.#budget.hasTime())) return;
+        const ticket = level.startNext(this.#nowMs());
+        if (ticket === undefined) {
+          blocked.add(level);
+          continue;
+        }
+        const onStart = this.#onStart.get(ticket);
+        this.#onStart.delete(ticket);
+        onStart?.();
+      }
+    } finally {
+      this.#isPumping = false;
+    }
+  }
+
+  /** Returns the waiting level that has had the least time of the event loop for its share. */
+  #nextLevel(blocked: ReadonlySet<PriorityLevel>): PriorityLevel | undefined {
+    let next: PriorityLevel | undefined;
+    for (const level of this.#levels.values()) {
+      if (level.queues.waiting === 0 || blocked.has(level)) continue;
+      if (next === undefined || level.servedMs < next.servedMs) next = level;
+    }
+    return next;
+  }
+
+  #leastServedMs(): number {
+    return this.#nextLevel(new Set())?.servedMs ?? 0;
+  }
+
+  /** Takes over the configuration if it has changed. */
+  #follow(): void {
+    const { configuration, seats } = this.#options;
+    const version = configuration.version();
+    if (version === this.#version) return;
+    this.#version = version;
+    const nowMs = this.#nowMs();
+    const levels = withMandatory(configuration.levels(), priorityLevels);
+    this.#configureLevels(levels, seats, nowMs);
+    const schemas = withMandatory(configuration.schemas(), flowSchemas);
+    this.#catchAll = schemas.get(catchAll) as FlowSchema;
+    this.#classifier = new FlowClassifier([...schemas.values()].filter((schema) => levels.has(levelNameOf(schema))));
+  }
+
+  /** Levels that are no longer configured keep their shares until their last request has ended. */
+  #configureLevels(wanted: ReadonlyMap<string, PriorityLevelConfiguration>, seats: number, nowMs: number): void {
+    const quiescing = [...this.#levels.values()].filter((level) => !wanted.has(level.name));
+    for (const level of quiescing) {
+      level.isQuiescing = true;
+      if (level.queues.isIdle) this.#levels.delete(level.name);
+    }
+    const configurations = [...wanted.values(), ...quiescing.map(({ configuration }) => configuration)];
+    const bounds = seatBounds(configurations.map(shareOf), seats);
+    for (const [at, configuration] of configurations.entries()) {
+      const name = configuration.metadata.name ?? "";
+      const level = this.#levels.get(name);
+      const own = bounds[at] as (typeof bounds)[number];
+      if (level !== undefined) {
+        level.isQuiescing = !wanted.has(name);
+        level.configure(configuration, own, nowMs);
+      } else if (wanted.has(name)) {
+        this.#levels.set(name, new PriorityLevel(configuration, own, nowMs));
+      }
+    }
+  }
+}
+
+function levelNameOf({ spec }: FlowSchema): string {
+  return spec?.priorityLevelConfiguration.name ?? "";
+}
+
+interface Named {
+  readonly metadata: { readonly name?: string };
+}
+
+/** Returns the objects by name. The mandatory ones are in force even while they are not stored. */
+function withMandatory<T extends Named>(stored: readonly T[], defaults: typeof flowSchemas): Map<string, T> {
+  const imagined = defaults.filter((each) => each.mandatory).map(({ object }) => object as unknown as T);
+  return new Map([...imagined, ...stored].map((object) => [object.metadata.name ?? "", object]));
+}
+
+function mandatory<T>(objects: typeof flowSchemas, name: string): T {
+  return objects.find(({ object }) => object.metadata.name === name)?.object as unknown as T;
+}
