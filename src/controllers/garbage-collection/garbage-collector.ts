@@ -16,7 +16,7 @@ import { deleteTarget, detachTarget, releaseTarget, type Target, unblockTarget }
 import { MisplacedOwners } from "./misplaced-owners.ts";
 import { OwnerLookup } from "./owner-lookup.ts";
 import { SlicedWork } from "./sliced-work.ts";
-import { storedMetadata } from "./stored-metadata.ts";
+import { storedMetadata } from "../stored-metadata.ts";
 import { orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
 /** Objects that are written at a time. */

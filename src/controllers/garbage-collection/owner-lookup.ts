@@ -4,7 +4,7 @@ import type { OwnerReference } from "../../api/object-meta.ts";
 import { storedInfo } from "../../api/scheme/resource.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
-import { maybeDeleting, storedMetadata } from "./stored-metadata.ts";
+import { maybeDeleting, storedMetadata } from "../stored-metadata.ts";
 import { awaitsDependents, type OwnerState } from "./verdict.ts";
 
 /** Finds owners in the store by what their dependents say of them. */
