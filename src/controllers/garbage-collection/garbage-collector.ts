@@ -107,7 +107,8 @@ class GarbageCollector {
   start(): Disposable {
     const { catalog, store } = this.#parts;
     // The index hears of each event before the collector, and so answers for the state after it.
-    this.#index.dependentsOf("");
+    const building = this.#index.build();
+    this.#reading.add(() => building);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
     this.#running.use(
       catalog.follow(
@@ -119,7 +120,9 @@ class GarbageCollector {
     return this.#running;
   }
 
+  /** Without the whole index nothing can be decided. After it is built, every object is looked at. */
   #receive(events: readonly StoreEvent[]): void {
+    if (!this.#index.isComplete) return;
     for (const event of events) {
       const { key } = event.entry;
       if (this.#isIgnored(key)) continue;
