@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import protobuf from "protobufjs";
 import { toText } from "../../api/codec/byte-text.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
@@ -10,7 +9,8 @@ import { customEntry } from "../../kinds/custom/custom-kind.ts";
 import { readDefinition } from "../../kinds/custom/definition.ts";
 import { Scheme } from "../../kinds/scheme.ts";
 import type { CatalogEntry } from "../../registry/catalog.ts";
-import { EncodedDocuments } from "./encoded-documents.ts";
+import { type EncodedDocument, EncodedDocuments } from "./encoded-documents.ts";
+import { decodedDocument, sayable } from "./testing.ts";
 
 const scheme = Scheme.builtIn();
 
@@ -111,34 +111,35 @@ test("the protobuf form has a field for everything that the schema of a custom k
       map: { type: "object", additionalProperties: { type: "integer" } },
       open: { type: "object", additionalProperties: true },
       either: { "x-kubernetes-int-or-string": true },
+      empty: { type: "string", nullable: true, default: "" },
+      off: { type: "boolean", default: false },
+      none: { type: "integer", default: 0 },
+      pair: { type: "array", default: [1], items: { type: "number" } },
+      default: { type: "object", default: { a: 1 }, properties: { a: { type: "integer" } } },
+      one: { type: "integer", not: { enum: [3] }, oneOf: [{ minimum: 1 }], anyOf: [{ maximum: 2 }], allOf: [{}] },
     },
     "x-kubernetes-validations": [{ rule: "true" }],
   };
   const { documents } = documentsOf(custom("example.com", spec));
-  const { bytes } = await documents.v2Protobuf();
-  const document = schemaReader().decode(bytes).toJSON() as any;
-  const widget = document.definitions.items.find(({ name }: any) => name === "com.example.v1.Widget").value;
-  const valueOf = (properties: any, wanted: string) => properties.items.find(({ name }: any) => name === wanted).value;
-  const read = valueOf(widget.properties, "spec");
-  expect(read).toMatchObject({ title: "T", minProperties: "1", maxProperties: "9", example: { yaml: '{"a":1}' } });
-  const number = { minimum: -1.5, maximum: 2, exclusiveMinimum: true, exclusiveMaximum: true, multipleOf: 0.5 };
-  expect(valueOf(read.properties, "number")).toMatchObject(number);
-  expect(valueOf(read.properties, "text")).toMatchObject({ minLength: "1", maxLength: "5", pattern: "^a" });
-  expect(valueOf(read.properties, "list")).toMatchObject({ minItems: "1", maxItems: "3" });
-  expect(valueOf(read.properties, "open")).toMatchObject({ additionalProperties: { boolean: true } });
-});
+  await sameInBothForms("v3", documents.v3("apis/example.com/v1"), documents.v3Protobuf("apis/example.com/v1"));
+  await sameInBothForms("v2", documents.v2(), documents.v2Protobuf());
+}, 60_000);
 
-/** The part of openapi.v2 that the test reads, declared apart from the encoder. */
-function schemaReader(): protobuf.Type {
-  const { root } = protobuf.parse(`syntax = "proto3";
-    message Any { string yaml = 2; }
-    message NamedSchema { string name = 1; Schema value = 2; }
-    message Properties { repeated NamedSchema items = 1; }
-    message Additional { Schema schema = 1; bool boolean = 2; }
-    message Schema { string title = 3; double multipleOf = 6; double maximum = 7; bool exclusiveMaximum = 8;
-      double minimum = 9; bool exclusiveMinimum = 10; int64 maxLength = 11; int64 minLength = 12; string pattern = 13;
-      int64 maxItems = 14; int64 minItems = 15; bool uniqueItems = 16; int64 maxProperties = 17; int64 minProperties = 18;
-      Additional additionalProperties = 21; Properties properties = 25; Any example = 30; }
-    message Document { Properties definitions = 9; }`);
-  return root.lookupType("Document");
+test("every document says the same in its protobuf form", async () => {
+  const { documents } = documentsOf();
+  const { paths } = JSON.parse(toText((await documents.index()).bytes));
+  expect(Object.keys(paths)).toContain("apis/apps/v1");
+  for (const key of Object.keys(paths)) {
+    await sameInBothForms("v3", documents.v3(key), documents.v3Protobuf(key));
+  }
+  expect(documents.v3Protobuf("apis/example.com/v1")).toBeUndefined();
+}, 60_000);
+
+type Answer = Promise<EncodedDocument> | undefined;
+
+async function sameInBothForms(version: "v2" | "v3", json: Answer, protobuf: Answer): Promise<void> {
+  const [expected, written] = [await json, await protobuf];
+  if (expected === undefined || written === undefined) throw new Error("there is no such document");
+  expect(written.hash).toBe(expected.hash);
+  expect(decodedDocument(version, written.bytes)).toEqual(sayable(JSON.parse(toText(expected.bytes)), version));
 }

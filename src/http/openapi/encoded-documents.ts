@@ -2,7 +2,7 @@ import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { runSliced } from "../../api/sliced.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { DocumentHasher } from "../document-reply.ts";
-import { documentKey, groupVersionsOf, protobufMediaType, v2Path, v3Root } from "./document-key.ts";
+import { documentKey, groupVersionsOf, v2Path, v3Root } from "./document-key.ts";
 import { type DocumentPart, type DocumentParts, encodeParts, type PartsWriter } from "./document-part.ts";
 import {
   generalOperationsOf,
@@ -12,7 +12,9 @@ import {
   openApiV3Parts,
 } from "./documents.ts";
 import { JsonPartsWriter } from "./json-parts-writer.ts";
-import { SwaggerWriter } from "./swagger-protobuf.ts";
+import { openApiV3Message } from "./openapi-v3-protobuf.ts";
+import { type DocumentMessage, ProtobufPartsWriter } from "./protobuf-parts-writer.ts";
+import { swaggerMessage } from "./swagger-protobuf.ts";
 
 export interface EncodedDocument {
   readonly bytes: Uint8Array;
@@ -40,7 +42,9 @@ interface Making {
 }
 
 /** Keys of the documents that tell of all types. */
-const ofAll: ReadonlySet<string> = new Set([v3Root, v2Path, protobufMediaType]);
+const ofAll: ReadonlySet<string> = new Set([v3Root, v2Path]);
+/** Stands before the key of a document in its protobuf form. */
+const protobufKey = "protobuf:";
 /** Bytes of documents that are kept. Others are made again when somebody asks for them; only their hashes stay. */
 const keptBytesMax = 16 * 1024 * 1024;
 
@@ -85,17 +89,33 @@ export class EncodedDocuments {
     return plan && this.#document(key, plan);
   }
 
+  /** The same in protobuf. */
+  v3Protobuf(key: string): Promise<EncodedDocument> | undefined {
+    this.#followCatalog();
+    const plan = this.#plans.get(key);
+    return plan && this.#protobuf(key, plan, openApiV3Message);
+  }
+
   v2(): Promise<EncodedDocument> {
-    return this.#v2(v2Path, () => new JsonPartsWriter());
+    return this.#document(v2Path, this.#v2Plan());
   }
 
   v2Protobuf(): Promise<EncodedDocument> {
-    return this.#v2(protobufMediaType, () => new SwaggerWriter());
+    return this.#protobuf(v2Path, this.#v2Plan(), swaggerMessage);
   }
 
-  #v2(key: string, newWriter: () => PartsWriter): Promise<EncodedDocument> {
+  #v2Plan(): Plan {
     this.#followCatalog();
-    return this.#document(key, { resources: this.#all, parts: () => openApiV2Parts(this.#source), newWriter });
+    const parts = () => openApiV2Parts(this.#source);
+    return { resources: this.#all, parts, newWriter: () => new JsonPartsWriter() };
+  }
+
+  /** All forms of a document have the hash of its JSON, as upstream. */
+  async #protobuf(key: string, plan: Plan, message: DocumentMessage): Promise<EncodedDocument> {
+    const { hash } = this.#current(key, plan) ?? (await this.#document(key, plan));
+    const newWriter = () => new ProtobufPartsWriter(message);
+    const { bytes } = await this.#document(`${protobufKey}${key}`, { ...plan, newWriter });
+    return { bytes, hash };
   }
 
   /** Requests that come while a document is made wait for the same one. */
@@ -146,7 +166,8 @@ export class EncodedDocuments {
     this.#plans = plansOf(this.#source);
     this.#all = groupVersionsOf(catalog).flatMap((groupVersion) => catalog.resources(groupVersion));
     for (const [key, { resources }] of this.#made) {
-      const current = ofAll.has(key) ? this.#all : this.#plans.get(key)?.resources;
+      const json = key.startsWith(protobufKey) ? key.slice(protobufKey.length) : key;
+      const current = ofAll.has(json) ? this.#all : this.#plans.get(json)?.resources;
       if (current === undefined || !isEqual(current, resources)) this.#made.delete(key);
     }
   }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import protobuf from "protobufjs";
 import { toText } from "../../api/codec/byte-text.ts";
 import { Scheme } from "../../kinds/scheme.ts";
 import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import type { Exchange, Reply } from "../../request/exchange.ts";
 import { openApiRoute } from "./openapi-route.ts";
+import { decodedDocument, sayable } from "./testing.ts";
 
 const scheme = Scheme.builtIn();
 const route = openApiRoute(
@@ -100,6 +100,34 @@ describe("/openapi/v3", () => {
     },
   );
 
+  test.each([
+    "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v3.v1.0+protobuf",
+  ])("answers %s in protobuf, under the tag of the JSON form", async (accept) => {
+    const json = new Map((await replyOf("/openapi/v3/version")).headers);
+    const reply = await replyOf("/openapi/v3/version", { accept });
+    const headers = new Map(reply.headers);
+    expect(headers.get("content-type")).toBe("application/com.github.proto-openapi.spec.v3.v1.0+protobuf");
+    expect(headers.get("etag")).toBe(json.get("etag") as string);
+    expect(decodedDocument("v3", reply.body as Uint8Array)).toMatchObject({ openapi: "3.0.0" });
+    expect((await replyOf("/openapi/v3/version", { accept, "if-none-match": json.get("etag") as string })).code).toBe(
+      304,
+    );
+    const old = await replyOf("/openapi/v3/version", { accept }, "ABC");
+    expect([old.code, new Map(old.headers).get("etag")]).toEqual([301, json.get("etag")]);
+  });
+
+  test.each(["/openapi/v2", "/openapi/v3/version"])("chooses a form of %s as upstream", async (path) => {
+    const typeFor = async (accept: string) => {
+      const { code, headers } = await replyOf(path, { accept });
+      return [code, new Map(headers).get("content-type")];
+    };
+    expect(await typeFor("text/html,application/json;as=Table")).toEqual([200, "application/json"]);
+    expect(await typeFor("application/*")).toEqual([200, "application/json"]);
+    expect(await typeFor("text/html")).toEqual([406, undefined]);
+    expect(await typeFor("text/*")).toEqual([406, undefined]);
+  });
+
   test("answers 404 for a group version that is not served", async () => {
     expect((await replyOf("/openapi/v3/apis/example.com/v1")).code).toBe(404);
   });
@@ -127,47 +155,13 @@ describe("/openapi/v2", () => {
     expect(new Map(reply.headers).get("content-type")).toBe(
       "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
     );
-    const message = swaggerMessage().decode(reply.body as Uint8Array);
-    const document = message.toJSON() as unknown as DecodedDocument;
+    const document = decodedDocument("v2", reply.body as Uint8Array) as Record<string, any>;
     const json = await documentOf("/openapi/v2");
-    expect(document.definitions.items.map(({ name }) => name)).toEqual(Object.keys(json.definitions));
-    expect(document.paths.items.map(({ name }) => name)).toEqual(Object.keys(json.paths));
-    const pod = document.definitions.items.find(({ name }) => name === "io.k8s.api.core.v1.Pod")?.value;
-    expect(pod?.type?.value).toEqual(["object"]);
-    expect(pod?.properties?.items.find(({ name }) => name === "spec")?.value.ref).toBe(
-      "#/definitions/io.k8s.api.core.v1.PodSpec",
-    );
-    const extension = pod?.extensions?.find(({ name }) => name === "x-kubernetes-group-version-kind");
-    expect(JSON.parse(extension?.value.yaml ?? "")).toEqual([{ group: "", version: "v1", kind: "Pod" }]);
+    expect(Object.keys(document["paths"])).toEqual(Object.keys(json.paths));
+    expect(document).toEqual(sayable(json, "v2") as object);
+    expect(new Map(reply.headers).get("etag")).toBe(new Map((await replyOf("/openapi/v2")).headers).get("etag"));
   });
 });
-
-interface DecodedSchema {
-  ref?: string;
-  type?: { value: string[] };
-  properties?: { items: { name: string; value: DecodedSchema }[] };
-  extensions?: { name: string; value: { yaml: string } }[];
-}
-interface DecodedDocument {
-  definitions: { items: { name: string; value: DecodedSchema }[] };
-  paths: { items: { name: string }[] };
-}
-
-/** The part of openapi.v2 that the test reads, declared apart from the encoder. */
-function swaggerMessage(): protobuf.Type {
-  const { root } = protobuf.parse(`syntax = "proto3";
-    message Any { string yaml = 2; }
-    message NamedAny { string name = 1; Any value = 2; }
-    message TypeItem { repeated string value = 1; }
-    message NamedSchema { string name = 1; Schema value = 2; }
-    message Properties { repeated NamedSchema items = 1; }
-    message Schema { string ref = 1; TypeItem type = 22; Properties properties = 25; repeated NamedAny extensions = 31; }
-    message PathItem { }
-    message NamedPathItem { string name = 1; PathItem value = 2; }
-    message Paths { repeated NamedPathItem items = 2; }
-    message Document { string swagger = 1; Paths paths = 8; Properties definitions = 9; }`);
-  return root.lookupType("Document");
-}
 
 async function documentOf(path: string) {
   return JSON.parse(toText((await replyOf(path)).body as Uint8Array));

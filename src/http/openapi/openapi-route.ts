@@ -1,15 +1,13 @@
 import type { Clock } from "../../process/clock.ts";
 import { parseAccept } from "../negotiate.ts";
-import { negotiateDocument, taggedReply } from "../document-reply.ts";
+import { taggedReply } from "../document-reply.ts";
 import type { Route } from "../discovery/discovery-route.ts";
-import { type Exchange, header, type HttpResponse } from "../../request/exchange.ts";
+import { type Exchange, header, type HeaderList, type HttpResponse, type Reply } from "../../request/exchange.ts";
 import { queryValue } from "../../request/request-info.ts";
-import { documentKey, groupVersionsOf, protobufMediaType, v2Path, v3Root } from "./document-key.ts";
+import { documentKey, groupVersionsOf, v2Path, v2Protobuf, v3Protobuf, v3Root } from "./document-key.ts";
 import type { OpenApiSource } from "./documents.ts";
 import type { EncodedDocument, EncodedDocuments } from "./encoded-documents.ts";
 
-/** Both spellings are in use; the answer has the one without `@`. */
-const protobufSpellings = [protobufMediaType, "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"];
 const yearMs = 365 * 24 * 3_600_000;
 
 /**
@@ -41,15 +39,14 @@ export function openApiRoute(source: OpenApiSource, clock: Pick<Clock, "nowMs">)
 }
 
 async function v2Reply(exchange: Exchange, documents: EncodedDocuments): Promise<HttpResponse> {
-  const accept = header(exchange.request, "accept");
-  for (const { type, subtype } of parseAccept(accept ?? "")) {
-    if (protobufSpellings.includes(`${type}/${subtype}`)) {
-      const { bytes, hash } = await documents.v2Protobuf();
-      return taggedReply(exchange, hash, bytes, [["content-type", protobufMediaType]]);
-    }
-    if (subtype === "json" || subtype === "*") break;
+  switch (negotiateForm(exchange, v2Protobuf)) {
+    case undefined:
+      return notAcceptable;
+    case "json":
+      return formReply(exchange, await documents.v2(), "application/json");
+    case "protobuf":
+      return formReply(exchange, await documents.v2Protobuf(), v2Protobuf);
   }
-  return jsonReply(exchange, await documents.v2());
 }
 
 async function v3Reply(
@@ -58,26 +55,44 @@ async function v3Reply(
   path: string,
   nowMs: number,
 ): Promise<HttpResponse> {
-  const document = await documents.v3(path.slice(v3Root.length + 1));
+  const form = negotiateForm(exchange, v3Protobuf);
+  const key = path.slice(v3Root.length + 1);
+  const document = await (form === "protobuf" ? documents.v3Protobuf(key) : documents.v3(key));
   if (document === undefined) return { kind: "reply", code: 404, headers: [], body: [] };
+  if (form === undefined) return notAcceptable;
+  const mediaType = form === "json" ? "application/json" : v3Protobuf;
   const asked = queryValue(exchange.info.query, "hash");
-  if (asked === "") return jsonReply(exchange, document);
-  if (asked !== document.hash) {
-    const location = `${path}?hash=${document.hash}`;
-    return {
-      kind: "reply",
-      code: 301,
-      headers: [
-        ["location", location],
-        ["content-type", "application/json"],
-      ],
-      body: [],
-    };
-  }
-  return jsonReply(exchange, document, [
+  if (asked === "") return formReply(exchange, document, mediaType);
+  if (asked !== document.hash) return redirect(`${path}?hash=${document.hash}`, document, mediaType);
+  return formReply(exchange, document, mediaType, [
     ["cache-control", "public, immutable"],
     ["expires", new Date(nowMs + yearMs).toUTCString()],
   ]);
+}
+
+/** Chooses the form of a document. Parameters of media types do not count here, nor do they upstream. */
+function negotiateForm({ request }: Exchange, protobuf: string): "json" | "protobuf" | undefined {
+  const accept = header(request, "accept");
+  if (accept === undefined || accept.trim() === "") return "json";
+  for (const { type, subtype } of parseAccept(accept)) {
+    if (type !== "application" && type !== "*") continue;
+    if (subtype === "json" || subtype === "*") return "json";
+    // The older spelling has an @ before the version. The answer has the one without.
+    if (`application/${subtype.replace("@v1.0", ".v1.0")}` === protobuf) return "protobuf";
+  }
+  return undefined;
+}
+
+const notAcceptable: Reply = { kind: "reply", code: 406, headers: [["vary", "Accept"]], body: [] };
+
+function redirect(location: string, { hash }: EncodedDocument, mediaType: string): Reply {
+  const headers: HeaderList = [
+    ["location", location],
+    ["content-type", mediaType],
+    ["etag", `"${hash}"`],
+    ["vary", "Accept"],
+  ];
+  return { kind: "reply", code: 301, headers, body: [] };
 }
 
 /** The list of documents has one form, which upstream sends to every client without naming its type. */
@@ -85,11 +100,11 @@ function indexReply(exchange: Exchange, { bytes, hash }: EncodedDocument): HttpR
   return taggedReply(exchange, hash, bytes, [["content-type", "text/plain; charset=utf-8"]]);
 }
 
-function jsonReply(
+function formReply(
   exchange: Exchange,
   { bytes, hash }: EncodedDocument,
-  headers: [string, string][] = [],
+  mediaType: string,
+  headers: HeaderList = [],
 ): HttpResponse {
-  negotiateDocument(header(exchange.request, "accept"), ["application/json"]);
-  return taggedReply(exchange, hash, bytes, [["content-type", "application/json"], ...headers]);
+  return taggedReply(exchange, hash, bytes, [["content-type", mediaType], ...headers]);
 }

@@ -1,148 +1,21 @@
 import type { Writer } from "protobufjs/minimal.js";
 import { isJsonObject, type JsonValue } from "../../api/json.ts";
-import { stringifyJson } from "../../api/codec/json.ts";
-import { newWriter } from "../../api/codec/protobuf-writer.ts";
-import type { DocumentPart, PartsWriter } from "./document-part.ts";
-
-/** A map of the document: its field, the field of its pairs, and how their values are written. */
-interface Section {
-  readonly field: number;
-  readonly pairs: number;
-  readonly write: Write;
-}
-
-/**
- * Writes Swagger 2.0 as the protobuf message `openapi.v2.Document`, in which kubectl asks for it. Only what our documents
- * contain is covered; an unknown key of a message is our mistake and throws.
- */
-export class SwaggerWriter implements PartsWriter {
-  readonly #chunks: Uint8Array[] = [];
-  #section: { readonly name: string; readonly pairs: Uint8Array[] } | undefined;
-
-  add({ path, value }: DocumentPart): void {
-    const [first = "", name] = path;
-    if (this.#section?.name !== first) this.#closeSection();
-    const writer = newWriter();
-    if (name === undefined) {
-      writeKnown(documentFields, first, writer, value);
-      this.#chunks.push(writer.finish());
-    } else {
-      const { pairs, write } = sectionOf(first);
-      pair(pairs, name, write)(writer, value);
-      this.#section ??= { name: first, pairs: [] };
-      this.#section.pairs.push(writer.finish());
-    }
-  }
-
-  finish(): Uint8Array {
-    this.#closeSection();
-    return Buffer.concat(this.#chunks);
-  }
-
-  #closeSection(): void {
-    if (this.#section === undefined) return;
-    const { name, pairs } = this.#section;
-    this.#section = undefined;
-    const bytes = pairs.reduce((sum, one) => sum + one.byteLength, 0);
-    const { field } = sectionOf(name);
-    this.#chunks.push(
-      newWriter()
-        .uint32((field << 3) | bytesType)
-        .uint32(bytes)
-        .finish(),
-      ...pairs,
-    );
-  }
-}
-
-function sectionOf(name: string): Section {
-  const section = documentSections.get(name);
-  if (section === undefined) throw new Error(`${name} is not covered by the protobuf form of Swagger`);
-  return section;
-}
-
-type Write = (writer: Writer, value: JsonValue) => void;
-type Fields = Readonly<Record<string, readonly [number: number, write: (number: number) => Write]>>;
-
-const bytesType = 2;
-const varintType = 0;
-const doubleType = 1;
-
-const text =
-  (number: number): Write =>
-  (writer, value) => {
-    writer.uint32((number << 3) | bytesType).string(String(value));
-  };
-const texts =
-  (number: number): Write =>
-  (writer, value) =>
-    each(value, (item) => text(number)(writer, item));
-const flag =
-  (number: number): Write =>
-  (writer, value) => {
-    if (value === true) writer.uint32((number << 3) | varintType).bool(true);
-  };
-const double =
-  (number: number): Write =>
-  (writer, value) => {
-    writer.uint32((number << 3) | doubleType).double(Number(value));
-  };
-const integer =
-  (number: number): Write =>
-  (writer, value) => {
-    writer.uint32((number << 3) | varintType).int64(Number(value));
-  };
-const nested =
-  (write: Write) =>
-  (number: number): Write =>
-  (writer, value) => {
-    writer.uint32((number << 3) | bytesType).fork();
-    write(writer, value);
-    writer.ldelim();
-  };
-const nestedEach =
-  (write: Write) =>
-  (number: number): Write =>
-  (writer, value) =>
-    each(value, (item) => nested(write)(number)(writer, item));
-
-/** A map as a message of pairs in field `pairs`. */
-const pairs =
-  (number: number, write: Write): Write =>
-  (writer, value) => {
-    if (!isJsonObject(value)) throw new Error("a map of the document is not an object");
-    for (const [name, item] of Object.entries(value)) pair(number, name, write)(writer, item);
-  };
-const pair =
-  (number: number, name: string, write: Write): Write =>
-  (writer, value) => {
-    writer.uint32((number << 3) | bytesType).fork();
-    text(1)(writer, name);
-    nested(write)(2)(writer, value);
-    writer.ldelim();
-  };
-
-/** Any value as YAML text, of which JSON is a part. */
-const anyValue: Write = (writer, value) => text(2)(writer, stringifyJson(value));
-
-/** A struct message; keys that start with `x-` go to the field of extensions. */
-function message(fields: () => Fields, extensions: number): Write {
-  return (writer, value) => {
-    if (!isJsonObject(value)) throw new Error("a message of the document is not an object");
-    const known = fields();
-    for (const [key, item] of Object.entries(value)) {
-      if (key.startsWith("x-")) pair(extensions, key, anyValue)(writer, item);
-      else writeKnown(known, key, writer, item);
-    }
-  };
-}
-
-function writeKnown(fields: Fields, key: string, writer: Writer, value: JsonValue): void {
-  const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-  if (field === undefined) throw new Error(`${key} is not covered by the protobuf form of Swagger`);
-  const [number, write] = field;
-  write(number)(writer, value);
-}
+import {
+  anyValue,
+  double,
+  type Fields,
+  flag,
+  integer,
+  message,
+  nested,
+  nestedEach,
+  pairs,
+  text,
+  texts,
+  varintType,
+  type Write,
+} from "./protobuf-fields.ts";
+import type { DocumentMessage, MessagePart } from "./protobuf-parts-writer.ts";
 
 const schemaMessage: Write = message(() => schemaFields, 31);
 const schemaFields: Fields = {
@@ -267,20 +140,17 @@ const apiKeyMessage = nested(
   message(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }), 5),
 )(2);
 
-const documentFields: Fields = {
-  swagger: [1, text],
-  info: [2, nested(infoMessage)],
-  security: [12, nestedEach(requirementMessage)],
-  securityDefinitions: [13, nested(pairs(1, apiKeyMessage))],
+/** Swagger 2.0 as the message `openapi.v2.Document`, in which kubectl asks for it. */
+export const swaggerMessage: DocumentMessage = {
+  fields: {
+    swagger: [1, text],
+    info: [2, nested(infoMessage)],
+    security: [12, nestedEach(requirementMessage)],
+    securityDefinitions: [13, nested(pairs(1, apiKeyMessage))],
+  },
+  parts: new Map<string, MessagePart>([
+    ["paths", { field: 8, content: { pairs: 2, write: pathItemMessage } }],
+    ["definitions", { field: 9, content: { pairs: 1, write: schemaMessage } }],
+    ["parameters", { field: 10, content: { pairs: 1, write: parameterMessage } }],
+  ]),
 };
-
-const documentSections: ReadonlyMap<string, Section> = new Map([
-  ["paths", { field: 8, pairs: 2, write: pathItemMessage }],
-  ["definitions", { field: 9, pairs: 1, write: schemaMessage }],
-  ["parameters", { field: 10, pairs: 1, write: parameterMessage }],
-]);
-
-function each(value: JsonValue, write: (item: JsonValue) => void): void {
-  if (!Array.isArray(value)) throw new Error("a list of the document is not a list");
-  for (const item of value) write(item);
-}
