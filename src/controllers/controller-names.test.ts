@@ -8,6 +8,7 @@ const others = [
   "certificatesigningrequest-cleaner-controller",
   "certificatesigningrequest-signing-controller",
   "clusterrole-aggregation-controller",
+  "garbage-collector-controller",
 ];
 const tokens = ["serviceaccount-token-controller", "validatingadmissionpolicy-status-controller"];
 const cleaner = "token-cleaner-controller";
@@ -16,6 +17,7 @@ test.each([
   ["*", [...others, publisher, accounts, ...tokens]],
   [`*,-${accounts}`, [...others, publisher, ...tokens]],
   ["*,-root-ca-cert-publisher", [...others, accounts, ...tokens]],
+  ["-garbagecollector,garbage-collector-controller", ["garbage-collector-controller"]],
   ["*,tokencleaner", [...others, publisher, accounts, ...tokens, cleaner]],
   [`-${accounts},*`, [...others, publisher, ...tokens]],
   [accounts, [accounts]],

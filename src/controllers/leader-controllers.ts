@@ -4,6 +4,7 @@ import { startClusterObjects, type ClusterObjectsParts } from "./cluster-objects
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
+import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
@@ -11,6 +12,8 @@ import { startNamespaceDeletion } from "./namespace-deletion.ts";
 export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
+  /** Called when the garbage collector could not read the objects of a kind. */
+  readonly syncFailed?: (() => void) | undefined;
 }
 
 /**
@@ -32,6 +35,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));

@@ -1,23 +1,32 @@
 import { formatTime } from "../api/time.ts";
 import type { GroupResource } from "../api/gvk.ts";
-import type { KubeObject } from "../api/object-meta.ts";
+import type { ObjectMeta } from "../api/object-meta.ts";
 import type { Namespace, NamespaceCondition } from "../api/types/core-v1.ts";
+
+/** Failures that a condition quotes. There is at most one for each resource. */
+const failuresShownMax = 20;
 
 /**
  * The remaining contents of a namespace: the number of objects of each resource, and of those that wait for each
- * finalizer.
+ * finalizer; and the deletions that failed.
  */
 export class NamespaceContent {
   readonly #objects = new Map<string, number>();
   readonly #finalizers = new Map<string, number>();
+  readonly #failures: string[] = [];
 
-  add({ group, resource }: GroupResource, { metadata }: KubeObject): void {
+  add({ group, resource }: GroupResource, { finalizers = [] }: ObjectMeta): void {
     count(this.#objects, `${resource}.${group}`);
-    for (const finalizer of metadata.finalizers ?? []) count(this.#finalizers, finalizer);
+    for (const finalizer of finalizers) count(this.#finalizers, finalizer);
+  }
+
+  /** Notes that the objects of a resource could not be deleted. */
+  addFailure(message: string): void {
+    this.#failures.push(message);
   }
 
   get isEmpty(): boolean {
-    return this.#objects.size === 0;
+    return this.#objects.size === 0 && this.#failures.length === 0;
   }
 
   /** Text such as `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
@@ -25,6 +34,12 @@ export class NamespaceContent {
     return sorted(this.#objects)
       .map(([name, number]) => `${name} has ${number} resource instances`)
       .join(", ");
+  }
+
+  /** Text such as `2 remaining: no, never`, or "". */
+  get failures(): string {
+    const shown = this.#failures.toSorted().slice(0, failuresShownMax);
+    return shown.length === 0 ? "" : `${this.#failures.length} remaining: ${shown.join(", ")}`;
   }
 
   /** Text of the finalizers, or "". */
@@ -59,8 +74,8 @@ export function withContentConditions(namespace: Namespace, content: NamespaceCo
   return { ...namespace, status: { ...namespace.status, conditions: [...others, ...conditions] } };
 }
 
-function conditionsOf({ objects, finalizers }: NamespaceContent): Finding[] {
-  const isHeld = finalizers !== "";
+function conditionsOf({ objects, finalizers, failures }: NamespaceContent): Finding[] {
+  const [remains, isHeld, isFailing] = [objects !== "", finalizers !== "", failures !== ""];
   return [
     {
       type: "NamespaceDeletionDiscoveryFailure",
@@ -76,15 +91,17 @@ function conditionsOf({ objects, finalizers }: NamespaceContent): Finding[] {
     },
     {
       type: "NamespaceDeletionContentFailure",
-      status: "False",
-      reason: "ContentDeleted",
-      message: "All content successfully deleted, may be waiting on finalization",
+      status: isFailing ? "True" : "False",
+      reason: isFailing ? "ContentDeletionFailed" : "ContentDeleted",
+      message: isFailing
+        ? `Failed to delete all resource types, ${failures}`
+        : "All content successfully deleted, may be waiting on finalization",
     },
     {
       type: "NamespaceContentRemaining",
-      status: "True",
-      reason: "SomeResourcesRemain",
-      message: `Some resources are remaining: ${objects}`,
+      status: remains ? "True" : "False",
+      reason: remains ? "SomeResourcesRemain" : "ContentRemoved",
+      message: remains ? `Some resources are remaining: ${objects}` : "All content successfully removed",
     },
     {
       type: "NamespaceFinalizersRemaining",

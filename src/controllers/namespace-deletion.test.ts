@@ -14,6 +14,7 @@ import { MemoryStore } from "../storage/memory-store.ts";
 import type { Command, Store } from "../storage/store.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { ServerRecords } from "./server-records.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
@@ -107,5 +108,48 @@ test("a creation that another server has admitted before is waited for and delet
   expect(store.scan(configMaps.info.keyPrefix)).toEqual([]);
   await namespaces.delete("", "quick", plainDeletion, context);
   while (namespaces.current("", "quick") !== undefined) await Bun.sleep(1);
+  expect(failures).toEqual([]);
+});
+
+test("many namespaces are emptied at once, and a finalizer keeps one of them", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
+  const cachers = cleanup.adopt(new CacherSet({ store, clock: systemClock }), (set) => set.close());
+  const parts = { catalog: builtInCatalog(Scheme.builtIn()), store, cachers, clock: systemClock };
+  const { registries } = openRegistries({ ...parts, randomInt: () => 0 });
+  const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
+  const configMaps = registries.builtIn({ group: "", resource: "configmaps" });
+  const failures: unknown[] = [];
+  const onError = (error: unknown) => void failures.push(error);
+  const names = Array.from({ length: 20 }, (_, at) => `n${at}`);
+  for (const name of names) {
+    await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name } }, "", context);
+    for (let at = 0; at < 20; at++) {
+      const finalizers = name === "n7" && at < 2 ? { finalizers: [at === 0 ? "example.com/hold" : "orphan"] } : {};
+      const metadata = { name: `c${at}`, namespace: name, ...finalizers };
+      await configMaps.create({ kind: "ConfigMap", apiVersion: "v1", metadata }, name, context);
+    }
+  }
+  const settle = () => registries.creations.ended();
+  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, settle, onError }));
+  for (const name of names) await namespaces.delete("", name, plainDeletion, context);
+  const conditionsOf = () => namespaces.current("", "n7")?.["status"] as { conditions?: { message: string }[] };
+  while (store.scan(namespaces.info.keyPrefix).length > 1 || conditionsOf().conditions === undefined)
+    await Bun.sleep(1);
+  expect(
+    conditionsOf()
+      .conditions?.map(({ message }) => message)
+      .slice(-2),
+  ).toEqual([
+    "Some resources are remaining: configmaps. has 1 resource instances",
+    "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+  ]);
+  const { revision } = store;
+  await Bun.sleep(1_100);
+  expect(store.revision).toBe(revision);
+  const free = (old: KubeObject): KubeObject => ({ ...old, metadata: { ...old.metadata, finalizers: [] } });
+  await configMaps.update("n7", "c0", free, context, { reapplies: true });
+  while (namespaces.current("", "n7") !== undefined) await Bun.sleep(1);
+  expect(store.scan(configMaps.info.keyPrefix)).toEqual([]);
   expect(failures).toEqual([]);
 });

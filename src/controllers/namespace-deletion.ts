@@ -1,7 +1,7 @@
 import type { Clock } from "../process/clock.ts";
-import type { KubeObject } from "../api/object-meta.ts";
+import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { namespaceFinalizer } from "../api/vendor.ts";
+import { foregroundDeletionFinalizer, namespaceFinalizer, orphanFinalizer } from "../api/vendor.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
@@ -9,15 +9,20 @@ import { namespace } from "../kinds/core/namespace.ts";
 import { strategyOf } from "../registry/kind.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
-import type { Key } from "../api/entry.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
+import { maybeDeleting, storedMetadata } from "./stored-metadata.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
 import type { Namespace } from "../api/types/core-v1.ts";
 
+/** Namespaces that are emptied at a time, and objects of one namespace that are deleted at a time. */
+const workers = 10;
+const deletionsAtATime = 16;
 /** Time after which objects with finalizers or a grace period are checked again. */
 const retryMs = 1_000;
 
+const dependentsFinalizers = [orphanFinalizer, foregroundDeletionFinalizer];
 const deleteOptions: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
 
 export interface NamespaceDeletionParts extends QueueSource {
@@ -39,7 +44,9 @@ export function startNamespaceDeletion(parts: NamespaceDeletionParts): Disposabl
   const running = new DisposableStack();
   const settling = new Settling(parts);
   const work = (key: Key) => finish(parts, queue, settling, key);
-  const queue: WorkQueue = running.use(new WorkQueue({ name: "namespace", clock, observeQueue, onError, work }));
+  const queue: WorkQueue = running.use(
+    new WorkQueue({ name: "namespace", clock, observeQueue, onError, workers, work }),
+  );
   running.use(
     followObjects(store, namespaces.info.keyPrefix, (key, type) => {
       if (type === "DELETED") settling.forget(key);
@@ -94,42 +101,64 @@ async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, settling:
   if (!specFinalizers(namespace).includes(namespaceFinalizer)) return;
   if (!settling.isOver(key, queue)) return;
   const content = await empty(parts, name);
-  if (content.isEmpty) return release(parts, name);
-  await report(parts, name, content);
-  queue.addAfter(key, retryMs);
+  // Others may keep the namespace. Its conditions then say that nothing remains in it.
+  if (!content.isEmpty || isHeldByOthers(namespace)) await report(parts, name, content);
+  if (content.isEmpty) await release(parts, name);
+  else queue.addAfter(key, retryMs);
 }
 
 /** Deletes the contents. Pods may use other objects of the namespace, so those come after the pods. */
-async function empty({ registries }: NamespaceDeletionParts, namespace: string): Promise<NamespaceContent> {
+async function empty({ registries, store }: NamespaceDeletionParts, namespace: string): Promise<NamespaceContent> {
   const content = new NamespaceContent();
   const namespaced = [...registries.all()].filter(({ info }) => info.namespaced);
   const isPod = ({ info }: Registry) => info.group === "" && info.resource === "pods";
   for (const stage of [namespaced.filter(isPod), namespaced.filter((registry) => !isPod(registry))]) {
-    for (const registry of stage) await emptyOf(registry, namespace, content);
+    for (const registry of stage) await emptyOf(registry, store, namespace, content);
     if (!content.isEmpty) return content;
   }
   return content;
 }
 
-async function emptyOf(registry: Registry, namespace: string, content: NamespaceContent): Promise<void> {
+async function emptyOf(registry: Registry, store: Store, namespace: string, content: NamespaceContent): Promise<void> {
   const prefix = `${registry.info.keyPrefix}${namespace}/`;
-  const page = await registry.cacher.list({ prefix });
-  for (const { key } of page.entries) {
-    const name = key.slice(prefix.length);
-    if (await remove(registry, namespace, name)) continue;
-    const object = registry.current(namespace, name);
-    if (object !== undefined) content.add(registry.info, object);
+  const { entries } = await registry.cacher.list({ prefix });
+  let failure: string | undefined;
+  const waiting = entries.values();
+  const lane = async () => {
+    for (const { key } of waiting) {
+      const failed = await remove(registry, store.get(key), namespace, key.slice(prefix.length));
+      failure ??= failed;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(deletionsAtATime, entries.length) }, lane));
+  if (failure !== undefined) content.addFailure(failure);
+  if (entries.length === 0) return;
+  const left = await registry.cacher.list({ prefix });
+  for (const entry of left.entries) content.add(registry.info, storedMetadata(entry));
+}
+
+/** Deletes one object. @returns why it could not be deleted */
+async function remove(
+  registry: Registry,
+  entry: Entry | undefined,
+  namespace: string,
+  name: string,
+): Promise<string | undefined> {
+  if (entry !== undefined && maybeDeleting(entry) && isFinal(storedMetadata(entry))) return undefined;
+  try {
+    await registry.delete(namespace, name, deleteOptions, controllerManagerContext);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return error.code === 404 ? undefined : error.message;
   }
 }
 
-async function remove(registry: Registry, namespace: string, name: string): Promise<boolean> {
-  try {
-    const { removed } = await registry.delete(namespace, name, deleteOptions, controllerManagerContext);
-    return removed;
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 404) return true;
-    throw error;
-  }
+/** Reports whether another delete changes nothing: the object waits for others, and not for its dependents. */
+function isFinal({ deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] }: ObjectMeta): boolean {
+  if (deletionTimestamp === undefined) return false;
+  if (deletionGracePeriodSeconds > 0) return true;
+  return finalizers.length > 0 && !finalizers.some((name) => dependentsFinalizers.includes(name));
 }
 
 async function release({ namespaces }: NamespaceDeletionParts, name: string): Promise<void> {
@@ -149,6 +178,13 @@ async function report({ namespaces, clock }: NamespaceDeletionParts, name: strin
     subresource: "status",
     reapplies: true,
   });
+}
+
+/** Reports whether something else than its contents keeps the namespace. */
+function isHeldByOthers(held: Namespace): boolean {
+  const { metadata, status } = held;
+  if (specFinalizers(held).length > 1 || (metadata.finalizers ?? []).length > 0) return true;
+  return (status?.conditions ?? []).some(({ status: value }) => value === "True");
 }
 
 function specFinalizers({ spec }: Namespace): readonly string[] {

@@ -72,6 +72,17 @@ describe("beginDeletion()", () => {
     expect(beginDeletion(marked, defaultStrategy, plainDeletion, nowMs).kind).toBe("unchanged");
   });
 
+  test.each([
+    ["Background", ["foregroundDeletion"], undefined],
+    ["Foreground", ["orphan"], ["foregroundDeletion"]],
+    ["Background", ["orphan", "x/y"], ["x/y"]],
+  ] as const)("a second delete with propagation policy %s turns the finalizers %j into %j", (policy, before, after) => {
+    const marked = object({ finalizers: [...before], deletionTimestamp: "2026-01-02T03:04:05Z" });
+    const step = beginDeletion(marked, defaultStrategy, { ...plainDeletion, propagationPolicy: policy }, nowMs);
+    if (after === undefined) expect(step).toEqual({ kind: "remove" });
+    else expect(metaOf(step).finalizers).toEqual([...after]);
+  });
+
   test("a second delete gives the object the finalizer of its propagation policy", () => {
     const marked = object({ finalizers: ["x/y"], deletionTimestamp: "2026-01-02T03:04:05Z" });
     const step = beginDeletion(marked, defaultStrategy, { ...plainDeletion, propagationPolicy: "Orphan" }, nowMs);

@@ -1,4 +1,5 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
@@ -36,6 +37,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
     ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
+    syncFailed: garbageCollectorMetrics(registry),
     onError,
   });
   leaderMetrics(registry, config.controllers, () => controllers.isLeader);

@@ -24,8 +24,11 @@ export interface Running extends AsyncDisposable {
 /** No command of these tests takes longer than a second or two: beyond this kubectl is stopped and the test fails. */
 const commandTimeoutMs = 15_000;
 
-/** Value of `--controllers` for tests that count ConfigMaps: without the one that every namespace gets. */
-export const withoutConfigMaps = "*,-root-ca-certificate-publisher-controller";
+/**
+ * Value of `--controllers` for tests that count ConfigMaps, and whose objects name owners that do not exist: without the
+ * ConfigMap that every namespace gets, and without the garbage collector.
+ */
+export const withoutConfigMaps = "*,-root-ca-certificate-publisher-controller,-garbage-collector-controller";
 
 /** The real kubectl with a home directory of its own: neither its configuration nor its caches leak in or out. */
 export class Kubectl implements AsyncDisposable {

@@ -23,7 +23,7 @@ type TextAnswer = Pick<Answer, "code" | "headers" | "text" | "bytes">;
 /** The addresses of Services that the reference had. No controller changed what requests had made. */
 export const referenceOptions: ServerOptions = {
   serviceClusterIpRange: "10.0.0.0/16",
-  controllers: "*,-clusterrole-aggregation-controller",
+  controllers: "*,-clusterrole-aggregation-controller,-garbage-collector-controller",
 };
 /** Custom kinds that transcripts use without making them. */
 const definitionsPath = join(import.meta.dir, "../fixtures/transcripts/definitions.json");

@@ -78,6 +78,22 @@ test("a question during the delivery of events does not count them twice", async
   expect([owners.dependentsOf("one"), owners.dependentsOf("two"), owners.size]).toEqual([[], [pod("a")], 1]);
 });
 
+test("an index that is built in steps hears of the changes meanwhile", async () => {
+  const store = new MemoryStore();
+  for (const name of ["a", "b", "c"]) await write(store, pod(name), "one");
+  const owners = new OwnerIndex(store);
+  const steps = owners.build();
+  steps.next();
+  await write(store, pod("a"), "one");
+  await write(store, pod("b"), "two");
+  await store.commit(del(pod("c"), "1"));
+  await write(store, pod("d"), "one");
+  expect(owners.isComplete).toBe(false);
+  while (steps.next().done !== true);
+  expect(owners.isComplete).toBe(true);
+  expect([owners.dependentsOf("one").sort(), owners.dependentsOf("two")]).toEqual([[pod("a"), pod("d")], [pod("b")]]);
+});
+
 test("a released index gets no changes, and is built again when it is needed", async () => {
   const store = new MemoryStore();
   const owners = new OwnerIndex(store);
@@ -125,6 +141,7 @@ describe("after any writes", () => {
         let state = from;
         let tell: EventListener = () => undefined;
         const owners = new OwnerIndex({
+          get: (key) => state.get(key),
           scan: (prefix) => state.scan(prefix),
           subscribe(listener) {
             tell = listener;

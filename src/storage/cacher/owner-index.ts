@@ -9,26 +9,50 @@ type Dependents = Key | Key[] | Set<Key>;
 
 /**
  * Which objects name an owner, whatever their kind: what a garbage collector asks when an object is gone. Made from the
- * store's state at the first question, and kept up by its events from then on.
+ * store's state in steps, or at the first question, and kept up by its events from then on.
  *
  * It holds one key for each owner of each object, and no text of its own: uids and keys are those of the store's entries.
  * An owner need not exist; it is forgotten with its last dependent.
  */
 export class OwnerIndex implements Disposable {
-  readonly #store: Pick<Store, "scan" | "subscribe">;
+  readonly #store: Pick<Store, "get" | "scan" | "subscribe">;
   readonly #dependents = new Map<string, Dependents>();
   #subscription: Disposable | undefined;
+  #isComplete = false;
 
-  constructor(store: Pick<Store, "scan" | "subscribe">) {
+  constructor(store: Pick<Store, "get" | "scan" | "subscribe">) {
     this.#store = store;
+  }
+
+  /** Reports whether the index is built, and knows every dependent. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Follows the store from now on, and returns the steps that build the index. */
+  build(): Generator<void, void> {
+    this.#subscription ??= this.#store.subscribe((events) => {
+      for (const event of events) this.#receive(event);
+    });
+    return this.#read();
   }
 
   /** Returns the keys of the current objects that name the owner, each once, in no order. */
   dependentsOf(uid: string): Key[] {
-    if (this.#subscription === undefined) this.#build();
+    if (this.#subscription === undefined) this.#buildAtOnce();
     const dependents = this.#dependents.get(uid);
     if (dependents === undefined) return [];
     return typeof dependents === "string" ? [dependents] : [...dependents];
+  }
+
+  /** Reports whether something holds for any of these keys. It asks until one says yes. */
+  someDependent(uid: string, holds: (key: Key) => boolean): boolean {
+    if (this.#subscription === undefined) this.#buildAtOnce();
+    const dependents = this.#dependents.get(uid);
+    if (dependents === undefined) return false;
+    if (typeof dependents === "string") return holds(dependents);
+    for (const key of dependents) if (holds(key)) return true;
+    return false;
   }
 
   /** Number of owners that have dependents; 0 before the first question. */
@@ -40,15 +64,23 @@ export class OwnerIndex implements Disposable {
   [Symbol.dispose](): void {
     this.#subscription?.[Symbol.dispose]();
     this.#subscription = undefined;
+    this.#isComplete = false;
     this.#dependents.clear();
   }
 
-  /** In one turn, so that no event falls between the state and the subscription. */
-  #build(): void {
-    for (const entry of this.#store.scan("/")) this.#add(entry);
-    this.#subscription = this.#store.subscribe((events) => {
-      for (const event of events) this.#receive(event);
-    });
+  #buildAtOnce(): void {
+    for (const _ of this.build());
+  }
+
+  /** Adds each object as it is when its turn comes: an earlier event may have changed it. */
+  *#read(): Generator<void, void> {
+    for (const { key } of this.#store.scan("/")) {
+      yield;
+      if (this.#subscription === undefined) return;
+      const entry = this.#store.get(key);
+      if (entry !== undefined) this.#add(entry);
+    }
+    this.#isComplete = true;
   }
 
   #receive({ type, entry, previous }: StoreEvent): void {

@@ -1,0 +1,88 @@
+import type { Entry, Key, ObjectOwner } from "../../api/entry.ts";
+import type { StoreEvent } from "../../storage/store.ts";
+import { maybeDeleting, storedMetadata } from "../stored-metadata.ts";
+import { awaitsDependents, orphansDependents } from "./verdict.ts";
+
+/** Receives the objects that a change concerns. */
+export interface Concerns {
+  /** An object whose owners or dependents have changed. */
+  object(key: Key): void;
+  /** An object that is gone, which its dependents may have to follow. */
+  gone(uid: string): void;
+  /** An object that waits for its dependents. */
+  awaiting(uid: string): void;
+  /** An object whose dependents have to be orphaned. */
+  orphaning(key: Key): void;
+}
+
+/** Tells which objects each change concerns, and knows the objects that wait for their dependents. */
+export class AffectedObjects {
+  readonly #concerns: Concerns;
+  /** Keys by uid. As many as there are deletions in the foreground. */
+  readonly #awaiting = new Map<string, Key>();
+
+  constructor(concerns: Concerns) {
+    this.#concerns = concerns;
+  }
+
+  /** Returns the key of the object with this uid if it waits for its dependents. */
+  awaiting(uid: string): Key | undefined {
+    return this.#awaiting.get(uid);
+  }
+
+  receive({ type, entry, previous }: StoreEvent): void {
+    const before = previous?.index.owners;
+    if (type === "DELETED") {
+      this.#gone(entry);
+      this.#tellAwaiting(before);
+      return;
+    }
+    // A replica that takes over another state as a whole hears of the difference only.
+    if (previous !== undefined && previous.index.uid !== entry.index.uid) this.#gone(previous);
+    const after = entry.index.owners;
+    if (!sameOwners(before, after)) {
+      if (after !== undefined) this.#concerns.object(entry.key);
+      this.#tellAwaiting(before);
+    }
+    this.notice(entry);
+  }
+
+  /** Notices an object that is being deleted. */
+  notice(entry: Entry): void {
+    const { key, index } = entry;
+    if (!maybeDeleting(entry)) return;
+    const metadata = storedMetadata(entry);
+    if (orphansDependents(metadata)) this.#concerns.orphaning(key);
+    if (!awaitsDependents(metadata)) {
+      this.#awaiting.delete(index.uid);
+      return;
+    }
+    if (this.#awaiting.has(index.uid)) return;
+    this.#awaiting.set(index.uid, key);
+    this.#concerns.object(key);
+    this.#concerns.awaiting(index.uid);
+  }
+
+  #gone({ index }: Entry): void {
+    this.#awaiting.delete(index.uid);
+    this.#concerns.gone(index.uid);
+  }
+
+  /** Tells of owners that wait and may have lost a dependent. */
+  #tellAwaiting(owners: readonly ObjectOwner[] | undefined): void {
+    if (owners === undefined || this.#awaiting.size === 0) return;
+    for (const { uid } of owners) {
+      const key = this.#awaiting.get(uid);
+      if (key !== undefined) this.#concerns.object(key);
+    }
+  }
+}
+
+function sameOwners(before: readonly ObjectOwner[] | undefined, after: readonly ObjectOwner[] | undefined): boolean {
+  if (before === after) return true;
+  if (before?.length !== after?.length) return false;
+  return (before ?? []).every(({ uid, blockOwnerDeletion }, at) => {
+    const other = after?.[at];
+    return uid === other?.uid && blockOwnerDeletion === other.blockOwnerDeletion;
+  });
+}

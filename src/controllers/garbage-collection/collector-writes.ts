@@ -1,0 +1,81 @@
+import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/object-meta.ts";
+import { StatusError } from "../../api/status.ts";
+import { plainDeletion } from "../../registry/delete-options.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { controllerManagerContext } from "../../registry/server-context.ts";
+import type { WriteContext } from "../../registry/write-context.ts";
+import type { PropagationPolicy } from "./verdict.ts";
+
+/** The user that policies and webhooks know as the garbage collector. */
+const context: WriteContext = {
+  ...controllerManagerContext,
+  user: {
+    name: "system:serviceaccount:kube-system:generic-garbage-collector",
+    uid: "",
+    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
+    extra: new Map(),
+  },
+};
+
+/** One object as it was when its verdict was made. */
+export interface Target {
+  readonly registry: Registry;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Deletes the object, unless it has changed since it had this version. */
+export async function deleteTarget(
+  { registry, namespace, name, uid }: Target,
+  propagationPolicy: PropagationPolicy,
+  resourceVersion: string | undefined,
+): Promise<void> {
+  const options = { ...plainDeletion, propagationPolicy, preconditions: { uid, resourceVersion } };
+  await unlessGone(registry.delete(namespace, name, options, context));
+}
+
+/** Removes the references to some owners. */
+export function detachTarget(target: Target, uids: ReadonlySet<string>): Promise<void> {
+  return changeOwners(target, (owners) => owners.filter(({ uid }) => !uids.has(uid)));
+}
+
+/** Makes all references such that they block no owner. */
+export function unblockTarget(target: Target): Promise<void> {
+  return changeOwners(target, (owners) =>
+    owners.map((owner) => (owner.blockOwnerDeletion === true ? { ...owner, blockOwnerDeletion: false } : owner)),
+  );
+}
+
+/** Removes a finalizer. If it is the last one, the object goes. */
+export function releaseTarget(target: Target, finalizer: string): Promise<void> {
+  return change(target, ({ finalizers = [], ...rest }) => ({
+    ...rest,
+    finalizers: finalizers.filter((held) => held !== finalizer),
+  }));
+}
+
+function changeOwners(target: Target, next: (owners: OwnerReference[]) => OwnerReference[]): Promise<void> {
+  return change(target, ({ ownerReferences = [], ...rest }) => {
+    const owners = next(ownerReferences);
+    return owners.length === 0 ? rest : { ...rest, ownerReferences: owners };
+  });
+}
+
+/** Changes the object if it is still the one with this uid. */
+async function change(
+  { registry, namespace, name, uid }: Target,
+  next: (metadata: ObjectMeta) => ObjectMeta,
+): Promise<void> {
+  const transform = (old: KubeObject): KubeObject =>
+    old.metadata.uid === uid ? { ...old, metadata: next(old.metadata) } : old;
+  await unlessGone(registry.update(namespace, name, transform, context, { reapplies: true }));
+}
+
+async function unlessGone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!(error instanceof StatusError && error.code === 404)) throw error;
+  }
+}

@@ -1,0 +1,320 @@
+import type { Entry, Key } from "../../api/entry.ts";
+import { apiVersionOf } from "../../api/gvk.ts";
+import type { ObjectMeta } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import { nextTurn } from "../../api/turn.ts";
+import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { Catalog } from "../../registry/catalog.ts";
+import type { Registries } from "../../registry/registries.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { OwnerIndex } from "../../storage/cacher/owner-index.ts";
+import type { Store, StoreEvent } from "../../storage/store.ts";
+import { type QueueSource, WorkQueue } from "../work-queue.ts";
+import { AffectedObjects } from "./affected-objects.ts";
+import { deleteTarget, detachTarget, releaseTarget, type Target, unblockTarget } from "./collector-writes.ts";
+import { MisplacedOwners } from "./misplaced-owners.ts";
+import { OwnerLookup } from "./owner-lookup.ts";
+import { SlicedWork } from "./sliced-work.ts";
+import { storedMetadata } from "../stored-metadata.ts";
+import { orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
+
+/** Objects that are written at a time. */
+const workers = 128;
+/** Owners whose dependents are orphaned at a time, and dependents of one owner that are written at a time. */
+const orphanWorkers = 4;
+const orphansAtATime = 64;
+/** Time after which an object with an unreadable owner is looked at again. */
+const undecidedMs = 60_000;
+/** Owners that are visited in search of a cycle. */
+const cycleMax = 1_000;
+/** Time that the workers take before other requests get a turn. */
+const sliceMs = 5;
+
+export interface GarbageCollectorParts extends QueueSource {
+  readonly registries: Registries;
+  readonly catalog: Catalog;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Called when the objects of a kind could not be read. */
+  readonly syncFailed?: (() => void) | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Deletes the objects whose owners are gone, and finishes deletions that wait for dependents.
+ *
+ * The store is the only source: there is no second graph that could lag behind it. Each step is one guarded write that
+ * follows from the stored state, so another leader continues where this one has stopped.
+ */
+export function startGarbageCollector(parts: GarbageCollectorParts): Disposable {
+  return new GarbageCollector(parts).start();
+}
+
+/** The next write to one object, by the state of this replica. */
+interface Decision {
+  readonly target: Target;
+  readonly entry: Entry;
+  readonly metadata: ObjectMeta;
+  readonly verdict: Verdict;
+}
+
+class GarbageCollector {
+  readonly #parts: GarbageCollectorParts;
+  readonly #running = new DisposableStack();
+  readonly #index: OwnerIndex;
+  readonly #owners: OwnerLookup;
+  readonly #affected: AffectedObjects;
+  readonly #reading: SlicedWork;
+  readonly #misplaced: MisplacedOwners;
+  readonly #toDelete: WorkQueue;
+  readonly #toOrphan: WorkQueue;
+  /** Events are ignored: there are many, they own nothing, and they expire. */
+  readonly #ignoredPrefix: Key | undefined;
+  /** Objects with an owner whose kind is not served. They are looked at when a kind comes. */
+  readonly #undecided = new Set<Key>();
+  /** Owners whose dependents are to be looked at. */
+  readonly #expanding = new Set<string>();
+  #sliceEndMs = 0;
+
+  constructor(parts: GarbageCollectorParts) {
+    const { catalog, registries, store, clock, observeQueue, onError } = parts;
+    const queue = (name: string, count: number, work: (key: Key) => Promise<void>) =>
+      this.#running.use(new WorkQueue({ name, clock, observeQueue, onError, workers: count, work }));
+    this.#parts = parts;
+    this.#ignoredPrefix = registries.find({ group: "", resource: "events" })?.info.keyPrefix;
+    this.#index = this.#running.use(new OwnerIndex(store));
+    this.#owners = new OwnerLookup(catalog, store);
+    this.#toDelete = queue("garbage_collector_attempt_to_delete", workers, (key) => this.#attemptToDelete(key));
+    this.#toOrphan = queue("garbage_collector_attempt_to_orphan", orphanWorkers, (key) => this.#attemptToOrphan(key));
+    this.#misplaced = this.#running.use(new MisplacedOwners(parts));
+    this.#affected = new AffectedObjects({
+      object: (key) => this.#toDelete.add(key),
+      orphaning: (key) => this.#toOrphan.add(key),
+      awaiting: (uid) => this.#expand(uid),
+      gone: (uid) => {
+        if (this.#expand(uid)) this.#misplaced.gone(uid);
+      },
+    });
+    this.#reading = this.#running.use(
+      new SlicedWork((error) => {
+        parts.syncFailed?.();
+        onError(error);
+      }),
+    );
+  }
+
+  start(): Disposable {
+    const { catalog, store } = this.#parts;
+    // The index hears of each event before the collector, and so answers for the state after it.
+    const building = this.#index.build();
+    this.#reading.add(() => building);
+    this.#running.use(store.subscribe((events) => this.#receive(events)));
+    this.#running.use(
+      catalog.follow(
+        ({ stored }) => stored !== undefined && this.#kindCame(stored.keyPrefix),
+        () => {},
+        () => this.#lookAgain(),
+      ),
+    );
+    return this.#running;
+  }
+
+  /** Without the whole index nothing can be decided. After it is built, every object is looked at. */
+  #receive(events: readonly StoreEvent[]): void {
+    if (!this.#index.isComplete) return;
+    for (const event of events) {
+      const { key } = event.entry;
+      if (this.#isIgnored(key)) continue;
+      if (event.type === "DELETED") this.#undecided.delete(key);
+      this.#affected.receive(event);
+    }
+  }
+
+  #isIgnored(key: Key): boolean {
+    return this.#ignoredPrefix !== undefined && key.startsWith(this.#ignoredPrefix);
+  }
+
+  #kindCame(keyPrefix: Key): void {
+    if (!this.#isIgnored(keyPrefix)) this.#reading.add(() => this.#read(keyPrefix));
+    this.#lookAgain();
+  }
+
+  #lookAgain(): void {
+    for (const key of this.#undecided) this.#toDelete.add(key);
+    this.#undecided.clear();
+  }
+
+  /** Looks at every object of a kind. */
+  *#read(keyPrefix: Key): Generator<void, void> {
+    for (const entry of this.#parts.store.scan(keyPrefix)) {
+      yield;
+      // The events have told of an object that has changed meanwhile.
+      if (this.#parts.store.get(entry.key) !== entry) continue;
+      this.#affected.notice(entry);
+      if (entry.index.owners !== undefined && this.#decide(entry.key) !== undefined) this.#toDelete.add(entry.key);
+    }
+  }
+
+  /** Looks at the dependents of an owner. @returns whether there are any */
+  #expand(uid: string): boolean {
+    if (!this.#index.someDependent(uid, () => true)) return false;
+    if (this.#expanding.size === 0) this.#reading.add(() => this.#readDependents());
+    this.#expanding.add(uid);
+    return true;
+  }
+
+  *#readDependents(): Generator<void, void> {
+    for (const uid of this.#expanding) {
+      this.#expanding.delete(uid);
+      for (const key of this.#index.dependentsOf(uid)) {
+        this.#toDelete.add(key);
+        yield;
+      }
+    }
+  }
+
+  async #attemptToDelete(key: Key): Promise<void> {
+    await this.#turn();
+    if (this.#decide(key) === undefined) return;
+    // This replica's state may be old. An owner is absent only if the newest state does not have it.
+    await this.#parts.store.readBarrier();
+    // All that waited for the same barrier go on in the same turn.
+    await this.#turn();
+    const decision = this.#running.disposed ? undefined : this.#decide(key);
+    if (decision !== undefined) await this.#act(decision);
+  }
+
+  /** Returns undefined for an object that stays as it is. */
+  #decide(key: Key): Decision | undefined {
+    const entry = this.#parts.store.get(key);
+    if (entry === undefined || this.#isIgnored(key)) return undefined;
+    const { uid, owners } = entry.index;
+    if (owners === undefined && this.#affected.awaiting(uid) === undefined) return undefined;
+    const target = this.#targetOf(entry);
+    if (target === undefined) return undefined;
+    const metadata = storedMetadata(entry);
+    const verdict = verdictOn({
+      metadata,
+      stateOf: (owner) => this.#owners.stateOf(owner, target.namespace),
+      isBlocked: () => this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)),
+      hasDependents: () => this.#index.someDependent(uid, () => true),
+      isInCycle: () => this.#isInCycle(entry),
+    });
+    return verdict.kind === "keep" ? undefined : { target, entry, metadata, verdict };
+  }
+
+  #blocks(dependent: Key, owner: string): boolean {
+    const owners = this.#parts.store.get(dependent)?.index.owners ?? [];
+    return owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion);
+  }
+
+  /** Follows the references that block owners which wait, up to the object itself. */
+  #isInCycle({ index }: Entry): boolean {
+    const seen = new Set<string>();
+    const waiting = [index];
+    for (let next = waiting.pop(); next !== undefined && seen.size < cycleMax; next = waiting.pop()) {
+      for (const { uid, blockOwnerDeletion } of next.owners ?? []) {
+        const key = blockOwnerDeletion ? this.#affected.awaiting(uid) : undefined;
+        if (key === undefined || seen.has(uid)) continue;
+        if (uid === index.uid) return true;
+        seen.add(uid);
+        const owner = this.#parts.store.get(key);
+        if (owner?.index.uid === uid) waiting.push(owner.index);
+      }
+    }
+    return false;
+  }
+
+  /** Returns undefined if the kind is not served, so that nothing can be done now. */
+  #targetOf({ key, index: { uid } }: Entry): Target | undefined {
+    const registry = this.#registryOf(key);
+    if (registry === undefined) return undefined;
+    const { keyPrefix, namespaced } = registry.info;
+    const rest = key.slice(keyPrefix.length);
+    const [namespace, name] = namespaced ? splitAt(rest, rest.indexOf("/")) : ["", rest];
+    return { registry, namespace, name, uid };
+  }
+
+  /** Finds the prefix of a key. It has a segment for the group, or none. */
+  #registryOf(key: Key): Registry | undefined {
+    const { catalog, registries } = this.#parts;
+    let end = key.indexOf("/", 1);
+    for (let segments = 0; segments < 2 && end >= 0; segments++) {
+      end = key.indexOf("/", end + 1);
+      const info = end < 0 ? undefined : catalog.findPrefix(key.slice(0, end + 1));
+      if (info !== undefined) return registries.of(info);
+    }
+    return undefined;
+  }
+
+  async #act({ target, entry, metadata, verdict }: Decision): Promise<void> {
+    if (verdict.kind === "detach" || verdict.kind === "delete") this.#suspect(target, metadata);
+    switch (verdict.kind) {
+      case "keep":
+        return;
+      case "undecided":
+        if (verdict.state === "unserved") this.#undecided.add(entry.key);
+        else this.#toDelete.addAfter(entry.key, undecidedMs);
+        return;
+      case "detach":
+        return detachTarget(target, verdict.uids);
+      case "unblock":
+        return unblockTarget(target);
+      case "release":
+        return releaseTarget(target, foregroundDeletionFinalizer);
+      case "delete":
+        return deleteTarget(target, verdict.policy, String(entry.revision));
+    }
+  }
+
+  #suspect({ registry, namespace, name, uid }: Target, { ownerReferences = [] }: ObjectMeta): void {
+    const { info } = registry;
+    const dependent = { apiVersion: apiVersionOf(info), kind: info.kind, namespace, name, uid };
+    for (const owner of ownerReferences) {
+      if (this.#owners.stateOf(owner, namespace) === "absent") this.#misplaced.suspect(dependent, owner);
+    }
+  }
+
+  /** Removes all references to an object that is being deleted, and then the finalizer that asks for it. */
+  async #attemptToOrphan(key: Key): Promise<void> {
+    const { store } = this.#parts;
+    await store.readBarrier();
+    const entry = store.get(key);
+    if (entry === undefined || this.#running.disposed || !orphansDependents(storedMetadata(entry))) return;
+    const target = this.#targetOf(entry);
+    if (target === undefined) return;
+    const { uid } = target;
+    const uids = new Set([uid]);
+    const dependents = this.#index.dependentsOf(uid).values();
+    const lane = async () => {
+      for (const dependent of dependents) {
+        await this.#turn();
+        if (this.#running.disposed) return;
+        await this.#orphan(dependent, uids);
+      }
+    };
+    await Promise.all(Array.from({ length: orphansAtATime }, lane));
+    if (!this.#running.disposed) await releaseTarget(target, orphanFinalizer);
+  }
+
+  async #orphan(key: Key, uids: ReadonlySet<string>): Promise<void> {
+    const entry = this.#parts.store.get(key);
+    if (entry === undefined) return;
+    const target = this.#targetOf(entry);
+    // The owner keeps its finalizer until this kind is served again.
+    if (target === undefined) throw status.serviceUnavailable(`the kind of ${key} is not served`);
+    await detachTarget(target, uids);
+  }
+
+  /** Lets other requests have a turn when the workers together have used their slice. */
+  async #turn(): Promise<void> {
+    if (performance.now() < this.#sliceEndMs) return;
+    await nextTurn();
+    this.#sliceEndMs = performance.now() + sliceMs;
+  }
+}
+
+function splitAt(text: string, at: number): [before: string, after: string] {
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,139 @@
+import { formatTime } from "../../api/time.ts";
+import type { KubeObject, OwnerReference } from "../../api/object-meta.ts";
+import { StatusError } from "../../api/status.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { Registries } from "../../registry/registries.ts";
+import { controllerManagerContext } from "../../registry/server-context.ts";
+import type { Store } from "../../storage/store.ts";
+import { SlicedWork } from "./sliced-work.ts";
+
+const component = "garbage-collector-controller";
+/** Owners that are searched for in one search. Those beyond are not reported. */
+const pendingMax = 1_000;
+/** Owners that are known to be gone, or have been reported. */
+const knownMax = 10_000;
+/** Time between two searches. */
+const searchMs = 1_000;
+
+export interface Dependent {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+interface Suspicion {
+  readonly dependent: Dependent;
+  readonly owner: OwnerReference;
+}
+
+export interface MisplacedOwnersParts {
+  readonly registries: Registries;
+  readonly store: Pick<Store, "scan">;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Reports owners that exist, but in another namespace than their dependent. The mistake is rare and uids are not
+ * indexed, so one search answers for all owners that were not found within a second.
+ */
+export class MisplacedOwners implements Disposable {
+  readonly #parts: MisplacedOwnersParts;
+  readonly #work: SlicedWork;
+  /** By owner, then by dependent. */
+  readonly #pending = new Map<string, Map<string, Suspicion>>();
+  readonly #known = new Set<string>();
+  #timer: Disposable | undefined;
+
+  constructor(parts: MisplacedOwnersParts) {
+    this.#parts = parts;
+    this.#work = new SlicedWork(parts.onError);
+  }
+
+  /** Notes that an object is gone, so that nobody searches for it. A uid never returns. */
+  gone(uid: string): void {
+    this.#know(uid);
+    this.#pending.delete(uid);
+  }
+
+  /** Asks whether the owner, which is not where its dependent says, is in another namespace. */
+  suspect(dependent: Dependent, owner: OwnerReference): void {
+    if (this.#known.has(owner.uid) || this.#known.has(owner.uid + dependent.uid)) return;
+    if (this.#pending.size >= pendingMax) return;
+    const suspicions = this.#pending.get(owner.uid) ?? new Map<string, Suspicion>();
+    if (suspicions.size >= pendingMax) return;
+    this.#pending.set(owner.uid, suspicions.set(dependent.uid, { dependent, owner }));
+    this.#timer ??= this.#parts.clock.after(searchMs, () => {
+      this.#timer = undefined;
+      this.#work.add(() => this.#search());
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#work[Symbol.dispose]();
+  }
+
+  *#search(): Generator<void, void> {
+    const searched = [...this.#pending.keys()];
+    for (const { info } of this.#parts.registries.all()) {
+      if (!info.namespaced) continue;
+      for (const { key, index } of this.#parts.store.scan(info.keyPrefix)) {
+        yield;
+        const suspicions = this.#pending.get(index.uid);
+        if (suspicions === undefined) continue;
+        this.#pending.delete(index.uid);
+        const [namespace] = key.slice(info.keyPrefix.length).split("/");
+        for (const suspicion of suspicions.values()) {
+          if (suspicion.dependent.namespace !== namespace) this.#report(suspicion);
+        }
+      }
+    }
+    for (const uid of searched) if (this.#pending.delete(uid)) this.#know(uid);
+  }
+
+  #know(known: string): void {
+    this.#known.add(known);
+    if (this.#known.size <= knownMax) return;
+    for (const oldest of this.#known) {
+      this.#known.delete(oldest);
+      return;
+    }
+  }
+
+  #report({ dependent, owner }: Suspicion): void {
+    const { registries, clock, onError } = this.#parts;
+    this.#know(owner.uid + dependent.uid);
+    const { apiVersion, kind, name, uid } = owner;
+    const ref = `[${apiVersion}/${kind}, namespace: ${dependent.namespace}, name: ${name}, uid: ${uid}]`;
+    const message = `ownerRef ${ref} does not exist in namespace ${JSON.stringify(dependent.namespace)}`;
+    const event = eventAbout(dependent, message, clock.nowMs());
+    const namespace = event.metadata.namespace ?? "";
+    const events = registries.find({ group: "", resource: "events" });
+    events?.create(event, namespace, controllerManagerContext).catch((error: unknown) => {
+      // The namespace may be going away. An Event is a hint.
+      if (!(error instanceof StatusError)) onError(error);
+    });
+  }
+}
+
+function eventAbout(dependent: Dependent, message: string, nowMs: number): KubeObject {
+  const time = formatTime(nowMs);
+  const namespace = dependent.namespace === "" ? "default" : dependent.namespace;
+  return {
+    kind: "Event",
+    apiVersion: "v1",
+    metadata: { name: `${dependent.name}.${crypto.randomUUID()}`, namespace },
+    involvedObject: { ...dependent },
+    type: "Warning",
+    reason: "OwnerRefInvalidNamespace",
+    message,
+    source: { component },
+    reportingComponent: component,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+}
