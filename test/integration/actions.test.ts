@@ -73,7 +73,11 @@ describe("a body that is not stored", () => {
     for (const where of [namespace, "nowhere"]) {
       const review = {
         metadata: { namespace: where },
-        spec: { user: "u", resourceAttributes: { namespace: where, verb: "get", resource: "pods" } },
+        spec: {
+          user: "u",
+          groups: ["system:masters"],
+          resourceAttributes: { namespace: where, verb: "get", resource: "pods" },
+        },
       };
       const path = `/apis/authorization.k8s.io/v1/namespaces/${where}/localsubjectaccessreviews`;
       const { code, json } = await server.post(path, review);

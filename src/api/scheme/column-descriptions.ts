@@ -87,6 +87,8 @@ const descriptions: Readonly<Record<string, string>> = {
   "Pod-Selector": "Pods that the policy is for.",
   PodInfoOnMount: "Whether the driver is told of the pod that a volume is mounted for.",
   PodName: "Pod that the certificate is for.",
+  "PodGroup/Policy": "Rule for placing the pods.",
+  "PodGroup/Workload": "Workload with the template from which the group was made.",
   PolicyName: "Policy that is bound.",
   Pool: "Pool that the devices belong to.",
   Pools: "Number of pools that match.",
