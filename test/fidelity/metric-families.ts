@@ -34,5 +34,5 @@ export function knownFamilies(): Map<string, KnownFamily> {
 /** The reasons for which families that upstream promises are not served. */
 export const unservedFamilies: ReadonlyMap<string, string> = new Map<string, string>([]);
 
-/** Families of our own, and of any process, which upstream's list does not have. */
-export const ownFamilies = /^(quorate_|process_)/;
+/** Families that kube-apiserver's list does not have: our own, those of any process, and kube-controller-manager's. */
+export const ownFamilies = /^(quorate_|process_|garbagecollector_controller_)/;
