@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningServer, startServer } from "../../src/index.ts";
-import { Kubectl } from "./kubectl.ts";
+import { Kubectl, withoutConfigMaps } from "./kubectl.ts";
 
 const timeoutMs = 30_000;
 
 let server: RunningServer;
 let kubectl: Kubectl;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ controllers: withoutConfigMaps });
   kubectl = await Kubectl.open(server.kubeconfig);
   await kubectl.apply({
     apiVersion: "v1",

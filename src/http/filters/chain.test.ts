@@ -184,7 +184,7 @@ describe("the chain", () => {
     );
     expect((await handle(request("/api/v1/pods", { signal: abort.signal }))).code).toBe(499);
     expect([faults, failed]).toEqual([[], [false]]);
-    const text = await textOf(await metrics.handle({} as Exchange));
+    const text = await textOf(await metrics.handle({ request: request("/metrics") } as Exchange));
     expect(text).toMatch(/apiserver_request_total\{.*code="499"\} 1/);
     expect(text).not.toMatch(/code="5/);
   });
@@ -370,7 +370,7 @@ describe("metrics", () => {
     await handle(request("/api/v1/evil"));
     await handle(request("/evil", { method: "EVIL" }));
     metrics.watchEvents({ group: "", version: "v1", resource: "pods" }, 1, 2000);
-    const response = await metrics.handle({} as Exchange);
+    const response = await metrics.handle({ request: request("/metrics") } as Exchange);
     const text = await textOf(response);
     expect(text).toContain(
       'apiserver_request_total{verb="GET",dry_run="",group="",version="v1",resource="pods",subresource="",scope="resource",component="apiserver",code="200"} 1',
@@ -393,7 +393,9 @@ describe("metrics", () => {
       metrics,
     })(request("/api/v1/pods?watch=1"));
     const value = async () =>
-      (await textOf(await metrics.handle({} as Exchange))).match(/longrunning_requests\{.*\} (\d)/)?.[1];
+      (await textOf(await metrics.handle({ request: request("/metrics") } as Exchange))).match(
+        /longrunning_requests\{.*\} (\d)/,
+      )?.[1];
     const run = watched.kind === "stream" ? watched.run({} as ByteSink) : undefined;
     expect(await value()).toBe("1");
     resolve();
@@ -405,7 +407,7 @@ describe("metrics", () => {
     const metrics = createMetrics({ isServed: () => true });
     const handle = chain(ok, { metrics });
     for (let at = 0; at < requestSeriesMax + 100; at++) await handle(request(`/api/v1/r${at}`));
-    const text = await textOf(await metrics.handle({} as Exchange));
+    const text = await textOf(await metrics.handle({ request: request("/metrics") } as Exchange));
     expect(text.split("\n").filter((line) => line.startsWith("apiserver_request_total{"))).toHaveLength(
       requestSeriesMax + 1,
     );
