@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { StartupError } from "../../process/startup-error.ts";
 import { writePrivateFile } from "../../access/certificates/private-file.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectOf } from "../../api/json-reading.ts";
+import { StartupError } from "../../process/startup-error.ts";
 
 const host = "127.0.0.1";
 const portMax = 65_535;
@@ -69,7 +69,8 @@ export async function openLayout(
       `${directory} holds ${recorded.length} replicas: give --replicas ${recorded.length}, or choose another --data-dir`,
     );
   }
-  await using ports = new PortPicker(recorded.flatMap((member) => portNames.map((name) => member[name])));
+  const recordedPorts = recorded.flatMap((member) => portNames.map((name) => member[name]));
+  await using ports = new PortPicker([...recordedPorts, known?.port ?? 0, port ?? 0]);
   const balancerPort =
     port === undefined || port === 0 ? (known?.port ?? (await ports.pick(port ?? portDefault))) : port;
   const added: PortsOfMember[] = [];
@@ -127,10 +128,17 @@ class PortPicker implements AsyncDisposable {
 
   /** Returns the wanted port, or any free one if it is taken or 0. */
   async pick(wanted: number): Promise<number> {
-    const port = wanted > portMax || this.#taken.has(wanted) ? 0 : wanted;
-    return (await this.#hold(port)) ?? (await this.#hold(0)) ?? wanted;
+    const near = wanted === 0 || wanted > portMax ? undefined : await this.#hold(wanted);
+    if (near !== undefined) return near;
+    // The system may offer a port that a stopped replica has on record. Such a port is held, so the next offer differs.
+    for (let tries = 0; tries <= this.#taken.size; tries++) {
+      const free = await this.#hold(0);
+      if (free !== undefined) return free;
+    }
+    return wanted;
   }
 
+  /** Holds the port. Returns undefined if it is in use or given already. */
   async #hold(port: number): Promise<number | undefined> {
     const server = createServer();
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -138,6 +146,7 @@ class PortPicker implements AsyncDisposable {
     if (!(await promise)) return undefined;
     this.#held.defer(() => new Promise<void>((done) => void server.close(() => done())));
     const { port: held } = server.address() as { port: number };
+    if (this.#taken.has(held)) return undefined;
     this.#taken.add(held);
     return held;
   }
