@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { makeProgram } from "../test/bench/process.ts";
 import { controls, goodLaunch } from "./controls/control.ts";
 import { faults, whyNot } from "./faults/catalogue.ts";
-import { faultsOf, type Options, parseOptions, usage, UsageError } from "./options.ts";
+import { faultsOf, type Options, parseOptions, UsageError, usage } from "./options.ts";
 import { replayCommand, report, summary } from "./report/report.ts";
 import { obstacles } from "./requirements.ts";
 import { removeDisks, run } from "./run.ts";

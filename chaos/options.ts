@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { SeededRandom } from "../raft/testing/simulator/seeded-random.ts";
 import { type Control, controls } from "./controls/control.ts";
-import { faultNamed, faults as allFaults, whyNot } from "./faults/catalogue.ts";
+import { faults as allFaults, faultNamed, whyNot } from "./faults/catalogue.ts";
 import type { Fault } from "./faults/fault.ts";
 
 export interface Options {

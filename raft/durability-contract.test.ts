@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { noCrash } from "./crash-point.ts";
 import type { Entry } from "./core/entry.ts";
 import type { Message } from "./core/message.ts";
 import type { Ready, Write } from "./core/ready.ts";
+import { noCrash } from "./crash-point.ts";
 import { DurabilityContract } from "./durability-contract.ts";
 import { UnderWay } from "./under-way.ts";
 

@@ -1,7 +1,7 @@
-import type { ReachCrashPoint } from "./crash-point.ts";
 import type { Entry } from "./core/entry.ts";
 import type { Message } from "./core/message.ts";
 import type { Ready, Write } from "./core/ready.ts";
+import type { ReachCrashPoint } from "./crash-point.ts";
 import type { Log } from "./storage/log.ts";
 import type { UnderWay } from "./under-way.ts";
 

@@ -1,4 +1,4 @@
-import { noMember, type Index } from "./core/ids.ts";
+import { type Index, noMember } from "./core/ids.ts";
 import type { Log, LogContents } from "./storage/log.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { Entry } from "./core/entry.ts";
 import type { Index, MemberId } from "./core/ids.ts";
-import type { Waiter } from "./waiter.ts";
 import { RaftError, type RaftErrorCode } from "./raft-error.ts";
 import type { StateMachine } from "./state-machine.ts";
+import type { Waiter } from "./waiter.ts";
 
 /**
  * Receives durations for metrics; current values come from `status` and `queues`. A member without an observer measures

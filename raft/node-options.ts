@@ -1,9 +1,9 @@
-import type { ReachCrashPoint } from "./crash-point.ts";
 import type { MemberId } from "./core/ids.ts";
 import type { Membership } from "./core/membership.ts";
 import type { Message } from "./core/message.ts";
 import type { Limits } from "./core/options.ts";
 import type { SoftState } from "./core/ready.ts";
+import type { ReachCrashPoint } from "./crash-point.ts";
 import type { NodeObserver } from "./node-observer.ts";
 import type { StateMachine } from "./state-machine.ts";
 import type { Log } from "./storage/log.ts";

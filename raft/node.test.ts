@@ -2,12 +2,14 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toTerm } from "./core/ids.ts";
+import type { Message } from "./core/message.ts";
 import { CounterState } from "./example/counter-state.ts";
 import {
   foundedBy,
   type MemberId,
-  MemoryLog,
   type Membership,
+  MemoryLog,
   membershipOf,
   noFaults,
   noMembership,
@@ -19,9 +21,7 @@ import {
   toMemberId,
 } from "./index.ts";
 import type { RaftNodeOptions } from "./node-options.ts";
-import { toTerm } from "./core/ids.ts";
-import type { Message } from "./core/message.ts";
-import { openLogOn, createLogOn } from "./storage/open-log.ts";
+import { createLogOn, openLogOn } from "./storage/open-log.ts";
 import { SimulatedDisk } from "./storage/simulated-disk.ts";
 import { Cluster, type Member, quickTiming, stopClusters, until } from "./testing/local-cluster.ts";
 import { random } from "./testing/seed.ts";

@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
 import { CommitNotices } from "./commit-notices.ts";
 import { Compaction } from "./compaction.ts";
-import { noCrash, type ReachCrashPoint } from "./crash-point.ts";
 import type { ConfChange } from "./core/conf-change.ts";
 import type { Status } from "./core/consensus-node.ts";
 import type { Entry } from "./core/entry.ts";
@@ -10,13 +9,13 @@ import type { Membership } from "./core/membership.ts";
 import type { InstallSnapshot, Message, ProposalOutcome } from "./core/message.ts";
 import { RawNode } from "./core/raw-node.ts";
 import type { ProposalResult, ReadState, Ready, SoftState, Write } from "./core/ready.ts";
+import { noCrash, type ReachCrashPoint } from "./crash-point.ts";
 import { DurabilityContract } from "./durability-contract.ts";
 import { finishRestore } from "./finish-restore.ts";
 import { changesMembership, heardMembers, isSame } from "./heard-members.ts";
 import { observed, observedApply, type Queues } from "./node-observer.ts";
 import { defaultTiming, type RaftNodeOptions, type Stall, type Timing } from "./node-options.ts";
 import { PendingEntries, PendingRequests, RecentResults } from "./pending.ts";
-import type { Waiter } from "./waiter.ts";
 import { ProposalBatch } from "./proposal-batch.ts";
 import { RaftError, type RaftErrorCode } from "./raft-error.ts";
 import { ReadRequests } from "./read-requests.ts";
@@ -26,6 +25,7 @@ import type { StateMachine } from "./state-machine.ts";
 import type { Log } from "./storage/log.ts";
 import type { DropReason, Transport } from "./transport/transport.ts";
 import { Turns } from "./turns.ts";
+import type { Waiter } from "./waiter.ts";
 
 export interface Applied<Result> {
   readonly index: Index;

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import type { Entry } from "./core/entry.ts";
 import { toIndex, toMemberId, toRequestId, toTerm } from "./core/ids.ts";
 import { PendingEntries, PendingRequests, RecentResults } from "./pending.ts";
-import type { Waiter } from "./waiter.ts";
 import { ProposalBatch } from "./proposal-batch.ts";
 import { ReadRequests } from "./read-requests.ts";
+import type { Waiter } from "./waiter.ts";
 
 const waiter = <T>(deadlineMs = 100): Waiter<T> => ({ deadlineMs, resolve: () => {}, reject: () => {} });
 

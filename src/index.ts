@@ -1,4 +1,3 @@
-export type { RunningServer, ServerOptions } from "./server/config/server-options.ts";
 export { StatusError } from "./api/status.ts";
 export type {
   Client,
@@ -15,4 +14,5 @@ export { Informer, type InformerOptions } from "./client/informer.ts";
 export { readKubeconfig } from "./client/kubeconfig.ts";
 export { NoAnswerError } from "./client/transport.ts";
 export { StartupError } from "./process/startup-error.ts";
+export type { RunningServer, ServerOptions } from "./server/config/server-options.ts";
 export { startServer } from "./server/server.ts";

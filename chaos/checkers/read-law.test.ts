@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Freshness, ListRead } from "../history/reads.ts";
 import type { Observed } from "../history/operation.ts";
+import type { Freshness, ListRead } from "../history/reads.ts";
 import { create, object, ok, story } from "../testing/histories.ts";
 import { Chronicle } from "./chronicle.ts";
 import { cachedReadLaw, listLaw } from "./read-law.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { record, story } from "../testing/histories.ts";
 import type { WatchRecord } from "../history/watch-record.ts";
+import { record, story } from "../testing/histories.ts";
 import { Chronicle } from "./chronicle.ts";
 import { watchLaw } from "./watch-law.ts";
 

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Launch } from "./launch.ts";
 import type { Network } from "../network/network.ts";
 import { ApiClient } from "./api-client.ts";
 import type { Endpoint } from "./connection.ts";
+import type { Launch } from "./launch.ts";
 import { apiPort, Member, peerPort } from "./member.ts";
 import { MemberDisk } from "./member-disk.ts";
 

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Launch } from "./launch.ts";
 import { faketimeLibrary } from "../requirements.ts";
+import type { Launch } from "./launch.ts";
 import type { MemberDisk } from "./member-disk.ts";
 
 export interface MemberOptions {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { mutantVariable } from "../../raft/testing/mutants/mutant.ts";
-import { faultNamed } from "../faults/catalogue.ts";
 import type { Launch } from "../cluster/launch.ts";
+import { faultNamed } from "../faults/catalogue.ts";
 import type { Fault } from "../faults/fault.ts";
 
 /**

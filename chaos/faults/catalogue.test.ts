@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { random } from "../../raft/testing/seed.ts";
-import { faults, faultNamed, goTogether, whyNot } from "./catalogue.ts";
+import { faultNamed, faults, goTogether, whyNot } from "./catalogue.ts";
 import { planFaults } from "./schedule.ts";
 
 test("every class has a unique name and can be run with some number of members", () => {

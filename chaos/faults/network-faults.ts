@@ -1,6 +1,6 @@
 import type { Member } from "../cluster/member.ts";
-import { clientPort } from "../network/network.ts";
 import type { LinkRule } from "../network/link-rules.ts";
+import { clientPort } from "../network/network.ts";
 import { anyone, type Fault, leading, repeating, type Scene, type Undo } from "./fault.ts";
 
 type Direction = readonly [from: number, to: number];

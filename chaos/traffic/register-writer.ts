@@ -1,6 +1,6 @@
 import type { SeededRandom } from "../../raft/testing/simulator/seeded-random.ts";
-import type { CachedRead } from "../history/reads.ts";
 import type { Request } from "../history/operation.ts";
+import type { CachedRead } from "../history/reads.ts";
 import { colors, observe, path } from "./config-map.ts";
 import type { RecordingClient } from "./recording-client.ts";
 import type { Roaming, Worker } from "./worker.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { CounterState } from "../example/counter-state.ts";
 import { readCertificates } from "../example/certificates.ts";
+import { CounterState } from "../example/counter-state.ts";
 import {
   createLog,
   foundedBy,

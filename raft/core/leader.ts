@@ -7,6 +7,7 @@ import type { AppendAccepted, AppendRejected, HeartbeatReply, ProposalOutcome } 
 import type { Peer } from "./progress.ts";
 import { noteArrived, probe, replicate } from "./progress.ts";
 import type { Raft } from "./raft.ts";
+import type { Reader } from "./read-queue.ts";
 import { ReadQueue } from "./read-queue.ts";
 import type { Refusal } from "./refusal.ts";
 import {
@@ -19,7 +20,6 @@ import {
   sendAppends,
 } from "./replication.ts";
 import type { Leader } from "./role.ts";
-import type { Reader } from "./read-queue.ts";
 import { completeTransfer, tickTransfer } from "./transfer.ts";
 
 const nothing = new Uint8Array();

@@ -1,7 +1,7 @@
 import type { Entry } from "./entry.ts";
 import type { Index, MemberId, RequestId, Term } from "./ids.ts";
-import type { SnapshotMeta } from "./snapshot.ts";
 import type { Refusal } from "./refusal.ts";
+import type { SnapshotMeta } from "./snapshot.ts";
 
 /** `term` is the sender's. In a pre-vote and in its granted reply it is the requested term. */
 interface Envelope {

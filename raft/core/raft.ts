@@ -8,9 +8,9 @@ import { isVoter } from "./membership.ts";
 import type { Message, ReadOutcome } from "./message.ts";
 import type { InitialState, Limits, RandomSource, RawNodeOptions } from "./options.ts";
 import { defaultLimits } from "./options.ts";
+import type { Reader } from "./read-queue.ts";
 import type { ProposalResult, ReadState } from "./ready.ts";
 import type { RoleState } from "./role.ts";
-import type { Reader } from "./read-queue.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
 /** Limit of every count. Beyond it, a number cannot be told from the next one. */

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeCertificates } from "../example/certificates.ts";
 import { MemberProcess } from "./member-process.ts";
 import { type Kind, kinds, runRound } from "./round.ts";
-import { plainVolume, PowerVolume, SmallVolume, type Volume, whyNoMounts } from "./volume.ts";
+import { PowerVolume, plainVolume, SmallVolume, type Volume, whyNoMounts } from "./volume.ts";
 
 /**
  * Runs three real processes on real disks under load, with faults: kills (also at the named crash points), stops, full

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toMemberId } from "../core/ids.ts";
+import { random } from "../testing/seed.ts";
 import type { Owner } from "./identity.ts";
-import { entries, founders, hardState, baseAt, logContract } from "./log-contract.ts";
+import { baseAt, entries, founders, hardState, logContract } from "./log-contract.ts";
 import { createLog, createLogOn, logExists, openLog, openLogOn } from "./open-log.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
-import { random } from "../testing/seed.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "raft-log-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { noCrash, type ReachCrashPoint } from "../crash-point.ts";
 import type { HardState } from "../core/ready.ts";
 import type { SnapshotMeta } from "../core/snapshot.ts";
+import { noCrash, type ReachCrashPoint } from "../crash-point.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import type { Log, LogContents, LogWrite } from "./log.ts";
 import { LogError } from "./log-error.ts";

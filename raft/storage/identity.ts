@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { toMemberId, type MemberId } from "../core/ids.ts";
+import { type MemberId, toMemberId } from "../core/ids.ts";
 import { type Disk, readSmallFile, replaceFile } from "./disk.ts";
 import { LogError, rejoinAdvice } from "./log-error.ts";
 import { logFormat } from "./segment.ts";

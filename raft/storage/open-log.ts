@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { SnapshotMeta } from "../core/snapshot.ts";
 import { noIndex, noMember, noTerm } from "../core/ids.ts";
 import type { Membership } from "../core/membership.ts";
+import type { SnapshotMeta } from "../core/snapshot.ts";
 import { guardDirectory } from "./directory-guard.ts";
 import { type Disk, type DiskFile, writeNewFile } from "./disk.ts";
 import { FileLog, type FileLogTuning, firstSegmentBytes } from "./file-log.ts";
-import { checkOwner, readIdentity, writeIdentity, type Identity, type Owner } from "./identity.ts";
+import { checkOwner, type Identity, type Owner, readIdentity, writeIdentity } from "./identity.ts";
 import { LogError, rejoinAdvice } from "./log-error.ts";
 import { encodeRecord, type LogRecord, recordBytes } from "./record.ts";
 import { type Recovered, recoverLog } from "./recovery.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { crc32 } from "node:zlib";
 import type { Entry, EntryKind } from "../core/entry.ts";
-import { toIndex, toMemberId, toTerm, type MemberId, type Index, noMember } from "../core/ids.ts";
+import { type Index, type MemberId, noMember, toIndex, toMemberId, toTerm } from "../core/ids.ts";
 import type { Membership } from "../core/membership.ts";
 import type { HardState } from "../core/ready.ts";
 import type { SnapshotMeta } from "../core/snapshot.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { toMemberId } from "../core/ids.ts";
+import { random } from "../testing/seed.ts";
 import { entries, founders, hardState } from "./log-contract.ts";
 import { createLogOn, openLogOn } from "./open-log.ts";
 import { encodeRecord, recordBytes } from "./record.ts";
 import { encodeSegmentHeader, scanSegment, segmentHeaderBytes, segmentSalt } from "./segment.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
-import { random } from "../testing/seed.ts";
 
 const owner = { clusterId: "test", memberId: toMemberId(1) };
 const tuning = { segmentBytes: 1 << 20 };

@@ -9,13 +9,13 @@ import { LogError, rejoinAdvice } from "./log-error.ts";
 import type { LogRecord, ReadRecord } from "./record.ts";
 import {
   decodeSegmentHeader,
+  type SegmentHeader,
+  type SegmentScan,
   scanSegment,
   segmentHeaderBytes,
   segmentName,
   segmentSalt,
   segmentSequence,
-  type SegmentHeader,
-  type SegmentScan,
 } from "./segment.ts";
 import type { Tail } from "./tail-witness.ts";
 

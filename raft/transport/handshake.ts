@@ -1,4 +1,4 @@
-import { toMemberId, type MemberId } from "../core/ids.ts";
+import { type MemberId, toMemberId } from "../core/ids.ts";
 import { ByteReader, ProtocolError } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import type { HandshakeRefusal } from "./transport.ts";

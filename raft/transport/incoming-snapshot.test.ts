@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { toIndex, toMemberId, toTerm } from "../core/ids.ts";
 import { membershipOf } from "../core/membership.ts";
 import type { InstallSnapshot } from "../core/message.ts";

@@ -1,13 +1,13 @@
 import type { Entry, EntryKind } from "../core/entry.ts";
 import {
+  type Index,
+  type MemberId,
   noMember,
+  type Term,
   toIndex,
   toMemberId,
   toRequestId,
   toTerm,
-  type Index,
-  type MemberId,
-  type Term,
 } from "../core/ids.ts";
 import type { Membership } from "../core/membership.ts";
 import type { Message, MessageType, ProposalOutcome, ReadOutcome } from "../core/message.ts";

@@ -4,7 +4,7 @@ import * as net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as tls from "node:tls";
-import { toIndex, toMemberId, toTerm, type MemberId } from "../core/ids.ts";
+import { type MemberId, toIndex, toMemberId, toTerm } from "../core/ids.ts";
 import { membershipOf } from "../core/membership.ts";
 import type { InstallSnapshot, Message } from "../core/message.ts";
 import { makeCertificates, readCertificates } from "../example/certificates.ts";

@@ -1,10 +1,10 @@
 import { equalJson, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
 import { type Authorize, mayUseSigner } from "./authorization.ts";
 import { signerNameOf, signingRequests } from "./signing-request.ts";
-import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
 
 /** Requires permission for the signer to issue a certificate or set the request's conditions. */
 export function certificateSigning({ authorize }: { authorize: Authorize }): AdmissionPlugin {

@@ -1,7 +1,7 @@
+import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import { requestedOrganizations, signerNameOf, signingRequests } from "./signing-request.ts";
-import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
 
 const clientSigner = "kubernetes.io/kube-apiserver-client";
 const mastersGroup = "system:masters";

@@ -1,8 +1,8 @@
+import type { Ingress } from "../api/types/networking-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { defaultClasses } from "./default-class.ts";
-import type { ObjectLookup } from "../registry/object-lookup.ts";
-import type { Ingress } from "../api/types/networking-v1.ts";
 
 const defaultAnnotation = "ingressclass.kubernetes.io/is-default-class";
 const ingressClassAnnotation = "kubernetes.io/ingress.class";

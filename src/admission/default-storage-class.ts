@@ -1,8 +1,8 @@
+import type { PersistentVolumeClaim } from "../api/types/core-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { defaultClasses } from "./default-class.ts";
-import type { ObjectLookup } from "../registry/object-lookup.ts";
-import type { PersistentVolumeClaim } from "../api/types/core-v1.ts";
 
 const annotations = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";

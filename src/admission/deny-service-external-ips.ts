@@ -1,6 +1,6 @@
+import type { Service } from "../api/types/core-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
-import type { Service } from "../api/types/core-v1.ts";
 
 /** Rejects new external IPs, which can attract another service's traffic. Existing ones stay. */
 export function denyServiceExternalIps(): AdmissionPlugin {

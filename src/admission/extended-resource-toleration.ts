@@ -1,5 +1,5 @@
-import { isExtendedResource } from "../api/validation/resource-name.ts";
 import type { Pod } from "../api/types/core-v1.ts";
+import { isExtendedResource } from "../api/validation/resource-name.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { containersOf } from "./pod.ts";

@@ -10,10 +10,10 @@ import type {
   ResourceList,
 } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
-import { isObjectWrite, isResource, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
-import { type Amounts, amountsOf, podLimits, podRequests } from "./pod-resources.ts";
+import { isObjectWrite, isResource, refuse } from "./attributes.ts";
 import { podSpecOf } from "./pod.ts";
+import { type Amounts, amountsOf, podLimits, podRequests } from "./pod-resources.ts";
 
 const annotation = "kubernetes.io/limit-ranger";
 const nanosPerUnit = 1e9;

@@ -1,7 +1,7 @@
 import { status } from "../api/status.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
-import { isResource } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { isResource } from "./attributes.ts";
 
 const namespaces = { group: "", resource: "namespaces" };
 

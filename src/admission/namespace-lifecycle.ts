@@ -1,9 +1,9 @@
 import { followedBy } from "../api/eventual.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { status } from "../api/status.ts";
+import type { Namespace } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
-import type { Namespace } from "../api/types/core-v1.ts";
 
 /** Namespaces that cannot be deleted because the control plane itself uses them. */
 const immortalNamespaces = new Set(["default", "kube-system", "kube-public"]);

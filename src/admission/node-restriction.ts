@@ -1,18 +1,18 @@
+import { nodeIdentity } from "../access/authorization/node/node-identity.ts";
+import { podReferences } from "../access/authorization/node/references.ts";
 import { equalJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
-import { nodeIdentity } from "../access/authorization/node/node-identity.ts";
-import { podReferences } from "../access/authorization/node/references.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
-import { refuse } from "./attributes.ts";
-import type { ObjectLookup } from "../registry/object-lookup.ts";
-import { requestedCommonName, signerNameOf } from "./signing-request.ts";
-import { podSpecOf } from "./pod.ts";
-import type { Node, PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
 import type { TokenRequest } from "../api/types/authentication-v1.ts";
 import type { CertificateSigningRequest } from "../api/types/certificates-v1.ts";
 import type { PodCertificateRequest } from "../api/types/certificates-v1beta1.ts";
+import type { Node, PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
 import type { ResourceSlice } from "../api/types/resource-v1.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { refuse } from "./attributes.ts";
+import { podSpecOf } from "./pod.ts";
+import { requestedCommonName, signerNameOf } from "./signing-request.ts";
 
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 const leaseNamespace = "kube-node-lease";

@@ -1,9 +1,9 @@
-import type { PersistentVolumeClaim } from "../api/types/core-v1.ts";
 import { compareQuantities, parseQuantity } from "../api/quantity.ts";
-import type { AdmissionPlugin } from "../registry/admission.ts";
-import { isObjectWrite, refuse } from "./attributes.ts";
-import type { ObjectLookup } from "../registry/object-lookup.ts";
+import type { PersistentVolumeClaim } from "../api/types/core-v1.ts";
 import type { StorageClass } from "../api/types/storage-v1.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { isObjectWrite, refuse } from "./attributes.ts";
 
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 

@@ -1,10 +1,11 @@
 import type { Authorizer } from "../access/authorization/authorizer.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { Clock } from "../process/clock.ts";
-import type { RandomInt } from "../registry/random-name.ts";
-import type { Catalog } from "../registry/catalog.ts";
-import type { Registry } from "../registry/registry.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
+import type { RandomInt } from "../registry/random-name.ts";
+import type { Registry } from "../registry/registry.ts";
 import { alwaysAdmit } from "./always-admit.ts";
 import { alwaysDeny } from "./always-deny.ts";
 import { alwaysPullImages } from "./always-pull-images.ts";
@@ -23,7 +24,6 @@ import { limitRanger } from "./limit-ranger.ts";
 import { namespaceExists } from "./namespace-exists.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { nodeRestriction } from "./node-restriction.ts";
-import type { ObjectLookup } from "../registry/object-lookup.ts";
 import {
   ownerReferencesPermissionEnforcement,
   type ResourceOfKind,
@@ -34,21 +34,21 @@ import { podGroupProtection } from "./pod-group-protection.ts";
 import { podGroupWorkloadExists } from "./pod-group-workload-exists.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
 import { podTopologyLabels } from "./pod-topology-labels.ts";
+import { mutatingAdmissionPolicy } from "./policies/mutating-admission-policy.ts";
+import type { PolicyObserver } from "./policies/policy-observer.ts";
+import { validatingAdmissionPolicy } from "./policies/validating-admission-policy.ts";
 import { priority } from "./priority.ts";
 import type { QuotaAccountant } from "./resource-quota/accountant.ts";
 import { resourceQuota } from "./resource-quota/resource-quota.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { serviceAccount } from "./service-account.ts";
 import { storageObjectInUseProtection } from "./storage-object-in-use-protection.ts";
-import type { PolicyObserver } from "./policies/policy-observer.ts";
-import { mutatingAdmissionPolicy } from "./policies/mutating-admission-policy.ts";
-import { validatingAdmissionPolicy } from "./policies/validating-admission-policy.ts";
+import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 import {
   mutatingAdmissionWebhook,
   validatingAdmissionWebhook,
   type WebhookPluginParts,
 } from "./webhook/webhook-plugins.ts";
-import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 
 /** The parts of the server that plugins use. */
 export interface PluginParts extends Pick<WebhookPluginParts, "webhooks"> {

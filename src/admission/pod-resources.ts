@@ -1,6 +1,6 @@
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../api/quantity.ts";
-import { isHugePages } from "../api/validation/resource-name.ts";
 import type { PodSpec, ResourceList } from "../api/types/core-v1.ts";
+import { isHugePages } from "../api/validation/resource-name.ts";
 import { podTotalOf } from "../kinds/core/pod-defaults.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;

@@ -1,7 +1,7 @@
 import type { Binding, Pod } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
-import { isResource } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { isResource } from "./attributes.ts";
 
 const topologyLabels = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
 

@@ -1,9 +1,9 @@
 import type { Pod, PodSpec } from "../api/types/core-v1.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
-import { isObjectWrite, refuse } from "./attributes.ts";
-import type { ObjectLookup } from "../registry/object-lookup.ts";
-import { podSpecOf } from "./pod.ts";
 import type { PriorityClass } from "../api/types/scheduling-v1.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { isObjectWrite, refuse } from "./attributes.ts";
+import { podSpecOf } from "./pod.ts";
 
 const resource = { group: "scheduling.k8s.io", resource: "priorityclasses" };
 /**

@@ -1,13 +1,13 @@
-import { equalJson, type JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
-import type { ClusterRole, RoleBinding } from "../api/types/rbac-v1.ts";
-import { type StatusError, status } from "../api/status.ts";
 import { everyRule } from "../access/authorization/always-allow.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
 import { missingPermissions, permissionTexts, TooManyPermissions } from "../access/authorization/rbac/covers.ts";
 import { type PolicyRule, policyRules, quotedList } from "../access/authorization/rbac/policy-rule.ts";
 import type { RbacPolicy } from "../access/authorization/rbac/rbac-policy.ts";
 import { systemMastersGroup } from "../access/authorization/system-masters.ts";
+import { equalJson, type JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { type StatusError, status } from "../api/status.ts";
+import type { ClusterRole, RoleBinding } from "../api/types/rbac-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";

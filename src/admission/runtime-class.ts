@@ -1,9 +1,9 @@
 import { equalJson, type JsonObject } from "../api/json.ts";
 import type { Pod, PodSpec } from "../api/types/core-v1.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
-import { isObjectWrite, refuse } from "./attributes.ts";
-import type { ObjectLookup } from "../registry/object-lookup.ts";
 import type { RuntimeClass } from "../api/types/node-v1.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { isObjectWrite, refuse } from "./attributes.ts";
 
 /** Adds the overhead and the scheduling constraints of a pod's runtime class. */
 export function runtimeClass({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {

@@ -1,13 +1,13 @@
 import { quoteText } from "../api/go-literal.ts";
-import { pathSegmentProblems } from "../api/validation/names.ts";
 import type { JsonObject } from "../api/json.ts";
 import { type StatusError, status } from "../api/status.ts";
 import type { Container, Pod, PodSpec, ServiceAccount, Volume } from "../api/types/core-v1.ts";
-import { generatedName, type RandomInt } from "../registry/random-name.ts";
+import { pathSegmentProblems } from "../api/validation/names.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { generatedName, type RandomInt } from "../registry/random-name.ts";
 import { isResource, refuse } from "./attributes.ts";
 import { containersOf, isMirrorPod, podSpecOf } from "./pod.ts";
-import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 export const defaultServiceAccount = "default";
 /** ConfigMap in every namespace with the authority of the server for pods. */

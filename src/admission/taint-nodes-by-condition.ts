@@ -1,6 +1,6 @@
+import type { Node } from "../api/types/core-v1.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
-import type { Node } from "../api/types/core-v1.ts";
 
 const notReady = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 

@@ -1,13 +1,13 @@
-import type { JsonObject } from "../api/json.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import type { JsonObject } from "../api/json.ts";
 import { everyLabel, matchesLabels } from "../api/label-selector.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { StatusError } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { StatusError } from "../api/status.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { onlyForm } from "../registry/document-forms.ts";
-import { Reinvocation } from "../registry/reinvocation.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { Reinvocation } from "../registry/reinvocation.ts";
 
 /** A resource in tests: `/pods`, `apps/deployments`. */
 export type ResourceText = `${string}/${string}`;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMs } from "../../test/cpu-time.ts";
 import {
   fieldSelectorText,
   fieldTermsMax,
@@ -8,7 +9,6 @@ import {
   requireFieldValue,
 } from "./field-selector.ts";
 import { StatusError } from "./status.ts";
-import { cpuMs } from "../../test/cpu-time.ts";
 
 const fields = new Map([
   ["metadata.name", "web-0"],

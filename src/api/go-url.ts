@@ -1,5 +1,5 @@
-import { quoteText } from "./go-literal.ts";
 import { AddressError, parseAddress } from "./go-address.ts";
+import { quoteText } from "./go-literal.ts";
 
 /** A URL, split as in Go's net/url. */
 export interface Url {

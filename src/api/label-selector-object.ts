@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import { objectOf } from "./json-reading.ts";
 import type { LabelRequirement, LabelSelector } from "./label-selector.ts";
 import { labelKeyErrors, labelValueErrors } from "./label-syntax.ts";
-import { objectOf } from "./json-reading.ts";
 
 /** Operators of `matchExpressions` → operators of selectors in text. */
 const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([

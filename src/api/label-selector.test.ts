@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMs } from "../../test/cpu-time.ts";
 import {
   type LabelSelector,
   labelRequirementsMax,
@@ -10,7 +11,6 @@ import {
   requireLabelValue,
 } from "./label-selector.ts";
 import { StatusError } from "./status.ts";
-import { cpuMs } from "../../test/cpu-time.ts";
 
 const labels = { app: "web", tier: "front", level: "7", empty: "", "example.com/role": "db" };
 

@@ -12,9 +12,9 @@ import { kindText, objectText } from "./object-text.ts";
 import { prune } from "./prune.ts";
 import type { Emptied } from "./remove-fields.ts";
 import { updateEntries, withoutManagedFields } from "./track-update.ts";
+import { TrackingError } from "./tracking-error.ts";
 import { typeError } from "./type-errors.ts";
 import { withoutUntracked } from "./untracked-fields.ts";
-import { TrackingError } from "./tracking-error.ts";
 import { type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
 const beforeFirstApply = "before-first-apply";

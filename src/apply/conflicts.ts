@@ -1,5 +1,5 @@
-import type { FieldSet } from "./field-set.ts";
 import { quoteText } from "../api/go-literal.ts";
+import type { FieldSet } from "./field-set.ts";
 import { identityText, type ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { pathText } from "./path-element.ts";
 import { compareTexts } from "./text-order.ts";

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
 import { NodeShape } from "./node-shapes.ts";
-import { PathElementError, parsePathElement, type PathElement } from "./path-element.ts";
+import { type PathElement, PathElementError, parsePathElement } from "./path-element.ts";
 
 /** Levels of a document that are read; deeper ones are refused. */
 const documentDepthMax = 1_000;

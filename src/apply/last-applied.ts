@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { JsonSyntaxError, parseJson, stringifyJson } from "../api/codec/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { compareValues } from "./compare-values.ts";
 import type { FieldSet } from "./field-set.ts";
 import { fieldsOf } from "./fields-of.ts";

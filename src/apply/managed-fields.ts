@@ -1,9 +1,9 @@
+import { quoteText } from "../api/go-literal.ts";
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { objectOf, textOf } from "../api/json-reading.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
-import { quoteText } from "../api/go-literal.ts";
 import { compareEntries, ManagerEntry, ownerKey } from "./manager-entry.ts";
-import { objectOf, textOf } from "../api/json-reading.ts";
 
 /** Says in upstream's words why a list of entries cannot be read. */
 export class ManagedFieldsError extends Error {}

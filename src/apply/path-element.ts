@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { quoteText } from "../api/go-literal.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { compareTexts } from "./text-order.ts";
 
 /**

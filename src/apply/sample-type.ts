@@ -1,6 +1,6 @@
 import type { JsonObject } from "../api/json.ts";
-import { scalarType, type ValueType } from "./value-type.ts";
 import { structuralType } from "./structural-type.ts";
+import { scalarType, type ValueType } from "./value-type.ts";
 import type { TrackedVersion } from "./versions.ts";
 
 /** A kind for tests that has every sort of list and map. */

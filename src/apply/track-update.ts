@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { capManagers } from "./cap-managers.ts";
 import { changeHands, reconcileEntries } from "./change-hands.ts";
-import { encodeEntries, entriesToUpdate } from "./managed-fields.ts";
 import type { Difference } from "./compare-values.ts";
+import { encodeEntries, entriesToUpdate } from "./managed-fields.ts";
 import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { objectText } from "./object-text.ts";
+import { TrackingError } from "./tracking-error.ts";
 import { typeError } from "./type-errors.ts";
 import { withoutUntracked } from "./untracked-fields.ts";
-import { TrackingError } from "./tracking-error.ts";
 import { type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
 /** Any write but an apply. All documents are in the version of the write. */

@@ -2,7 +2,6 @@ export { estimateCost } from "./cost/estimate.ts";
 export type { Range } from "./cost/range.ts";
 export { type Declared, Environment, type Library } from "./environment.ts";
 export type { Activation } from "./evaluate/frame.ts";
-export { costLimitMessage, costPerCallMax, objectCostMax } from "./limits.ts";
 export { ProgramError } from "./evaluate/planner.ts";
 export {
   type AccessCheck,
@@ -18,7 +17,8 @@ export {
 export { jsonPatchLibrary } from "./library/json-patch.ts";
 export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
 export { SemverValue } from "./library/semver.ts";
-export { CompileError, type Compiled, compile, isFailure, type Outcome, Program } from "./program.ts";
+export { costLimitMessage, costPerCallMax, objectCostMax } from "./limits.ts";
+export { type Compiled, CompileError, compile, isFailure, type Outcome, Program } from "./program.ts";
 export { type CachedProgram, ProgramCache } from "./program-cache.ts";
 export { declareType, providerOf } from "./schema/declared-type.ts";
 export { unescapeFieldName } from "./schema/field-name.ts";
@@ -34,9 +34,9 @@ export {
 } from "./schema/rule-validator.ts";
 export { typedValue } from "./schema/typed-value.ts";
 export { selectsField } from "./syntax/selected-field.ts";
+export { compileTyped, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
 export * as celTypes from "./types/cel-type.ts";
 export { recordTypes } from "./types/record-types.ts";
-export { compileTyped, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
 export { joinProviders, type TypeProvider } from "./types/type-provider.ts";
 export { isJsonFields, isJsonList, type Json, type JsonFields, JsonList, jsonValue } from "./values/json-value.ts";
 export { type HasJsonForm, NoJsonForm, toJson } from "./values/to-json.ts";

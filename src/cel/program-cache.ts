@@ -1,6 +1,6 @@
 import type { Environment } from "./environment.ts";
 import { ProgramError } from "./evaluate/planner.ts";
-import { CompileError, type Compiled, compile, Program } from "./program.ts";
+import { type Compiled, CompileError, compile, Program } from "./program.ts";
 
 /** An expression that is ready to run, or why it is not. */
 export type CachedProgram =

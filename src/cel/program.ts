@@ -1,13 +1,13 @@
 import type { Environment } from "./environment.ts";
 import { type Activation, Frame } from "./evaluate/frame.ts";
-import { CostLimitExceeded, costLimitMessage, costPerCallMax, resetWork } from "./limits.ts";
 import { type Plan, plan } from "./evaluate/planner.ts";
+import { isCrossTypeComparison } from "./library/standard.ts";
+import { CostLimitExceeded, costLimitMessage, costPerCallMax, resetWork } from "./limits.ts";
 import type { Expr } from "./syntax/ast.ts";
 import { parse } from "./syntax/parser.ts";
 import type { Issue } from "./syntax/source.ts";
 import { type CelType, dynType } from "./types/cel-type.ts";
 import { type Checked, check } from "./types/checker.ts";
-import { isCrossTypeComparison } from "./library/standard.ts";
 import { checkLiterals } from "./types/literal-checks.ts";
 import { EvaluationError, isError, type Value } from "./values/value.ts";
 

@@ -1,6 +1,6 @@
 import type { Environment } from "./environment.ts";
 import { ProgramError } from "./evaluate/planner.ts";
-import { CompileError, type Compiled, compile, Program } from "./program.ts";
+import { type Compiled, CompileError, compile, Program } from "./program.ts";
 import { type CelType, sameType, typeText } from "./types/cel-type.ts";
 
 /** An expression whose result is of a type that its place of use expects. */

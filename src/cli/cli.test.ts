@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { RunningServer, ServerOptions } from "../server/config/server-options.ts";
 import { StartupError } from "../process/startup-error.ts";
+import type { RunningServer, ServerOptions } from "../server/config/server-options.ts";
 import type { ClusterCommands } from "./cluster/commands.ts";
 import { type Commands, runCommand } from "./program.ts";
 import { startupFailureText } from "./startup-failure.ts";

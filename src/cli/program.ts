@@ -1,10 +1,10 @@
 import { Argument, Command, CommanderError } from "commander";
-import type { ServerOptions } from "../server/config/server-options.ts";
 import { escapeControls } from "../process/redact.ts";
+import { StartupError } from "../process/startup-error.ts";
+import type { ServerOptions } from "../server/config/server-options.ts";
 import { addClusterCommands, type ClusterCommands, clusterCommands } from "./cluster/commands.ts";
 import { completionScript, type Shell, shells } from "./completion/completion.ts";
 import { addServerFlags, toServerOptions } from "./server-flags.ts";
-import { StartupError } from "../process/startup-error.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 import { up } from "./up.ts";

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { formatDurationMs } from "../server/config/duration.ts";
-import { type FlagName, flagNames, flags, optionName } from "../server/config/flags.ts";
 import type { Flag } from "../server/config/flag.ts";
+import { type FlagName, flagNames, flags, optionName } from "../server/config/flags.ts";
 import { parseFlag } from "../server/config/parse-flag.ts";
 import type { ServerOptions } from "../server/config/server-options.ts";
 

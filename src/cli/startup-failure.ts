@@ -1,5 +1,5 @@
-import { StartupError } from "../process/startup-error.ts";
 import { escapeControls, redactText } from "../process/redact.ts";
+import { StartupError } from "../process/startup-error.ts";
 
 interface SystemError extends Error {
   readonly code: string;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StartupError } from "../process/startup-error.ts";
 import {
   type RunningServer,
   resolveOptions,
@@ -8,7 +9,6 @@ import {
   type ServerOptions,
   type StartServer,
 } from "../server/config/server-options.ts";
-import { StartupError } from "../process/startup-error.ts";
 import { shellWord } from "./shell-word.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "../api/json.ts";
 import type { GroupResource, GroupVersion } from "../api/gvk.ts";
+import type { JsonObject, JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status } from "../api/status.ts";
 import type { DeleteOptions as DeleteDocument, ListMeta } from "../api/types/meta-v1.ts";

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { type Clock, systemClock } from "../process/clock.ts";
-import { listen } from "../http/listener.ts";
 import { createAuthority, issueCertificate } from "../access/certificates/authority.ts";
+import { listen } from "../http/listener.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { ExecCredentials, parseExecPlugin } from "./exec-credential.ts";
 import { kubeconfigEndpoint } from "./kubeconfig-endpoint.ts";
 

@@ -1,8 +1,8 @@
 import { isAbsolute, join } from "node:path";
-import type { Clock } from "../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { parseTimeMs } from "../api/schema/time-text.ts";
 import { listOf, textOf } from "../api/json-reading.ts";
+import { parseTimeMs } from "../api/schema/time-text.ts";
+import type { Clock } from "../process/clock.ts";
 
 const group = "client.authentication.k8s.io";
 const versions = [`${group}/v1`, `${group}/v1beta1`];

@@ -1,6 +1,6 @@
-import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
+import type { Clock } from "../process/clock.ts";
 import { Backoff } from "./backoff.ts";
 import type { Client, ResourceType, Selector, WatchEvent } from "./client.ts";
 import { isExpired, listPages } from "./list-pages.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { type Clock, systemClock } from "../process/clock.ts";
-import { isJsonObject, type JsonObject } from "../api/json.ts";
 import { parseYaml } from "../api/codec/yaml.ts";
+import { isJsonObject, type JsonObject } from "../api/json.ts";
+import { objectOf, textOf } from "../api/json-reading.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { type Credential, ExecCredentials, parseExecPlugin } from "./exec-credential.ts";
 import type { TlsOptions } from "./json-endpoint.ts";
-import { objectOf, textOf } from "../api/json-reading.ts";
 
 /** A server and our credentials for it. */
 export interface Proof {

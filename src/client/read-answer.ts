@@ -1,6 +1,6 @@
+import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
 import { isJsonObject, type JsonValue } from "../api/json.ts";
 import { type Status, StatusError } from "../api/status.ts";
-import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
 import { NoAnswerError, type TransportAnswer } from "./transport.ts";
 
 /** Size limit of answers. Longer collections are listed in pages. */

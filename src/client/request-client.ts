@@ -1,9 +1,10 @@
-import type { Clock } from "../process/clock.ts";
+import { parseJson, stringifyJson } from "../api/codec/json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { objectOf } from "../api/json-reading.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status, StatusError } from "../api/status.ts";
 import { initialEventsEndAnnotation } from "../api/vendor.ts";
-import { parseJson, stringifyJson } from "../api/codec/json.ts";
+import type { Clock } from "../process/clock.ts";
 import type {
   Client,
   DeleteOptions,
@@ -25,7 +26,6 @@ import { readAnswer, readRefusal, statusErrorOf } from "./read-answer.ts";
 import { type QueryParameters, queryText, resourcePath } from "./resource-path.ts";
 import { NoAnswerError, type Transport } from "./transport.ts";
 import { linesOf } from "./watch-lines.ts";
-import { objectOf } from "../api/json-reading.ts";
 
 /** Longer than the minute that servers allow, because their answer says more. */
 const timeoutMsDefault = 70_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { UserInfo } from "../request/user-info.ts";
 import type { SharedSecrets } from "../access/certificates/shared-secrets.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { ClusterError } from "../storage/cluster.ts";
 import { admitMember } from "./admit-member.ts";
 import { FakeCluster } from "./testing.ts";

@@ -1,5 +1,5 @@
-import type { UserInfo } from "../request/user-info.ts";
 import type { SharedSecrets } from "../access/certificates/shared-secrets.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { type Cluster, ClusterError, type MemberRecord } from "../storage/cluster.ts";
 import type { JoinAnswer, NewMember } from "./join-protocol.ts";
 import { joinTokenIdOf } from "./join-token.ts";

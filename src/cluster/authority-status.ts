@@ -1,5 +1,4 @@
 import { X509Certificate } from "node:crypto";
-import { type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KeyPair } from "../access/certificates/authority.ts";
 import { type CertificatePin, parsePin } from "../access/certificates/certificate-pin.ts";
 import { belongTogether } from "../access/certificates/kept-pair.ts";
@@ -12,9 +11,10 @@ import {
   type RotationStep,
   trustedAuthorities,
 } from "../access/certificates/rotating-authority.ts";
-import { ClusterRequestError } from "./cluster-client.ts";
-import { ClusterError } from "../storage/cluster.ts";
+import { type JsonObject, type JsonValue } from "../api/json.ts";
 import { objectOf } from "../api/json-reading.ts";
+import { ClusterError } from "../storage/cluster.ts";
+import { ClusterRequestError } from "./cluster-client.ts";
 
 /** Phases in their order. */
 export const phases: readonly RotationPhase[] = ["none", "trusting", "issuing", "using"];

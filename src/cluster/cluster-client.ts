@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { objectOf } from "../api/json-reading.ts";
 import { connectionFailureText } from "../client/connection-failure.ts";
 import type { KubeconfigServer, Proof } from "../client/kubeconfig.ts";
 import { parseClientUrl } from "./member-address.ts";
-import { objectOf } from "../api/json-reading.ts";
 
 /** Largest answer. A real one is at most a table of members. */
 const answerBytesMax = 4 * 1024 * 1024;

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { parseSharedSecrets, type SharedSecrets } from "../access/certificates/shared-secrets.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { objectOf } from "../api/json-reading.ts";
 import type { MemberRecord } from "../storage/cluster.ts";
 import { parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
-import { objectOf } from "../api/json-reading.ts";
 
 /** The record of a future member, from the machine that joins or from an administrator. */
 export type NewMember = Omit<MemberRecord, "id">;

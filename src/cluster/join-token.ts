@@ -1,8 +1,8 @@
 import { createHmac, randomInt, timingSafeEqual } from "node:crypto";
-import { formatTime } from "../api/time.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { bootstrapTokenNamespace, bootstrapTokenPrefix } from "../access/authentication/bootstrap-token.ts";
 import { joinersGroup } from "../access/authorization/join-token-authorizer.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { formatTime } from "../api/time.ts";
 import type { MemberNumber } from "../storage/cluster.ts";
 
 /** A bootstrap token that only lets a machine become a member of the cluster. */

@@ -1,10 +1,10 @@
-import type { Clock } from "../process/clock.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { hasExpired } from "../access/authentication/bootstrap-token.ts";
-import type { UserInfo } from "../request/user-info.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { WriteContext } from "../registry/write-context.ts";
 import { removeObject } from "../registry/remove-object.ts";
+import type { WriteContext } from "../registry/write-context.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import type { MemberNumber } from "../storage/cluster.ts";
 import type { Store } from "../storage/store.ts";
 import {

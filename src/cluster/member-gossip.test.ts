@@ -5,12 +5,12 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../process/clock.ts";
-import { resolveOptions, type ServerOptions } from "../server/config/server-options.ts";
-import { StartupError } from "../process/startup-error.ts";
-import { isPeerId } from "./gossip/peer-id.ts";
 import { openLog } from "../process/logs.ts";
-import { type MemberGossip, openMemberGossip } from "./member-gossip.ts";
+import { StartupError } from "../process/startup-error.ts";
+import { resolveOptions, type ServerOptions } from "../server/config/server-options.ts";
 import type { MemberRecord } from "../storage/cluster.ts";
+import { isPeerId } from "./gossip/peer-id.ts";
+import { type MemberGossip, openMemberGossip } from "./member-gossip.ts";
 import { FakeCluster } from "./testing.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "quorate-member-gossip-"));

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Clock } from "../process/clock.ts";
-import { gossipAddressOf, type MembershipOptions } from "./membership.ts";
+import type { Log } from "../process/logs.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { type Gossip, noGossip, type ReplicaHealth } from "./gossip/gossip.ts";
 import { openGossipIdentity } from "./gossip/gossip-identity.ts";
 import type { DropReason } from "./gossip/network.ts";
 import { openGossip } from "./gossip/open-gossip.ts";
-import type { Log } from "../process/logs.ts";
 import { peerAddressText } from "./member-address.ts";
+import { gossipAddressOf, type MembershipOptions } from "./membership.ts";
 import type { GossipContact, OpenMember } from "./open-member.ts";
 
 export interface MemberGossipParts {

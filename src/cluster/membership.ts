@@ -1,7 +1,7 @@
-import { hostname } from "node:os";
 import { isIP } from "node:net";
-import { hostOf, type PeerAddress, parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
+import { hostname } from "node:os";
 import { StartupError } from "../process/startup-error.ts";
+import { hostOf, type PeerAddress, parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
 
 /** The options of this server as a member of a cluster. */
 export interface MembershipOptions {

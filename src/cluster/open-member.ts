@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { clientUrlOf, type MembershipOptions } from "./membership.ts";
-import type { Clock } from "../process/clock.ts";
-import { StartupError } from "../process/startup-error.ts";
-import type { Log } from "../process/logs.ts";
 import { PeerIdentity } from "../access/certificates/peer-identity.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Log } from "../process/logs.ts";
+import { StartupError } from "../process/startup-error.ts";
 import { aloneError, type Cluster, type MemberRecord } from "../storage/cluster.ts";
 import {
   openReplica,
@@ -14,6 +13,7 @@ import {
 import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { type PeerAddress, parsePeerAddress, peerAddressText } from "./member-address.ts";
+import { clientUrlOf, type MembershipOptions } from "./membership.ts";
 import { RemovedMemberError } from "./removed-member.ts";
 import { replicaNotices } from "./replica-notices.ts";
 

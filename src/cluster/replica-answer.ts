@@ -1,15 +1,15 @@
 import { type JsonObject, type JsonValue } from "../api/json.ts";
+import { objectOf } from "../api/json-reading.ts";
 import {
   type MemberNumber,
   type MemberRecord,
-  memberRoles,
   type MemberStatus,
+  memberRoles,
   type ReplicaStatus,
 } from "../storage/cluster.ts";
 import { ClusterRequestError } from "./cluster-client.ts";
 import { parseMemberRecord } from "./join-protocol.ts";
 import { parseMemberName } from "./member-address.ts";
-import { objectOf } from "../api/json-reading.ts";
 
 /** The answer of `GET /cluster/status`. */
 export interface ReplicaAnswer extends ReplicaStatus {

@@ -3,13 +3,12 @@ import { cpSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isJsonObject, type JsonObject } from "../api/json.ts";
 import { openCertificates } from "../access/certificates/certificates.ts";
 import { KeptCertificates } from "../access/certificates/kept-certificates.ts";
 import { openPeerCertificates } from "../access/certificates/peer-certificates.ts";
 import {
-  apiAuthority,
   type AuthorityKind,
+  apiAuthority,
   newAuthority,
   newestOf,
   peerAuthority,
@@ -19,6 +18,7 @@ import {
   type RotationStep,
 } from "../access/certificates/rotating-authority.ts";
 import { StepClock } from "../access/certificates/testing.ts";
+import { isJsonObject, type JsonObject } from "../api/json.ts";
 import { type AuthorityHolder, authorityStatus, parseRotationStep } from "./authority-status.ts";
 import { ClusterClient, type ClusterRequest, ClusterRequestError } from "./cluster-client.ts";
 import { beginApiRotation, finishApiRotation, rotatePeerAuthority } from "./rotate-authority.ts";

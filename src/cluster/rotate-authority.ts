@@ -10,7 +10,7 @@ import {
 } from "../access/certificates/rotating-authority.ts";
 import { type AuthorityStatus, parseAuthorityStatus, phases } from "./authority-status.ts";
 import { type ClusterClient, ClusterRequestError } from "./cluster-client.ts";
-import { clusterReport, type ClusterReport, type MemberReport } from "./cluster-report.ts";
+import { type ClusterReport, clusterReport, type MemberReport } from "./cluster-report.ts";
 
 interface Member extends AuthorityStatus {
   readonly report: MemberReport;

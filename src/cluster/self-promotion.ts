@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../process/clock.ts";
-import type { KubeconfigServer } from "../client/kubeconfig.ts";
 import type { KeyPair } from "../access/certificates/authority.ts";
+import type { KubeconfigServer } from "../client/kubeconfig.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { ClusterClient, ClusterRequestError } from "./cluster-client.ts";
 import { parseReplicaAnswer } from "./replica-answer.ts";

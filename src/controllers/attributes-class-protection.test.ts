@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { systemUser } from "../access/authentication/system-user.ts";
 import { volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../access/authentication/system-user.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { Scheme } from "../kinds/scheme.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
@@ -12,8 +12,8 @@ import type { WriteContext } from "../registry/write-context.ts";
 import { openRegistries } from "../server/registries.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
-import { release } from "./held-object.ts";
 import { AttributesClassProtection } from "./attributes-class-protection.ts";
+import { release } from "./held-object.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const finalizer = "kubernetes.io/vac-protection";

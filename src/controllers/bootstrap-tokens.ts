@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto";
-import type { Clock } from "../process/clock.ts";
 import { bootstrapTokenNamespace, bootstrapTokenPrefix, hasExpired } from "../access/authentication/bootstrap-token.ts";
+import { parseTimeMs } from "../api/schema/time-text.ts";
+import type { ConfigMap, Secret } from "../api/types/core-v1.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
+import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
-import { parseTimeMs } from "../api/schema/time-text.ts";
-import { removeObject } from "../registry/remove-object.ts";
-import type { ConfigMap, Secret } from "../api/types/core-v1.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "bootstrap.kubernetes.io/token";

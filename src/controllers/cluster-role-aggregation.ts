@@ -1,10 +1,10 @@
-import type { Clock } from "../process/clock.ts";
+import { aggregatedRules, hasRules } from "../access/authorization/rbac/aggregate.ts";
 import type { JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { aggregatedRules, hasRules } from "../access/authorization/rbac/aggregate.ts";
 import type { Client, ResourceType } from "../client/client.ts";
 import { Informer } from "../client/informer.ts";
+import type { Clock } from "../process/clock.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 export const clusterRoles: ResourceType = {

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../process/clock.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
-import { CacherSet } from "../storage/cacher/cacher-set.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
-import { openRegistries } from "../server/registries.ts";
-import type { Registry } from "../registry/registry.ts";
 import { Scheme } from "../kinds/scheme.ts";
+import { systemClock } from "../process/clock.ts";
+import type { Registry } from "../registry/registry.ts";
+import { openRegistries } from "../server/registries.ts";
+import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
 

@@ -1,13 +1,13 @@
+import { decodeEntry } from "../api/codec/stored-object.ts";
 import { cloneJson, equalJson, type JsonObject } from "../api/json.ts";
-import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
+import { type FlowControlObject, flowSchemas, priorityLevels } from "../kinds/flowcontrol/flow-control-objects.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
-import { serverContext } from "../registry/server-context.ts";
 import { removeObject } from "../registry/remove-object.ts";
-import { type FlowControlObject, flowSchemas, priorityLevels } from "../kinds/flowcontrol/flow-control-objects.ts";
+import { serverContext } from "../registry/server-context.ts";
 
 /**
  * Annotation by which the server ("true") keeps the spec as in this release, and removes the object when a later

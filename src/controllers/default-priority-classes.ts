@@ -1,5 +1,5 @@
-import { StatusError } from "../api/status.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
 import type { Registries } from "../registry/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
 

@@ -1,7 +1,7 @@
-import type { KubeObject } from "../api/object-meta.ts";
-import { StatusError } from "../api/status.ts";
 import { defaultObjects, type IsGateOn } from "../access/authorization/rbac/bootstrap/default-objects.ts";
 import { reconcile } from "../access/authorization/rbac/bootstrap/reconcile.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { formatTime } from "../api/time.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { formatTime } from "../api/time.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { Scheme } from "../kinds/scheme.ts";
+import type { Registries } from "../registry/registries.ts";
+import type { WriteContext } from "../registry/write-context.ts";
+import { openRegistries } from "../server/registries.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { ManualClock } from "../storage/cacher/testing.ts";
-import type { Registries } from "../registry/registries.ts";
-import { builtInCatalog } from "../kinds/built-in-catalog.ts";
-import { openRegistries } from "../server/registries.ts";
-import type { WriteContext } from "../registry/write-context.ts";
-import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { EventExpiry } from "./event-expiry.ts";
 

@@ -1,14 +1,14 @@
-import type { Clock } from "../process/clock.ts";
-import { StatusError } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { Entry } from "../api/entry.ts";
+import type { Revision } from "../api/revision.ts";
+import { StatusError } from "../api/status.ts";
+import type { Event } from "../api/types/core-v1.ts";
+import type { Clock } from "../process/clock.ts";
+import { plainDeletion } from "../registry/delete-options.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
-import type { Revision } from "../api/revision.ts";
 import type { Store } from "../storage/store.ts";
-import type { Entry } from "../api/entry.ts";
-import { plainDeletion } from "../registry/delete-options.ts";
-import type { Event } from "../api/types/core-v1.ts";
 
 /** Marks per time to live. They determine how late an Event may be removed. */
 const marksPerTtl = 60;

@@ -1,5 +1,5 @@
-import { X509Certificate } from "node:crypto";
 import { expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
 import { systemClock } from "../process/clock.ts";
 import { extensionAuthentication } from "./extension-authentication.ts";
 

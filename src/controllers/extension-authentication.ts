@@ -1,6 +1,6 @@
+import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
 import { createAuthority } from "../access/certificates/authority.ts";
 import { authorityLifetimeMs, validity } from "../access/certificates/kept-pair.ts";
-import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
 import type { Clock } from "../process/clock.ts";
 
 export interface ExtensionAuthenticationParts {

@@ -1,10 +1,10 @@
-import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
+import { removeObject } from "../registry/remove-object.ts";
 import { apiServerContext } from "../registry/server-context.ts";
 import { identityLabel, identityLeaseNamespace } from "./identity-lease.ts";
 import { recordOf } from "./lease-record.ts";
-import { removeObject } from "../registry/remove-object.ts";
 
 const intervalMs = 60 * 60_000;
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import type { Clock } from "../process/clock.ts";
-import { formatMicroTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { Lease } from "../api/types/coordination-v1.ts";
 import { StatusError } from "../api/status.ts";
+import { formatMicroTime } from "../api/time.ts";
+import type { Lease } from "../api/types/coordination-v1.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
 import { StoreUnavailableError } from "../storage/store.ts";

@@ -1,17 +1,17 @@
 import { networkInterfaces } from "node:os";
-import { atMost } from "../process/at-most.ts";
-import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
 import type { Endpoints, Service } from "../api/types/core-v1.ts";
 import type { EndpointSlice } from "../api/types/discovery-v1.ts";
-import { StatusError } from "../api/status.ts";
+import { type IpFamily, parseIp } from "../api/validation/ip.ts";
 import { firstAddress } from "../kinds/service-allocation/ip-range.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
+import { atMost } from "../process/at-most.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
-import { serverContext } from "../registry/server-context.ts";
-import { type IpFamily, parseIp } from "../api/validation/ip.ts";
 import { removeObject } from "../registry/remove-object.ts";
+import { serverContext } from "../registry/server-context.ts";
 import type { ServerRecords } from "./server-records.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 

@@ -1,13 +1,13 @@
 import type { ResourceType } from "../client/client.ts";
-import { startCustomResources } from "./custom-resources/custom-resources.ts";
-import { startClusterObjects, type ClusterObjectsParts } from "./cluster-objects.ts";
+import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
-import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
+import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
+import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
-import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
+import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 
 export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
   /** Reports whether a client can get at a type. */

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { KubeObject } from "../api/object-meta.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { Scheme } from "../kinds/scheme.ts";
+import type { Registries } from "../registry/registries.ts";
+import { serverContext } from "../registry/server-context.ts";
+import { openRegistries } from "../server/registries.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { ManualClock } from "../storage/cacher/testing.ts";
-import type { Registries } from "../registry/registries.ts";
-import { builtInCatalog } from "../kinds/built-in-catalog.ts";
-import { openRegistries } from "../server/registries.ts";
-import { serverContext } from "../registry/server-context.ts";
-import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { LeaderElection } from "./leader-election.ts";

@@ -1,6 +1,6 @@
+import { StatusError } from "../api/status.ts";
 import { atMost } from "../process/at-most.ts";
 import type { Clock } from "../process/clock.ts";
-import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
@@ -8,8 +8,8 @@ import {
   bid,
   endMs,
   type LeaseRecord,
-  observe,
   type Observation,
+  observe,
   recordOf,
   released,
   withRecord,

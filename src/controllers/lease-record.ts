@@ -1,5 +1,5 @@
-import { formatMicroTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { formatMicroTime } from "../api/time.ts";
 import type { Lease } from "../api/types/coordination-v1.ts";
 
 /** The record of an election in its Lease. Times are RFC 3339 with microseconds, by the writer's clock. */

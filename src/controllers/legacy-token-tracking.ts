@@ -1,12 +1,12 @@
-import type { Clock } from "../process/clock.ts";
-import { formatTime } from "../api/time.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import type { SecretTokenUses } from "../access/authentication/service-account/secret-token-uses.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { formatTime } from "../api/time.ts";
+import type { ConfigMap } from "../api/types/core-v1.ts";
 import type { Client } from "../client/client.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
-import type { ConfigMap } from "../api/types/core-v1.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const namespace = "kube-system";

@@ -1,6 +1,6 @@
-import { formatTime } from "../api/time.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { ObjectMeta } from "../api/object-meta.ts";
+import { formatTime } from "../api/time.ts";
 import type { Namespace, NamespaceCondition } from "../api/types/core-v1.ts";
 
 /** Failures that a condition quotes. There is at most one for each resource. */

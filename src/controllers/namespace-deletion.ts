@@ -1,20 +1,20 @@
-import type { Clock } from "../process/clock.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
+import type { Namespace } from "../api/types/core-v1.ts";
 import { foregroundDeletionFinalizer, namespaceFinalizer, orphanFinalizer } from "../api/vendor.ts";
+import { namespace } from "../kinds/core/namespace.ts";
+import type { Clock } from "../process/clock.ts";
+import { plainDeletion } from "../registry/delete-options.ts";
+import { strategyOf } from "../registry/kind.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
-import { namespace } from "../kinds/core/namespace.ts";
-import { strategyOf } from "../registry/kind.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
-import type { Entry, Key } from "../api/entry.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { maybeDeleting, storedMetadata } from "./stored-metadata.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
-import { plainDeletion } from "../registry/delete-options.ts";
-import type { Namespace } from "../api/types/core-v1.ts";
 
 /** Namespaces that are emptied at a time, and objects of one namespace that are deleted at a time. */
 const workers = 10;

@@ -1,5 +1,5 @@
-import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";

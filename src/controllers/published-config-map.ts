@@ -1,7 +1,7 @@
-import type { Clock } from "../process/clock.ts";
 import type { ConfigMap } from "../api/types/core-v1.ts";
 import type { Client, ResourceType } from "../client/client.ts";
 import { Informer } from "../client/informer.ts";
+import type { Clock } from "../process/clock.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const configMaps: ResourceType<ConfigMap> = { group: "", version: "v1", resource: "configmaps" };

@@ -1,13 +1,13 @@
 import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { isCounted } from "../admission/resource-quota/quota.ts";
-import type { Clock } from "../process/clock.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { Key } from "../api/entry.ts";
+import type { ResourceQuota } from "../api/types/core-v1.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
-import type { Key } from "../api/entry.ts";
-import type { ResourceQuota } from "../api/types/core-v1.ts";
 
 /** Interval at which all quotas are counted again, which corrects missed changes such as a manually written status. */
 const resyncIntervalMs = 300_000;

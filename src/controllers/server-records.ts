@@ -1,11 +1,11 @@
-import { atMost } from "../process/at-most.ts";
-import type { Clock } from "../process/clock.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import { decodeBody } from "../api/codec/stored-object.ts";
-import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
-import { type Revision, zeroRevision } from "../api/revision.ts";
-import { type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
 import type { Entry, Key } from "../api/entry.ts";
+import { type Revision, zeroRevision } from "../api/revision.ts";
+import { atMost } from "../process/at-most.ts";
+import type { Clock } from "../process/clock.ts";
+import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
+import { type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
 
 /** Prefix of the records, one for each running server, named by its id. It belongs to no API resource. */
 const prefix: Key = "/registry/masterleases/";

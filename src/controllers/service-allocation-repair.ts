@@ -1,8 +1,8 @@
-import type { Clock } from "../process/clock.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
-import type { AllocationRepair } from "../kinds/service-allocation/allocation-repair.ts";
-import type { Registry } from "../registry/registry.ts";
 import { type Revision, zeroRevision } from "../api/revision.ts";
+import type { AllocationRepair } from "../kinds/service-allocation/allocation-repair.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
 import type { ServerRecords } from "./server-records.ts";
 

@@ -1,18 +1,18 @@
-import type { Clock } from "../process/clock.ts";
-import { formatTime } from "../api/time.ts";
+import type { Key } from "../api/entry.ts";
 import { equalJson } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { formatTime } from "../api/time.ts";
+import type { Condition } from "../api/types/meta-v1.ts";
+import type { ServiceCIDR } from "../api/types/networking-v1.ts";
+import { parseIp } from "../api/validation/ip.ts";
+import { serviceCidr } from "../kinds/networking/service-cidr.ts";
 import { addressManagedByLabel, addressManager } from "../kinds/service-allocation/cluster-ip-allocator.ts";
-import { inRange, type IpRange, ipRange } from "../kinds/service-allocation/ip-range.ts";
+import { type IpRange, inRange, ipRange } from "../kinds/service-allocation/ip-range.ts";
+import type { Clock } from "../process/clock.ts";
+import { strategyOf } from "../registry/kind.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
-import { serviceCidr } from "../kinds/networking/service-cidr.ts";
-import { strategyOf } from "../registry/kind.ts";
-import { parseIp } from "../api/validation/ip.ts";
 import type { Store } from "../storage/store.ts";
-import type { Key } from "../api/entry.ts";
-import type { ServiceCIDR } from "../api/types/networking-v1.ts";
-import type { Condition } from "../api/types/meta-v1.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";

@@ -1,6 +1,6 @@
+import { metadataBytes } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import type { ObjectMeta } from "../api/object-meta.ts";
-import { metadataBytes } from "../api/codec/stored-object.ts";
 
 const deletionMark = Buffer.from('"deletionTimestamp":');
 

@@ -1,5 +1,5 @@
-import type { Clock } from "../process/clock.ts";
 import { StatusError } from "../api/status.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 

@@ -1,12 +1,12 @@
-import type { Clock } from "../process/clock.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
+import type { Key } from "../api/entry.ts";
+import type { Secret } from "../api/types/core-v1.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
+import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
-import type { Key } from "../api/entry.ts";
-import { removeObject } from "../registry/remove-object.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
-import type { Secret } from "../api/types/core-v1.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "kubernetes.io/service-account-token";

@@ -1,11 +1,11 @@
-import type { Clock } from "../process/clock.ts";
 import { claimFinalizer, volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { Key } from "../api/entry.ts";
+import type { PersistentVolume, Pod } from "../api/types/core-v1.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
-import type { Key } from "../api/entry.ts";
 import { isHeldBy, release } from "./held-object.ts";
-import type { PersistentVolume, Pod } from "../api/types/core-v1.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Longest time until claims in use are checked again. They are also checked when a pod is removed. */

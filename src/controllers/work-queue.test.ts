@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../storage/cacher/testing.ts";
 import { status } from "../api/status.ts";
+import { ManualClock } from "../storage/cacher/testing.ts";
 import { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));

@@ -1,7 +1,7 @@
-import type { Clock } from "../process/clock.ts";
-import { StatusError } from "../api/status.ts";
-import type { Store, StoreEvent } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
+import { StatusError } from "../api/status.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Store, StoreEvent } from "../storage/store.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
 /** First delay after a failure. It doubles with each failure up to the maximum. */

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { systemClock } from "../process/clock.ts";
-import { status } from "../api/status.ts";
 import { anonymousAuthenticator } from "../access/authentication/anonymous.ts";
 import { unionAuthenticator } from "../access/authentication/authenticator.ts";
 import { alwaysAllowAuthorizer } from "../access/authorization/always-allow.ts";
+import { status } from "../api/status.ts";
+import { systemClock } from "../process/clock.ts";
+import type { Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { StoreUnavailableError } from "../storage/store.ts";
 import { type AppOptions, buildApp } from "./app.ts";
-import type { Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { type HealthCheck, healthEndpoints, healthHandler, pingCheck, shutdownCheck, storeCheck } from "./health.ts";
 import { Lifecycle } from "./lifecycle.ts";
 

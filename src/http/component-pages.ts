@@ -1,10 +1,10 @@
-import { encodeDocument } from "../api/codec/encode-document.ts";
 import { toBytes } from "../api/codec/byte-text.ts";
-import { plainJson, type MediaType } from "../api/codec/representation.ts";
+import { encodeDocument } from "../api/codec/encode-document.ts";
+import { type MediaType, plainJson } from "../api/codec/representation.ts";
 import type { JsonObject } from "../api/json.ts";
 import { status } from "../api/status.ts";
 import type { Clock } from "../process/clock.ts";
-import { type Exchange, header, type HttpResponse } from "../request/exchange.ts";
+import { type Exchange, type HttpResponse, header } from "../request/exchange.ts";
 import type { AppPlugin } from "./app.ts";
 import { reply } from "./document-reply.ts";
 import { parseAccept } from "./negotiate.ts";

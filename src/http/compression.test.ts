@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { compression, compressionBytesMin } from "./compression.ts";
 import type { Exchange, HeaderList, HttpResponse, Reply } from "../request/exchange.ts";
+import { compression, compressionBytesMin } from "./compression.ts";
 
 const chunk = new TextEncoder().encode("0123456789abcdef".repeat(1024));
 const many = (count: number) => Array.from({ length: count }, () => chunk);

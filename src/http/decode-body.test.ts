@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { StatusError } from "../api/status.ts";
 import { encodeCbor } from "../api/codec/cbor.ts";
-import { type DecodeBodyOptions, decodeBody } from "./decode-body.ts";
 import { wrapUnknown } from "../api/codec/protobuf.ts";
 import type { MediaType } from "../api/codec/representation.ts";
+import { StatusError } from "../api/status.ts";
+import { type DecodeBodyOptions, decodeBody } from "./decode-body.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const protobuf = "application/vnd.kubernetes.protobuf";

@@ -1,6 +1,3 @@
-import type { JsonValue } from "../api/json.ts";
-import { objectValuesMax } from "../api/object-extent.ts";
-import { type StatusError, status } from "../api/status.ts";
 import { CborDecodeError, decodeCbor } from "../api/codec/cbor.ts";
 import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
 import { type UnknownEnvelope, unwrapUnknown } from "../api/codec/protobuf-envelope.ts";
@@ -8,6 +5,9 @@ import { ProtobufDecodeError } from "../api/codec/protobuf-wire.ts";
 import type { MediaType } from "../api/codec/representation.ts";
 import { parseYaml, yamlValuesMax } from "../api/codec/yaml.ts";
 import { YamlSyntaxError } from "../api/codec/yaml-syntax.ts";
+import type { JsonValue } from "../api/json.ts";
+import { objectValuesMax } from "../api/object-extent.ts";
+import { type StatusError, status } from "../api/status.ts";
 
 export interface DecodeBodyOptions {
   /** Whether to look for repeated keys, for field validation Warn and Strict. */

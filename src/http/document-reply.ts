@@ -1,7 +1,7 @@
-import { type MediaType, type Representation, plainJson } from "../api/codec/representation.ts";
+import { type MediaType, plainJson, type Representation } from "../api/codec/representation.ts";
 import { status } from "../api/status.ts";
-import { parseAccept } from "./negotiate.ts";
 import { type Exchange, type HeaderList, header, type Reply } from "../request/exchange.ts";
+import { parseAccept } from "./negotiate.ts";
 
 /** Documents such as discovery are served to GET, and to HEAD, which the listener turns into GET. */
 export function requireGet({ request }: Exchange): void {

@@ -1,4 +1,4 @@
-import { type Status, type StatusError, status, StatusError as StatusErrorClass, TextError } from "../api/status.ts";
+import { type Status, type StatusError, StatusError as StatusErrorClass, status, TextError } from "../api/status.ts";
 import type { Exchange, HeaderList, Reply } from "../request/exchange.ts";
 
 export interface EncodedStatus {

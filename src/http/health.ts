@@ -1,8 +1,8 @@
-import type { Clock } from "../process/clock.ts";
 import { status } from "../api/status.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Exchange, Handler } from "../request/exchange.ts";
 import type { Store } from "../storage/store.ts";
 import { textReply } from "./error-response.ts";
-import type { Exchange, Handler } from "../request/exchange.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 export type HealthEndpoint = "livez" | "readyz" | "healthz";

@@ -1,10 +1,10 @@
+import { systemUser } from "../access/authentication/system-user.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
-import type { Clock } from "../process/clock.ts";
 import type { Client } from "../client/client.ts";
 import { RequestClient } from "../client/request-client.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Handler } from "../request/exchange.ts";
 import type { UserInfo } from "../request/user-info.ts";
-import { systemUser } from "../access/authentication/system-user.ts";
 import { authorization } from "./filters/authorization.ts";
 import { InProcessTransport, type InProcessTransportParts } from "./in-process-transport.ts";
 

@@ -1,5 +1,5 @@
-import type { Clock } from "../process/clock.ts";
 import type { Transport, TransportAnswer, TransportRequest } from "../client/transport.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import { BodyPipe } from "./body-pipe.ts";

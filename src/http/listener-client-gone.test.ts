@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import http2 from "node:http2";
 import { connect } from "node:tls";
-import { listen } from "./listener.ts";
 import { createAuthority } from "./listener/testing.ts";
+import { listen } from "./listener.ts";
 
 test.each(["HTTP/2", "HTTP/1.1"])(
   "a client that leaves in the middle of a reply is no failure: %s",

@@ -2,8 +2,8 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import http2, { type ClientHttp2Session } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
-import { type Listener, listen } from "./listener.ts";
 import { createAuthority, type TestAuthority, type TestCertificate } from "./listener/testing.ts";
+import { type Listener, listen } from "./listener.ts";
 
 /** Tests the effect of a reload without the authority of a client, bob, on his connections. */
 

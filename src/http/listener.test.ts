@@ -2,8 +2,8 @@ import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import { connect, type TLSSocket } from "node:tls";
 import type { ByteSink, HttpResponse, IncomingRequest, PeerCertificate } from "../request/exchange.ts";
-import { type Listener, type ListenerOptions, listen } from "./listener.ts";
 import { createAuthority, type TestAuthority, type TestCertificate } from "./listener/testing.ts";
+import { type Listener, type ListenerOptions, listen } from "./listener.ts";
 
 let authority: TestAuthority;
 let strangers: TestAuthority;

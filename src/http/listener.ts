@@ -1,6 +1,6 @@
-import type { ListenerTls } from "../access/certificates/identity.ts";
 import type { AddressInfo } from "node:net";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
+import type { ListenerTls } from "../access/certificates/identity.ts";
 import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { authoritiesOf } from "./listener/authority.ts";

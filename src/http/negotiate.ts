@@ -1,8 +1,8 @@
+import type { MediaType, Representation, Transform } from "../api/codec/representation.ts";
 import { fieldError, fieldErrorText } from "../api/field-error.ts";
 import { status } from "../api/status.ts";
 import { metaGroup, protobufMediaType } from "../api/vendor.ts";
 import { type Query, queryValue } from "../request/request-info.ts";
-import type { MediaType, Representation, Transform } from "../api/codec/representation.ts";
 
 /** Number of clauses of an Accept header that are read. Clients send a handful. */
 const acceptClausesMax = 32;

@@ -1,8 +1,8 @@
 import { publicJwk, type TokenKey } from "../access/authentication/service-account/keys.ts";
 import { status } from "../api/status.ts";
+import { type HttpResponse, header } from "../request/exchange.ts";
 import type { AppPlugin } from "./app.ts";
 import { refuseUnproduced } from "./produced-types.ts";
-import { header, type HttpResponse } from "../request/exchange.ts";
 
 const configurationPath = "/.well-known/openid-configuration";
 const keysPath = "/openid/v1/jwks";

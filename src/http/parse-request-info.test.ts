@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { StatusError, TextError } from "../api/status.ts";
-import { maxQueryParameters, parseRequestInfo } from "./parse-request-info.ts";
-import type { ResourceRequest } from "../request/request-info.ts";
 import { cpuMs } from "../../test/cpu-time.ts";
+import { StatusError, TextError } from "../api/status.ts";
+import type { ResourceRequest } from "../request/request-info.ts";
+import { maxQueryParameters, parseRequestInfo } from "./parse-request-info.ts";
 
 type Fields = Partial<ResourceRequest>;
 

@@ -1,5 +1,4 @@
 import { status, TextError } from "../api/status.ts";
-import { pinnedName } from "./field-selector-name.ts";
 import {
   type Query,
   queryFlag,
@@ -8,6 +7,7 @@ import {
   type ResourceRequest,
   type Verb,
 } from "../request/request-info.ts";
+import { pinnedName } from "./field-selector-name.ts";
 
 /** Number of query parameters; more are refused. Each costs memory. */
 export const maxQueryParameters = 1000;

@@ -1,12 +1,12 @@
-import { apiPatchRelease } from "../api/release.ts";
-import { status } from "../api/status.ts";
-import { header } from "../request/exchange.ts";
-import { producedTypes, refuseUnproduced } from "./produced-types.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { toBytes } from "../api/codec/byte-text.ts";
 import { stringifyJson } from "../api/codec/json.ts";
+import { apiPatchRelease } from "../api/release.ts";
+import { status } from "../api/status.ts";
+import { header } from "../request/exchange.ts";
 import type { Route } from "./discovery/discovery-route.ts";
 import { reply, requireGet } from "./document-reply.ts";
+import { producedTypes, refuseUnproduced } from "./produced-types.ts";
 
 /** The Kubernetes version whose API is served. Clients parse it as a semantic version. */
 export const gitVersion = `v${apiPatchRelease}+quorate.${packageJson.version}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { webSocketFrame, WebSocketReader } from "./web-socket-frame.ts";
+import { WebSocketReader, webSocketFrame } from "./web-socket-frame.ts";
 
 describe("frames of the server", () => {
   test.each([

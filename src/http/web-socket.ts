@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
-import type { FrameEncoder } from "../api/codec/frame-encoder.ts";
-import { toBytes } from "../api/codec/byte-text.ts";
-import { status } from "../api/status.ts";
 import { webSocketTokenPrefix } from "../access/authentication/bearer-token.ts";
+import { toBytes } from "../api/codec/byte-text.ts";
+import type { FrameEncoder } from "../api/codec/frame-encoder.ts";
+import { status } from "../api/status.ts";
 import {
   type ByteSink,
+  type HttpResponse,
   header,
   headerValues,
-  type HttpResponse,
   type IncomingRequest,
   type StreamReply,
   type UpgradedSocket,
 } from "../request/exchange.ts";
-import { webSocketFrame, WebSocketReader } from "./web-socket-frame.ts";
+import { WebSocketReader, webSocketFrame } from "./web-socket-frame.ts";
 
 /** A request for a WebSocket (RFC 6455, 4.2.1). */
 export interface WebSocketRequest {

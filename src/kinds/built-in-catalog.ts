@@ -1,7 +1,7 @@
 import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
-import type { Scheme } from "./scheme.ts";
 import { Catalog, type CatalogEntry } from "../registry/catalog.ts";
 import { builtInKindOf } from "./index.ts";
+import type { Scheme } from "./scheme.ts";
 
 /** A catalog with the built-in kinds, in the versions that the scheme serves. */
 export function builtInCatalog(scheme: Pick<Scheme, "groups" | "resources" | "stored">): Catalog {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../api/json.ts";
 import { decodeTyped } from "../api/schema/decode.ts";
 import { applyDefaults } from "../api/schema/defaults.ts";
-import { Scheme } from "./scheme.ts";
 import { pullPolicyOf } from "./core/pod-defaults.ts";
+import { Scheme } from "./scheme.ts";
 
 const scheme = Scheme.builtIn();
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { systemUser } from "../access/authentication/system-user.ts";
 import { cloneJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../access/authentication/system-user.ts";
 import type { ScalarSchema, Schema } from "../api/schema/schema.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { Scheme } from "./scheme.ts";
-import { strategyOf, subresourceStrategyOf } from "../registry/kind.ts";
-import { builtInKindOf } from "./index.ts";
-import type { Strategy } from "../registry/strategy.ts";
 import { structOf } from "../api/scheme/object-form.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { strategyOf, subresourceStrategyOf } from "../registry/kind.ts";
+import type { Strategy } from "../registry/strategy.ts";
+import { builtInKindOf } from "./index.ts";
+import { Scheme } from "./scheme.ts";
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 const objectsPerKind = 25;

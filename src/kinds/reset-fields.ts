@@ -1,7 +1,7 @@
-import { excludingNames } from "../apply/field-filter.ts";
-import type { FieldFilter } from "../apply/versions.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { ObjectForm } from "../api/scheme/object-form.ts";
+import { excludingNames } from "../apply/field-filter.ts";
+import type { FieldFilter } from "../apply/versions.ts";
 
 const status = excludingNames("status");
 const spec = excludingNames("spec");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../api/json.ts";
-import { Scheme } from "./scheme.ts";
 import { structOf } from "../api/scheme/object-form.ts";
+import { Scheme } from "./scheme.ts";
 
 const scheme = Scheme.builtIn();
 

@@ -4,20 +4,20 @@ import { type TypeEntries, TypeSchemas } from "../api/schema/compile.ts";
 import { decodeTyped } from "../api/schema/decode.ts";
 import { DecodeTypeError } from "../api/schema/decode-error.ts";
 import type { StructSchema } from "../api/schema/schema.ts";
-import { defaultRules } from "./default-rules.ts";
+import { deprecationOf } from "../api/scheme/deprecation.ts";
 import fieldSelectorsJson from "../api/scheme/generated/fieldselectors.json";
 import resourcesJson from "../api/scheme/generated/resources.json";
 import tablesJson from "../api/scheme/generated/tables.json";
 import typesJson from "../api/scheme/generated/types.json";
-import type { Kind } from "../registry/kind.ts";
-import { builtInKindOf, builtInKinds } from "./index.ts";
-import { deprecationOf } from "../api/scheme/deprecation.ts";
-import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "../api/scheme/resource.ts";
 import { structForm } from "../api/scheme/object-form.ts";
+import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "../api/scheme/resource.ts";
 import { gateOfResource } from "../api/scheme/resource-gates.ts";
-import { isServed, refuseUnknownKeys, type RuntimeConfig } from "../api/scheme/runtime-config.ts";
+import { isServed, type RuntimeConfig, refuseUnknownKeys } from "../api/scheme/runtime-config.ts";
 import { selectableFields } from "../api/scheme/selectable-fields.ts";
 import { type ColumnEntry, tableColumns } from "../api/scheme/table-columns.ts";
+import type { Kind } from "../registry/kind.ts";
+import { defaultRules } from "./default-rules.ts";
+import { builtInKindOf, builtInKinds } from "./index.ts";
 
 interface ResourceEntry {
   readonly kind: string;

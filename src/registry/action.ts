@@ -1,7 +1,7 @@
-import type { Admission } from "./admission.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { Status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { Status } from "../api/status.ts";
+import type { Admission } from "./admission.ts";
 import type { WriteContext } from "./write-context.ts";
 
 /** Target and sender of a posted body. */

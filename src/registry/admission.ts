@@ -1,13 +1,13 @@
-import type { GroupVersionKind } from "../api/gvk.ts";
 import { type Eventual, followedBy } from "../api/eventual.ts";
+import type { GroupVersionKind } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionObserver, AdmissionStep, AdmissionTimer } from "./admission-observer.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { UserInfo } from "../request/user-info.ts";
+import type { AdmissionObserver, AdmissionStep, AdmissionTimer } from "./admission-observer.ts";
 import type { DocumentForms } from "./document-forms.ts";
 import type { Reinvocation } from "./reinvocation.ts";
 import type { SettleListener } from "./settlement.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
 
 export interface AdmissionAttributes {
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";

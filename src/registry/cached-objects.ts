@@ -1,9 +1,9 @@
-import type { ObjectLookup, StoredObject } from "./object-lookup.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { Entry } from "../api/entry.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
-import type { Entry } from "../api/entry.ts";
+import type { ObjectLookup, StoredObject } from "./object-lookup.ts";
 import type { Registry } from "./registry.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
+import type { Key } from "../api/entry.ts";
 import { isJsonObject, type JsonValue } from "../api/json.ts";
 import { type StatusError, status } from "../api/status.ts";
-import type { Key } from "../api/entry.ts";
 
 /**
  * Position at which a paged list continues: the first key not yet sent, at the revision of the first page (-1 for the

@@ -1,7 +1,7 @@
 import type { FieldError } from "../api/field-error.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
-import type { Strategy } from "./strategy.ts";
 import { dnsSubdomainProblems } from "../api/validation/names.ts";
+import type { Strategy } from "./strategy.ts";
 
 /**
  * Rules of most resources: DNS subdomain names, unconditional updates, immediate removal, a Status as the result of a

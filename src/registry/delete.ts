@@ -1,7 +1,7 @@
+import type { Entry } from "../api/entry.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import type { Admission } from "./admission.ts";
 import { admissionAttributes } from "./admission-attributes.ts";
-import type { KubeObject } from "../api/object-meta.ts";
-import type { Entry } from "../api/entry.ts";
 import { deleteOptionsObject } from "./delete-options.ts";
 import { beginDeletion, checkDeletePreconditions, checkReadPreconditions, deletionResult } from "./deletion.ts";
 import { Settlement } from "./settlement.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { KubeObject } from "../api/object-meta.ts";
 import { defaultStrategy } from "./default-strategy.ts";
+import { plainDeletion } from "./delete-options.ts";
 import { beginDeletion, type DeletionStep } from "./deletion.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
-import { plainDeletion } from "./delete-options.ts";
 
 const nowMs = Date.parse("2026-01-02T03:04:05Z");
 const graceful: Strategy = {

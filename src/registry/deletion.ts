@@ -1,13 +1,13 @@
-import { formatTime } from "../api/time.ts";
+import type { Entry } from "../api/entry.ts";
 import type { JsonObject } from "../api/json.ts";
 import { cloneJson } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { status, successStatus } from "../api/status.ts";
-import { foregroundDeletionFinalizer, orphanFinalizer } from "../api/vendor.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { Entry } from "../api/entry.ts";
-import type { DeleteResult } from "./write-context.ts";
+import { status, successStatus } from "../api/status.ts";
+import { formatTime } from "../api/time.ts";
+import { foregroundDeletionFinalizer, orphanFinalizer } from "../api/vendor.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
+import type { DeleteResult } from "./write-context.ts";
 
 export type DeletionStep =
   /** Removes the object. `marked` is the object with its deletion mark, for answers that show it. */

@@ -1,6 +1,6 @@
+import type { Eventual } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { Eventual } from "../api/eventual.ts";
 import { inServedVersion, inStoredVersion } from "../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 

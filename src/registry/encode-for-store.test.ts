@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { OwnerReference } from "../api/object-meta.ts";
-import { Scheme } from "../kinds/scheme.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { encodeForStore } from "./encode-for-store.ts";
 
 const info = Scheme.builtIn().find("", "v1", "configmaps") as ResourceInfo;

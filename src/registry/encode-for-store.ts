@@ -1,13 +1,13 @@
+import { stringifyJson } from "../api/codec/json.ts";
+import { managedFieldsText } from "../api/codec/managed-fields-text.ts";
+import type { ObjectIndex } from "../api/entry.ts";
 import { apiVersionOf } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
-import { managedFieldsText } from "../api/codec/managed-fields-text.ts";
-import { stringifyJson } from "../api/codec/json.ts";
 import type { ObjectForm } from "../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { ownersOf } from "../storage/object-owners.ts";
 import type { ProposedBody } from "../storage/store.ts";
-import type { ObjectIndex } from "../api/entry.ts";
 
 /**
  * Encodes an object for the store: without kind and apiVersion, `metadata` first, and a gap in which the state machine

@@ -1,8 +1,8 @@
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { type CatalogEntry, kindOfVersion } from "./catalog.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Registry } from "./registry.ts";
 import type { DeclaredEndpoint, Kind, KindParts } from "./kind.ts";
+import type { Registry } from "./registry.ts";
 
 /** Endpoints of each served resource and its subresources, made from the parts of a running server. */
 export class Endpoints {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { KubeObject } from "../api/object-meta.ts";
-import { Scheme } from "../kinds/scheme.ts";
 import { storedInfo } from "../api/scheme/resource.ts";
 import { excludingNames } from "../apply/field-filter.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { FieldOwnership } from "./field-ownership.ts";
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map() });

@@ -1,8 +1,12 @@
-import { formatTime } from "../api/time.ts";
-import { apiVersionOf } from "../api/gvk.ts";
 import { type Eventual, followedBy } from "../api/eventual.ts";
+import { apiVersionOf } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
+import { DecodeTypeError } from "../api/schema/decode-error.ts";
+import { inServedVersion, inStoredVersion } from "../api/scheme/conversion/convert.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { StatusError } from "../api/status.ts";
+import { formatTime } from "../api/time.ts";
 import { type ApplyOutcome, applyObject } from "../apply/apply-object.ts";
 import { formType } from "../apply/form-type.ts";
 import { trackUpdate } from "../apply/track-update.ts";
@@ -14,10 +18,6 @@ import {
   runStepsEventually,
   type TrackedVersion,
 } from "../apply/versions.ts";
-import { inServedVersion, inStoredVersion } from "../api/scheme/conversion/convert.ts";
-import { StatusError } from "../api/status.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { DecodeTypeError } from "../api/schema/decode-error.ts";
 
 /** A writer and the path of its write. */
 export interface FieldWriter {

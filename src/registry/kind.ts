@@ -1,14 +1,14 @@
+import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
+import type { TokenAuthenticator } from "../access/authentication/token-authenticator.ts";
+import type { Authorizer } from "../access/authorization/authorizer.ts";
 import type { TableRules } from "../api/codec/table/table-rules.ts";
-import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { NamedTypes } from "../api/scheme/generated/named-types.ts";
 import type { GeneratedResource, GeneratedResources } from "../api/scheme/generated/resources.ts";
 import type { Conversion, FitsType, LabelRules, ResourceInfo } from "../api/scheme/resource.ts";
-import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
-import type { TokenAuthenticator } from "../access/authentication/token-authenticator.ts";
-import type { Authorizer } from "../access/authorization/authorizer.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Store } from "../storage/store.ts";
 import type { Action } from "./action.ts";
 import type { ComputedObjects } from "./computed-objects.ts";

@@ -1,6 +1,6 @@
+import type { Entry, Key } from "../api/entry.ts";
 import { StatusError } from "../api/status.ts";
 import type { Store } from "../storage/store.ts";
-import type { Entry, Key } from "../api/entry.ts";
 
 /**
  * Makes one guarded attempt on an object as this replica knows it. That may not include a write which another replica

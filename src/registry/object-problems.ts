@@ -2,8 +2,8 @@ import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { validateSchema } from "../api/schema/validate.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import type { Strategy } from "./strategy.ts";
 

@@ -1,8 +1,8 @@
+import type { GroupResource } from "../api/gvk.ts";
+import type { GatedFields } from "../api/schema/gated-fields.ts";
+import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
 import type { FieldFilter } from "../apply/versions.ts";
 import type { Clock } from "../process/clock.ts";
-import type { GroupResource } from "../api/gvk.ts";
-import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
-import type { GatedFields } from "../api/schema/gated-fields.ts";
 import type { CacherSet } from "../storage/cacher/cacher-set.ts";
 import type { Store } from "../storage/store.ts";
 import type { Admission } from "./admission.ts";

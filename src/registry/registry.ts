@@ -1,11 +1,11 @@
-import type { Admission } from "./admission.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { status } from "../api/status.ts";
 import type { Cacher } from "../storage/cacher/cacher.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { Entry, Key } from "../api/entry.ts";
+import type { Admission } from "./admission.ts";
 import { type CreateOptions, createObject } from "./create.ts";
 import { deleteObject } from "./delete.ts";
 import type { FieldOwnership } from "./field-ownership.ts";

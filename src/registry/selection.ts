@@ -1,12 +1,12 @@
-import { type FieldSelector, matchesFields, requireFieldValue } from "../api/field-selector.ts";
-import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import { prepareEntry } from "../api/codec/prepare-entries.ts";
-import type { JsonObject } from "../api/json.ts";
 import { decodeBody } from "../api/codec/stored-object.ts";
-import { status } from "../api/status.ts";
+import type { Entry, Key } from "../api/entry.ts";
+import { type FieldSelector, matchesFields, requireFieldValue } from "../api/field-selector.ts";
+import type { JsonObject } from "../api/json.ts";
+import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { unknownLabelText } from "../api/scheme/selectable-fields.ts";
-import type { Entry, Key } from "../api/entry.ts";
+import { status } from "../api/status.ts";
 import type { ContentSelection } from "../storage/cacher/prepared-batch.ts";
 
 /** The objects of a resource that a request selects. Made once per request and applied to each object. */

@@ -1,32 +1,32 @@
-import type { Admission } from "./admission.ts";
-import type { Clock } from "../process/clock.ts";
+import { prepareEntry } from "../api/codec/prepare-entries.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
+import type { SignalSource } from "../api/joint-call.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { status } from "../api/status.ts";
-import type { Cacher } from "../storage/cacher/cacher.ts";
-import { prepareEntry } from "../api/codec/prepare-entries.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { SignalSource } from "../api/joint-call.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { status } from "../api/status.ts";
+import { fieldErrorsMax } from "../api/validation/labels.ts";
+import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Cacher } from "../storage/cacher/cacher.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Command, Operation, Store } from "../storage/store.ts";
-import type { Entry, Key } from "../api/entry.ts";
+import type { Admission } from "./admission.ts";
 import type { Allocator } from "./allocator.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import { encodeForStore } from "./encode-for-store.ts";
 import { type FieldFilterFinder, FieldOwnership } from "./field-ownership.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { RandomInt } from "./random-name.ts";
-import { refuseAbandoned, type RequestLifetime } from "./request-lifetime.ts";
+import { type RequestLifetime, refuseAbandoned } from "./request-lifetime.ts";
 import type { StoreObserver, StoreOperation } from "./store-observer.ts";
 import type { Strategy } from "./strategy.ts";
 import type { WriteRule } from "./write-rule.ts";
-import { fieldErrorsMax } from "../api/validation/labels.ts";
-import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
 
 export interface RegistryParts {
   /** Form of objects in requests: the stored one, or a version with rules of its own. */

@@ -1,5 +1,5 @@
-import { StatusError, status } from "../api/status.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import { StatusError, status } from "../api/status.ts";
 import type { Store } from "../storage/store.ts";
 import type { StoredKind } from "./stored-kind.ts";
 

@@ -1,11 +1,11 @@
+import type { Entry, Key } from "../api/entry.ts";
 import type { Eventual } from "../api/eventual.ts";
-import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { fieldError } from "../api/field-error.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
-import type { Entry, Key } from "../api/entry.ts";
 import { judgeObject } from "./judge-object.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";

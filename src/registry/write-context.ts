@@ -1,9 +1,9 @@
+import type { Entry } from "../api/entry.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { Status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { Status } from "../api/status.ts";
 import type { UserInfo } from "../request/user-info.ts";
-import type { Entry } from "../api/entry.ts";
 
 /** The circumstances of a write: its user, its manager, and the places for warnings and annotations. */
 export interface WriteContext {

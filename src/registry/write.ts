@@ -1,10 +1,10 @@
-import type { Admission, AdmissionAttributes } from "./admission.ts";
-import { admissionAttributes } from "./admission-attributes.ts";
 import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
 import { nextTurn } from "../api/turn.ts";
 import { managedFieldsProblem } from "../apply/managed-fields.ts";
+import type { Admission, AdmissionAttributes } from "./admission.ts";
+import { admissionAttributes } from "./admission-attributes.ts";
 import type { FieldTracker } from "./field-ownership.ts";
 import { isLargeObject } from "./large-object.ts";
 import { dropRepeatedOwners } from "./repeated-owners.ts";

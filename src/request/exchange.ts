@@ -1,8 +1,8 @@
 import type { Duplex } from "node:stream";
 import type { Status } from "../api/status.ts";
 import { annotate, type RequestNotes } from "./annotations.ts";
-import type { UserInfo } from "./user-info.ts";
 import type { RequestInfo } from "./request-info.ts";
+import type { UserInfo } from "./user-info.ts";
 
 /** The client certificate of a connection, verified once at the handshake. `validToMs` is checked for every request. */
 export type PeerCertificate =

@@ -1,9 +1,9 @@
 import type { CircuitChange } from "../admission/webhook/webhook-observer.ts";
-import { formatTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { formatTime } from "../api/time.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
-import type { Clock } from "../process/clock.ts";
 
 const component = "quorate";
 const namespace = "default";

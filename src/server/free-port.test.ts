@@ -1,8 +1,8 @@
-import { createServer } from "node:net";
+import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "bun:test";
 import { requireFreePort } from "./free-port.ts";
 import { startServer } from "./server.ts";
 

@@ -2,11 +2,11 @@ import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import { buildApp } from "../http/app.ts";
+import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import { collectionSize } from "../http/flow-control/collection-size.ts";
 import { FlowControl } from "../http/flow-control/flow-control.ts";
 import { storedConfiguration } from "../http/flow-control/stored-configuration.ts";
 import { WatchCounts } from "../http/flow-control/watch-counts.ts";
-import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import {
   type HealthCheck,
   healthEndpoints,
@@ -17,7 +17,7 @@ import {
 } from "../http/health.ts";
 import { type InProcessClients, inProcessClients } from "../http/in-process-client.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
-import { listen, type Listener, type ListenerOptions } from "../http/listener.ts";
+import { type Listener, type ListenerOptions, listen } from "../http/listener.ts";
 import { appOptions } from "./app-options.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import { listenError } from "./free-port.ts";

@@ -4,10 +4,10 @@ import { startSelfPromotion } from "../cluster/self-promotion.ts";
 import { failingChecks } from "../http/health.ts";
 import { gitVersion } from "../http/version.ts";
 import { gossipMetrics } from "./metrics/gossip-metrics.ts";
+import { nameMembers } from "./name-members.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
 import type { ServerCredentials } from "./open-identity.ts";
-import { nameMembers } from "./name-members.ts";
 import type { StartContext } from "./start-context.ts";
 
 /** The other members of the cluster, as far as they are told about this one and heard. */

@@ -1,4 +1,4 @@
-import { openMember, type OpenMember } from "../cluster/open-member.ts";
+import { type OpenMember, openMember } from "../cluster/open-member.ts";
 import type { Log } from "../process/logs.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Store } from "../storage/store.ts";

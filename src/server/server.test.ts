@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "../process/clock.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
-import { systemClock } from "../process/clock.ts";
 import { startServer, startServerOn } from "./server.ts";
 
 test("closing twice is closing once", async () => {

@@ -1,5 +1,5 @@
-import type { Clock } from "../process/clock.ts";
 import type { Revision } from "../api/revision.ts";
+import type { Clock } from "../process/clock.ts";
 import type { EventListener, StoreEvent } from "./store.ts";
 
 interface Waiter {

@@ -1,8 +1,8 @@
-import { compareKeys } from "./key-order.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import type { Revision } from "../api/revision.ts";
+import { compareKeys } from "./key-order.ts";
 import type { StateMachine } from "./state-machine.ts";
 import { CompactedError, type StoreEvent } from "./store.ts";
-import type { Entry, Key } from "../api/entry.ts";
 
 /** The history of a state in memory: every event since the compacted revision, oldest first. */
 export class EventHistory {

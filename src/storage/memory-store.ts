@@ -1,8 +1,9 @@
+import type { Entry, Key } from "../api/entry.ts";
+import type { Revision } from "../api/revision.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { AppliedFeed } from "./applied-feed.ts";
 import { CommandQueue } from "./command-queue.ts";
 import { EventHistory } from "./event-history.ts";
-import type { Revision } from "../api/revision.ts";
 import { StateMachine } from "./state-machine.ts";
 import {
   type ApplyResult,
@@ -12,7 +13,6 @@ import {
   type StoreEvent,
   StoreUnavailableError,
 } from "./store.ts";
-import type { Entry, Key } from "../api/entry.ts";
 
 /** Most events of history. Beyond it the store compacts the oldest away. */
 const memoryHistoryEventsMax = 500_000;

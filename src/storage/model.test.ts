@@ -6,10 +6,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { openAlone } from "../../test/contract/open-alone.ts";
 import { bodyText, del, put } from "../../test/contract/store-commands.ts";
-import { MemoryStore } from "./memory-store.ts";
-import type { Revision } from "../api/revision.ts";
-import { CompactedError, type Expect, type Store, type StoreEvent } from "./store.ts";
 import type { Entry, Key } from "../api/entry.ts";
+import type { Revision } from "../api/revision.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { CompactedError, type Expect, type Store, type StoreEvent } from "./store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "store-model-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { type Revision, toRevision, zeroRevision } from "../api/revision.ts";
 import type { Clock } from "../process/clock.ts";
 import { Retention } from "./retention.ts";
-import { type Revision, toRevision, zeroRevision } from "../api/revision.ts";
 
 const retentionMs = 300_000;
 const mayAct = () => true;

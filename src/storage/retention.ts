@@ -1,5 +1,5 @@
-import type { Clock } from "../process/clock.ts";
 import type { Revision } from "../api/revision.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Store } from "./store.ts";
 
 /** Marks per retention time. History is kept for the retention time plus at most one interval between marks. */

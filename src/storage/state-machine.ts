@@ -1,8 +1,8 @@
-import { KeyOrder, lowerBound } from "./key-order.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import { nextRevision, type Revision, toRevision } from "../api/revision.ts";
+import { KeyOrder, lowerBound } from "./key-order.ts";
 import { hashOf, type StateHash, withEntry, withoutEntry } from "./state-hash.ts";
 import type { ApplyResult, Command, Expect, ProposedBody, StoreEvent } from "./store.ts";
-import type { Entry, Key } from "../api/entry.ts";
 
 /** Revision of an empty store. 0 means "any version" on the wire. */
 export const firstRevision = toRevision(1);

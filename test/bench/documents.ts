@@ -1,9 +1,9 @@
-import { Scheme } from "../../src/kinds/scheme.ts";
-import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
-import { toRevision } from "../../src/api/revision.ts";
-import { openAlone } from "../contract/open-alone.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
+import { toRevision } from "../../src/api/revision.ts";
+import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { encodeForStore } from "../../src/registry/encode-for-store.ts";
+import { openAlone } from "../contract/open-alone.ts";
 
 export const namespace = "default";
 export const collection = `/api/v1/namespaces/${namespace}/configmaps`;

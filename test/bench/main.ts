@@ -1,3 +1,4 @@
+import { type Options, print, type Workload } from "./report.ts";
 import { access } from "./workloads/access.ts";
 import { applies } from "./workloads/applies.ts";
 import { balancedFailover } from "./workloads/balanced-failover.ts";
@@ -15,11 +16,10 @@ import { gets } from "./workloads/gets.ts";
 import { lists } from "./workloads/lists.ts";
 import { machineCeilings } from "./workloads/machine.ts";
 import { patches } from "./workloads/patches.ts";
-import { type Options, print, type Workload } from "./report.ts";
 import { restartStorm } from "./workloads/restart-storm.ts";
 import { stalledWatcher } from "./workloads/stalled-watcher.ts";
-import { webhooks } from "./workloads/webhooks.ts";
 import { watches } from "./workloads/watches.ts";
+import { webhooks } from "./workloads/webhooks.ts";
 
 const workloads: Record<string, Workload> = {
   W0: boot,

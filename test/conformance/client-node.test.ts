@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   ApiException,
   CoreV1Api,
@@ -8,9 +11,6 @@ import {
   type V1ConfigMap,
   type Watch,
 } from "@kubernetes/client-node";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type RunningServer, startServer } from "../../src/index.ts";
 import { Client } from "./client.ts";
 import { withoutConfigMaps } from "./kubectl.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningServer, startServer } from "../../src/index.ts";
 import { createAuthority } from "../../src/access/certificates/authority.ts";
+import { type RunningServer, startServer } from "../../src/index.ts";
 import { Kubectl } from "./kubectl.ts";
 
 let server: RunningServer;

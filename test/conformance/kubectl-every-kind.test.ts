@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../src/api/gvk.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 import { type RunningServer, startServer } from "../../src/index.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { minimalObjects } from "../integration/minimal-objects.ts";
 import { Kubectl } from "./kubectl.ts";
-import { structOf } from "../../src/api/scheme/object-form.ts";
 
 /** kubectl processes at a time. */
 const parallel = 4;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/process/clock.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
 import { StatusError } from "../../src/api/status.ts";
 import type { ConfigMap, Namespace, Pod } from "../../src/api/types/core-v1.ts";
 import type { Client, ResourceType, WatchEvent } from "../../src/client/client.ts";
 import { Informer } from "../../src/client/informer.ts";
 import { type RunningServer, startServer } from "../../src/index.ts";
+import { systemClock } from "../../src/process/clock.ts";
 
 const configMaps: ResourceType<ConfigMap> = { group: "", version: "v1", resource: "configmaps" };
 const namespaces: ResourceType<Namespace> = { group: "", version: "v1", resource: "namespaces" };

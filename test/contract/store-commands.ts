@@ -1,5 +1,5 @@
-import type { Command, Expect, Operation, ProposedBody } from "../../src/storage/store.ts";
 import type { Entry, Key, ObjectIndex } from "../../src/api/entry.ts";
+import type { Command, Expect, Operation, ProposedBody } from "../../src/storage/store.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

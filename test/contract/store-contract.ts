@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import type { Entry } from "../../src/api/entry.ts";
 import type { Revision } from "../../src/api/revision.ts";
 import { CompactedError, type Store, type StoreEvent, StoreUnavailableError } from "../../src/storage/store.ts";
-import type { Entry } from "../../src/api/entry.ts";
 import { bodyText, del, proposal, put } from "./store-commands.ts";
 
 const pods = "/registry/pods/";

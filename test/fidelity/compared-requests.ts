@@ -1,6 +1,6 @@
+import { stringifyJson } from "../../src/api/codec/json.ts";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
-import { stringifyJson } from "../../src/api/codec/json.ts";
 import { structOf } from "../../src/api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";

@@ -2,8 +2,8 @@ import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } f
 import type { ServerOptions } from "../../src/index.ts";
 import type { TestServer } from "../integration/server.ts";
 import { comparableStatus } from "../vectors/normalised.ts";
-import { comparableAnswer } from "./fidelity-normalised.ts";
 import type { FidelityCase, SetupRequest } from "./fidelity-case.ts";
+import { comparableAnswer } from "./fidelity-normalised.ts";
 
 /** The flags that the answers were recorded under. */
 export const recordedUnder: ServerOptions = {

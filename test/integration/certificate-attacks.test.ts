@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import * as x509 from "@peculiar/x509";
-import { type Clock, systemClock } from "../../src/process/clock.ts";
 import type { KeyPair } from "../../src/access/certificates/authority.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { rawRequest, rawWhoAmI, type Sent } from "./raw-request.ts";
 import { TestServer } from "./server.ts";
 

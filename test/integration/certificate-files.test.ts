@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
-import { type Clock, systemClock } from "../../src/process/clock.ts";
-import type { ServerOptions } from "../../src/index.ts";
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
+import type { ServerOptions } from "../../src/index.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { TestServer } from "./server.ts";
 
 const checkMs = 10;

@@ -1,8 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
-import { FakeCluster } from "../../src/cluster/testing.ts";
-import type { PeerHealth } from "../../src/cluster/gossip/gossip.ts";
 import { issueCertificate } from "../../src/access/certificates/authority.ts";
 import { pinOf } from "../../src/access/certificates/certificate-pin.ts";
 import {
@@ -11,6 +8,9 @@ import {
   newestOf,
   peerAuthority,
 } from "../../src/access/certificates/rotating-authority.ts";
+import type { PeerHealth } from "../../src/cluster/gossip/gossip.ts";
+import { FakeCluster } from "../../src/cluster/testing.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { ClusterError } from "../../src/storage/cluster.ts";
 import { type ClusterServer, clusterServers } from "./cluster-server.ts";
 

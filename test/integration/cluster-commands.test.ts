@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { renderKubeconfig } from "../../src/access/certificates/kubeconfig.ts";
 import { runCommand } from "../../src/cli/program.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
-import { FakeCluster } from "../../src/cluster/testing.ts";
 import type { PeerHealth } from "../../src/cluster/gossip/gossip.ts";
-import { renderKubeconfig } from "../../src/access/certificates/kubeconfig.ts";
+import { FakeCluster } from "../../src/cluster/testing.ts";
 import { ClusterServer } from "./cluster-server.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "quorate-"));

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { createServer as createTcpServer } from "node:net";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, type Server as TlsServer } from "node:tls";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/access/certificates/authority.ts";
 import { parseJoinToken } from "../../src/cluster/join-token.ts";
 import { requestJoin } from "../../src/cluster/request-join.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/access/certificates/authority.ts";
 import { type ClusterServer, clusterServers } from "./cluster-server.ts";
 
 const start = clusterServers();

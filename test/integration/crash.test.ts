@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Store } from "../../src/storage/store.ts";
 import type { Revision } from "../../src/api/revision.ts";
+import type { Store } from "../../src/storage/store.ts";
 import { openAlone } from "../contract/open-alone.ts";
 import { bodyText } from "../contract/store-commands.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { encode } from "cbor-x";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { encode } from "cbor-x";
 import { auditLine } from "./audit-line.ts";
 import { mergePatch, TestServer } from "./server.ts";
 

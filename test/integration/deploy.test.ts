@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import { load } from "js-yaml";
 import { findHaproxy, haproxyConfig } from "../../src/cli/cluster/local-cluster-balancer.ts";
-import { flags } from "../../src/server/config/flags.ts";
 import { readKubeconfig } from "../../src/client/kubeconfig.ts";
+import { flags } from "../../src/server/config/flags.ts";
 import { Scratch } from "./local-cluster.ts";
 import { freePorts } from "./member-process.ts";
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "js-yaml";
-import { apiVersionOf } from "../../src/api/gvk.ts";
-import type { KubeObject } from "../../src/api/object-meta.ts";
 import { decodeCbor } from "../../src/api/codec/cbor.ts";
 import { decodeMessage, unwrapUnknown } from "../../src/api/codec/protobuf.ts";
+import { apiVersionOf } from "../../src/api/gvk.ts";
+import type { KubeObject } from "../../src/api/object-meta.ts";
 import { fromStorage } from "../../src/api/scheme/conversion/convert.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer, type Watch, type WatchEvent } from "./server.ts";
-import { structOf } from "../../src/api/scheme/object-form.ts";
 
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { systemClock } from "../../src/process/clock.ts";
-import { parseFieldSelector, requireFieldValue } from "../../src/api/field-selector.ts";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
-import type { UserInfo } from "../../src/request/user-info.ts";
 import type { Attributes } from "../../src/access/authorization/attributes.ts";
-import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
+import type { Key } from "../../src/api/entry.ts";
+import { parseFieldSelector, requireFieldValue } from "../../src/api/field-selector.ts";
 import { isJsonObject, type JsonObject } from "../../src/api/json.ts";
-import type { HttpResponse, IncomingRequest } from "../../src/request/exchange.ts";
 import { buildChain } from "../../src/http/filters/chain.ts";
 import { builtInServer } from "../../src/http/handlers/built-in-server.ts";
 import { resourceHandler } from "../../src/http/handlers/resources.ts";
-import type { Registries } from "../../src/registry/registries.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
-import { openRegistries } from "../../src/server/registries.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
+import { systemClock } from "../../src/process/clock.ts";
+import type { Registries } from "../../src/registry/registries.ts";
+import type { HttpResponse, IncomingRequest } from "../../src/request/exchange.ts";
+import type { UserInfo } from "../../src/request/user-info.ts";
+import { openRegistries } from "../../src/server/registries.ts";
+import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
-import type { Key } from "../../src/api/entry.ts";
 
 /**
  * Tests that the authorizer's question, the handler's answer and the key that was read concern the same object,

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { connect, createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
-import { systemClock } from "../../src/process/clock.ts";
+import { connect, createServer, type Socket } from "node:net";
 import type { ConfigMap } from "../../src/api/types/core-v1.ts";
 import type { ResourceType } from "../../src/client/client.ts";
 import { httpClient } from "../../src/client/http-client.ts";
 import { Informer } from "../../src/client/informer.ts";
 import { NoAnswerError } from "../../src/client/transport.ts";
 import { startServer } from "../../src/index.ts";
+import { systemClock } from "../../src/process/clock.ts";
 
 const configMaps: ResourceType<ConfigMap> = { group: "", version: "v1", resource: "configmaps" };
 const namespace = "default";

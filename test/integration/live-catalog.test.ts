@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
-import { systemClock } from "../../src/process/clock.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/kinds/scheme.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";
 import { type AppPlugin, buildApp } from "../../src/http/app.ts";
 import { discoveryRoute, type Route } from "../../src/http/discovery/discovery-route.ts";
@@ -10,6 +8,8 @@ import { builtInServer } from "../../src/http/handlers/built-in-server.ts";
 import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { openApiRoute } from "../../src/http/openapi/openapi-route.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import type { CatalogEntry } from "../../src/registry/catalog.ts";
 import { defaultStrategy, statusStrategy } from "../../src/registry/default-strategy.ts";
 import { Endpoints } from "../../src/registry/endpoints.ts";

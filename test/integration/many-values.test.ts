@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../src/api/json.ts";
 import { encodeCbor } from "../../src/api/codec/cbor.ts";
 import { encodeMessage, wrapUnknown } from "../../src/api/codec/protobuf.ts";
 import { stringifyYaml } from "../../src/api/codec/yaml.ts";
+import type { JsonObject } from "../../src/api/json.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer } from "./server.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import { eventually, MemberProcess, quorate } from "./member-process.ts";
 

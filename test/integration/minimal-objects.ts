@@ -1,5 +1,5 @@
 import "reflect-metadata/lite";
-import { Pkcs10CertificateRequestGenerator, X509CertificateGenerator, BasicConstraintsExtension } from "@peculiar/x509";
+import { BasicConstraintsExtension, Pkcs10CertificateRequestGenerator, X509CertificateGenerator } from "@peculiar/x509";
 
 const selector = { matchLabels: { app: "a" } };
 const podSpec = { containers: [{ name: "main", image: "example.com/main:1" }] };

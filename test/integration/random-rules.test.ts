@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
+import { encodeDecoded } from "../../src/api/codec/encode-object.ts";
+import type { Representation } from "../../src/api/codec/representation.ts";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { JsonObject } from "../../src/api/json.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
-import { encodeDecoded } from "../../src/api/codec/encode-object.ts";
-import type { Representation } from "../../src/api/codec/representation.ts";
-import { DeclarativeValidation } from "../../src/registry/declarative/declarative-validation.ts";
-import { objectProblems } from "../../src/registry/object-problems.ts";
-import { builtInKindOf } from "../../src/kinds/index.ts";
-import { strategyOf } from "../../src/registry/kind.ts";
-import { FieldOwnership } from "../../src/registry/field-ownership.ts";
-import { toStorage } from "../../src/api/scheme/conversion/convert.ts";
-import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/kinds/scheme.ts";
 import { GatedFields } from "../../src/api/schema/gated-fields.ts";
-import { Chance, randomObject } from "./random-object.ts";
+import { toStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { structOf } from "../../src/api/scheme/object-form.ts";
+import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
+import { builtInKindOf } from "../../src/kinds/index.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
+import { DeclarativeValidation } from "../../src/registry/declarative/declarative-validation.ts";
+import { FieldOwnership } from "../../src/registry/field-ownership.ts";
+import { strategyOf } from "../../src/registry/kind.ts";
+import { objectProblems } from "../../src/registry/object-problems.ts";
+import { Chance, randomObject } from "./random-object.ts";
 
 /** `SEED=<n>` replays a run. */
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);

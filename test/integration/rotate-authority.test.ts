@@ -4,10 +4,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
-import { readKubeconfig } from "../../src/client/kubeconfig.ts";
 import { pinOf, pinsOf } from "../../src/access/certificates/certificate-pin.ts";
 import { apiAuthority, newAuthority } from "../../src/access/certificates/rotating-authority.ts";
-import { eventually, MemberProcess, type Ran, quorate } from "./member-process.ts";
+import { readKubeconfig } from "../../src/client/kubeconfig.ts";
+import { eventually, MemberProcess, quorate, type Ran } from "./member-process.ts";
 
 /** Another authority of the API, while clients that know only the kubeconfig that they were given go on. */
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { apiVersionOf } from "../../src/api/gvk.ts";
-import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
-import type { KubeObject } from "../../src/api/object-meta.ts";
 import { decodeCbor, encodeCbor } from "../../src/api/codec/cbor.ts";
 import { parseJson, stringifyJson } from "../../src/api/codec/json.ts";
 import { decodeMessage, encodeMessage } from "../../src/api/codec/protobuf.ts";
-import { fromStorage, toStorage } from "../../src/api/scheme/conversion/convert.ts";
-import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/kinds/scheme.ts";
+import { apiVersionOf } from "../../src/api/gvk.ts";
+import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
+import type { KubeObject } from "../../src/api/object-meta.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import type { StructSchema } from "../../src/api/schema/schema.ts";
-import { Chance, randomObject } from "./random-object.ts";
+import { fromStorage, toStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { structOf } from "../../src/api/scheme/object-form.ts";
+import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
+import { Chance, randomObject } from "./random-object.ts";
 
 /** `SEED=<n>` replays a run. */
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);

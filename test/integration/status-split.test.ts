@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { StructSchema } from "../../src/api/schema/schema.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { TestServer } from "./server.ts";
-import { structOf } from "../../src/api/scheme/object-form.ts";
 
 const scheme = Scheme.builtIn();
 /** Kinds whose status can say something in conditions, which is most of them. */

@@ -1,6 +1,6 @@
 import { type SeedReport, Simulation } from "../../raft/testing/simulator/simulation.ts";
 import type { Mutation } from "./mutation.ts";
-import { type ReplicaCounts, ReplicaClients } from "./replica-clients.ts";
+import { ReplicaClients, type ReplicaCounts } from "./replica-clients.ts";
 import { ReplicaMachine } from "./replica-machine.ts";
 import { Truth } from "./truth.ts";
 

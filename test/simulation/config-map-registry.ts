@@ -1,11 +1,11 @@
-import { admissionChain } from "../../src/registry/admission.ts";
-import type { Clock } from "../../src/process/clock.ts";
-import type { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
-import { Registry } from "../../src/registry/registry.ts";
-import { configMap } from "../../src/kinds/core/config-map.ts";
-import { strategyOf } from "../../src/registry/kind.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
+import { configMap } from "../../src/kinds/core/config-map.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
+import type { Clock } from "../../src/process/clock.ts";
+import { admissionChain } from "../../src/registry/admission.ts";
+import { strategyOf } from "../../src/registry/kind.ts";
+import { Registry } from "../../src/registry/registry.ts";
+import type { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import type { Store } from "../../src/storage/store.ts";
 
 const info = Scheme.builtIn({ runtimeConfig: new Map() }).find("", "v1", "configmaps") as ResourceInfo;

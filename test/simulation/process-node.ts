@@ -3,12 +3,12 @@ import type { Entry } from "../../raft/core/entry.ts";
 import { type Index, type MemberId, noTerm, type RequestId, type Term } from "../../raft/core/ids.ts";
 import type { ProposalOutcome, ReadOutcome } from "../../raft/core/message.ts";
 import type { Ready } from "../../raft/core/ready.ts";
+import type { Applied } from "../../raft/node.ts";
 import { PendingEntries, PendingRequests, RecentResults } from "../../raft/pending.ts";
-import type { Waiter } from "../../raft/waiter.ts";
 import { RaftError, type RaftErrorCode } from "../../raft/raft-error.ts";
 import { ReadRequests } from "../../raft/read-requests.ts";
-import type { Applied } from "../../raft/node.ts";
 import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
+import type { Waiter } from "../../raft/waiter.ts";
 import type { Clock } from "../../src/process/clock.ts";
 
 const proposalMs = 3_000;

@@ -2,15 +2,15 @@ import { must } from "../../raft/testing/simulator/violation.ts";
 import type { World } from "../../raft/testing/simulator/world.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
 import { StatusError } from "../../src/api/status.ts";
-import { serverContext } from "../../src/registry/server-context.ts";
+import { plainDeletion } from "../../src/registry/delete-options.ts";
 import type { Registry } from "../../src/registry/registry.ts";
+import { serverContext } from "../../src/registry/server-context.ts";
 import type { WriteResult } from "../../src/registry/write-context.ts";
 import { StoreUnavailableError } from "../../src/storage/store.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { ConnectionLost, type Replica } from "./replica.ts";
 import { colors, names, namespaces } from "./simulated-object.ts";
 import type { Truth, Version } from "./truth.ts";
-import { plainDeletion } from "../../src/registry/delete-options.ts";
 
 export interface RegistryClientOptions {
   readonly world: World;

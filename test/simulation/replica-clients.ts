@@ -13,12 +13,12 @@ import { StatusError } from "../../src/api/status.ts";
 import { StoreUnavailableError } from "../../src/storage/store.ts";
 import { Knowledge } from "./knowledge.ts";
 import type { Mutation } from "./mutation.ts";
+import { RegistryClient } from "./registry-client.ts";
 import { ConnectionLost, Replica } from "./replica.ts";
 import { ReplicaMachine } from "./replica-machine.ts";
 import { colors, resources } from "./simulated-object.ts";
-import { RegistryClient } from "./registry-client.ts";
 import { type Counts, StoreClient } from "./store-client.ts";
-import { textOf, type Truth, versionOf } from "./truth.ts";
+import { type Truth, textOf, versionOf } from "./truth.ts";
 import { WatchClient, type WatchScope } from "./watch-client.ts";
 
 /** A client that waits this long does something else meanwhile; the answer counts when it comes. */

@@ -3,22 +3,22 @@ import type { Index, MemberId, RequestId, Term } from "../../raft/core/ids.ts";
 import type { Ready } from "../../raft/core/ready.ts";
 import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
 import type { World } from "../../raft/testing/simulator/world.ts";
+import type { Key } from "../../src/api/entry.ts";
+import type { Revision } from "../../src/api/revision.ts";
+import type { Registry } from "../../src/registry/registry.ts";
+import { AppliedFeed } from "../../src/storage/applied-feed.ts";
 import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import type { CacherLimits } from "../../src/storage/cacher/limits.ts";
-import { AppliedFeed } from "../../src/storage/applied-feed.ts";
 import { LeaderWatch } from "../../src/storage/replicated/leader-watch.ts";
 import { Proposer } from "../../src/storage/replicated/proposer.ts";
 import { ReplicatedStore } from "../../src/storage/replicated/replicated-store.ts";
 import { verifyStates } from "../../src/storage/replicated/state-verifier.ts";
 import { differences } from "../../src/storage/state-difference.ts";
-import type { Registry } from "../../src/registry/registry.ts";
-import type { Revision } from "../../src/api/revision.ts";
-import type { Key } from "../../src/api/entry.ts";
-import { renamedWhenRepeated } from "./renamed-when-repeated.ts";
 import { configMapRegistry } from "./config-map-registry.ts";
 import type { Mutation } from "./mutation.ts";
 import { ProcessClock } from "./process-clock.ts";
 import { ProcessNode } from "./process-node.ts";
+import { renamedWhenRepeated } from "./renamed-when-repeated.ts";
 import { originOf, ReplicaMachine } from "./replica-machine.ts";
 
 /** How far two machines disagree about the date. */

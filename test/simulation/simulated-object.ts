@@ -1,6 +1,6 @@
 import type { FrameEncoder } from "../../src/api/codec/frame-encoder.ts";
-import type { ProposedBody } from "../../src/storage/store.ts";
 import type { Entry } from "../../src/api/entry.ts";
+import type { ProposedBody } from "../../src/storage/store.ts";
 
 export const prefixes = ["/registry/things/", "/registry/others/"] as const;
 /** Written through a Registry, and not otherwise. */

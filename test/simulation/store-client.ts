@@ -2,16 +2,16 @@ import { must } from "../../raft/testing/simulator/violation.ts";
 import type { World } from "../../raft/testing/simulator/world.ts";
 import { everyField } from "../../src/api/field-selector.ts";
 import { everyLabel } from "../../src/api/label-selector.ts";
+import { toRevision } from "../../src/api/revision.ts";
 import { StatusError } from "../../src/api/status.ts";
 import { waitForVersion } from "../../src/http/handlers/freshness.ts";
 import { readPage } from "../../src/http/handlers/list.ts";
-import { toRevision } from "../../src/api/revision.ts";
-import { type ApplyResult, type Command, CompactedError, StoreUnavailableError } from "../../src/storage/store.ts";
 import { encodeContinueToken } from "../../src/registry/continue-token.ts";
+import { type ApplyResult, type Command, CompactedError, StoreUnavailableError } from "../../src/storage/store.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { ConnectionLost, type Replica } from "./replica.ts";
 import { bodyOf, colors, isColor, keys, resources } from "./simulated-object.ts";
-import { textOf, type Truth, type Version, versionOf } from "./truth.ts";
+import { type Truth, textOf, type Version, versionOf } from "./truth.ts";
 
 export interface StoreClientOptions {
   readonly world: World;

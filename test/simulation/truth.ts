@@ -1,11 +1,11 @@
 import type { Entry as LogRecord } from "../../raft/core/entry.ts";
 import { must } from "../../raft/testing/simulator/violation.ts";
+import type { Entry } from "../../src/api/entry.ts";
 import { IndexCache } from "../../src/storage/mvcc/index-text.ts";
-import type { BatchId } from "../../src/storage/sessions.ts";
 import { LogEntry } from "../../src/storage/replicated/log-entry.ts";
 import type { Effect } from "../../src/storage/replicated/replicated-state.ts";
+import type { BatchId } from "../../src/storage/sessions.ts";
 import type { ApplyResult, Command, StoreEvent } from "../../src/storage/store.ts";
-import type { Entry } from "../../src/api/entry.ts";
 import { configMaps, readBody } from "./simulated-object.ts";
 
 /** An object as it was from one revision on. */

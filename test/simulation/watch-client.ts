@@ -1,8 +1,8 @@
 import { must } from "../../raft/testing/simulator/violation.ts";
 import type { World } from "../../raft/testing/simulator/world.ts";
-import type { ByteSink } from "../../src/request/exchange.ts";
-import { waitForVersion } from "../../src/http/handlers/freshness.ts";
 import { toRevision } from "../../src/api/revision.ts";
+import { waitForVersion } from "../../src/http/handlers/freshness.ts";
+import type { ByteSink } from "../../src/request/exchange.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { ConnectionLost, type Replica } from "./replica.ts";
 import { type Color, isColor, lines, linesOf } from "./simulated-object.ts";

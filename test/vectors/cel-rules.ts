@@ -1,16 +1,16 @@
 import { fieldErrorText } from "../../src/api/field-error.ts";
+import type { JsonValue } from "../../src/api/json.ts";
+import { readOpenApiSchema } from "../../src/api/structural/open-api-schema.ts";
+import { objectCostMax } from "../../src/cel/limits.ts";
 import { declareType } from "../../src/cel/schema/declared-type.ts";
 import { compileRules, selfTypeName, unboundedCardinality } from "../../src/cel/schema/rule.ts";
 import { type RuleProblem, toFieldError } from "../../src/cel/schema/rule-problem.ts";
 import { type RuleSchema, valuesSchema } from "../../src/cel/schema/rule-schema.ts";
-import { objectCostMax } from "../../src/cel/limits.ts";
 import { makeRuleValidator, validateRules } from "../../src/cel/schema/rule-validator.ts";
 import type { Json } from "../../src/cel/values/json-value.ts";
-import { readOpenApiSchema } from "../../src/api/structural/open-api-schema.ts";
+import { storedEnvironment } from "../../src/cel/versions.ts";
 import { validateDefinitionSchema } from "../../src/kinds/apiextensions/validation/definition-schema.ts";
 import { allRequired } from "../../src/kinds/apiextensions/validation/schema-ratchets.ts";
-import type { JsonValue } from "../../src/api/json.ts";
-import { storedEnvironment } from "../../src/cel/versions.ts";
 import type { Difference } from "./difference.ts";
 
 interface WrittenProblem {

@@ -1,4 +1,3 @@
-import { jsonValue } from "../../src/cel/values/json-value.ts";
 import { CidrValue } from "../../src/cel/library/cidr.ts";
 import { FormatValue } from "../../src/cel/library/format.ts";
 import { IpValue } from "../../src/cel/library/ip.ts";
@@ -28,6 +27,7 @@ import {
   typeType,
   uintType,
 } from "../../src/cel/types/cel-type.ts";
+import { jsonValue } from "../../src/cel/values/json-value.ts";
 import { ArrayList, itemsOf } from "../../src/cel/values/lists.ts";
 import { EntryMap, entriesOf } from "../../src/cel/values/maps.ts";
 import { formatTimestamp, parseTimestamp } from "../../src/cel/values/time-text.ts";

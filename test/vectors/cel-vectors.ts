@@ -5,12 +5,13 @@ import { estimateCost } from "../../src/cel/cost/estimate.ts";
 import type { Environment } from "../../src/cel/environment.ts";
 import { ProgramError } from "../../src/cel/evaluate/planner.ts";
 import { authorizerType, resourceCheckType } from "../../src/cel/library/authorizer.ts";
-import { CompileError, compile, type Outcome, parseOnly, Program } from "../../src/cel/program.ts";
+import { CompileError, compile, type Outcome, Program, parseOnly } from "../../src/cel/program.ts";
 import type { CelType } from "../../src/cel/types/cel-type.ts";
 import { typeText } from "../../src/cel/types/cel-type.ts";
 import { type FunctionDeclaration, overload } from "../../src/cel/types/declarations.ts";
 import { isError, type Value } from "../../src/cel/values/value.ts";
 import { storedEnvironment } from "../../src/cel/versions.ts";
+import { compareRule, type RuleCase } from "./cel-rules.ts";
 import {
   canonicalText,
   type DeclaredType,
@@ -20,7 +21,6 @@ import {
   type WrittenValue,
   writeValue,
 } from "./cel-values.ts";
-import { compareRule, type RuleCase } from "./cel-rules.ts";
 import type { Difference } from "./difference.ts";
 import { fakeAuthorizer } from "./fake-authorizer.ts";
 

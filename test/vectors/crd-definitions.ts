@@ -1,10 +1,10 @@
+import { systemUser } from "../../src/access/authentication/system-user.ts";
 import type { FieldError } from "../../src/api/field-error.ts";
 import { cloneJson, type JsonObject } from "../../src/api/json.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import { structOf } from "../../src/api/scheme/object-form.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../../src/api/validation/object-meta.ts";
-import { systemUser } from "../../src/access/authentication/system-user.ts";
 import { customResourceDefinition } from "../../src/kinds/apiextensions/custom-resource-definition.ts";
 import { validateDefinition } from "../../src/kinds/apiextensions/validation/custom-resource-definition.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";

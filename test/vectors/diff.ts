@@ -1,9 +1,9 @@
-import { TestServer } from "../integration/server.ts";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { FidelityCase, SetupRequest } from "../fidelity/fidelity-case.ts";
 import { FidelityRun, recordedUnder, type StandingObjects } from "../fidelity/fidelity-run.ts";
 import { specifiedAnswer, specifiedCode } from "../fidelity/specified-answer.ts";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { TestServer } from "../integration/server.ts";
 import { PublishedParts } from "./published-parts.ts";
 import { readCases } from "./replay.ts";
 import type { FileReport } from "./replay-files.ts";

@@ -1,5 +1,5 @@
 import { parseFieldSelector } from "../../src/api/field-selector.ts";
-import { parseLabelSelector, labelSelectorText } from "../../src/api/label-selector.ts";
+import { labelSelectorText, parseLabelSelector } from "../../src/api/label-selector.ts";
 import {
   type AccessCheck,
   type AccessChecker,

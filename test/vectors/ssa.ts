@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatTime } from "../../src/api/time.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import type { ManagedFieldsEntry } from "../../src/api/object-meta.ts";
+import { decodeTyped } from "../../src/api/schema/decode.ts";
+import type { StructSchema } from "../../src/api/schema/schema.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
+import { formatTime } from "../../src/api/time.ts";
 import { applyObject, BadApplyError } from "../../src/apply/apply-object.ts";
 import { excludingFields } from "../../src/apply/field-filter.ts";
 import { FieldSet } from "../../src/apply/field-set.ts";
@@ -19,10 +22,7 @@ import {
   type TrackedVersion,
 } from "../../src/apply/versions.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
-import { decodeTyped } from "../../src/api/schema/decode.ts";
-import type { StructSchema } from "../../src/api/schema/schema.ts";
 import type { Replay } from "./replay.ts";
-import { structOf } from "../../src/api/scheme/object-form.ts";
 
 /** One request of a case, and what came of it. */
 interface Step {

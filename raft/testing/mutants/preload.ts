@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { isOfDriver, type Mutant, mutantVariable, mutants, mutate } from "./mutant.ts";
+import { isOfDriver, type Mutant, mutants, mutantVariable, mutate } from "./mutant.ts";
 
 /** Mutant of this process. This file is loaded before everything else and changes one file as it is read. */
 const mutant = mutants.find(({ name }) => name === Bun.env[mutantVariable]);

@@ -1,8 +1,8 @@
 import { type MemberId, noIndex, type RequestId } from "../../core/ids.ts";
 import type { ReadOutcome } from "../../core/message.ts";
-import { electionUnits, type Profile } from "./profile.ts";
 import type { Application, Clients } from "./application.ts";
 import type { Machine } from "./machine.ts";
+import { electionUnits, type Profile } from "./profile.ts";
 import { encodeCommand, RegisterMachine } from "./register-machine.ts";
 import type { SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";

@@ -1,5 +1,5 @@
-import { apiVersionOf } from "../../api/gvk.ts";
 import { decodeMessage, unwrapUnknown } from "../../api/codec/protobuf.ts";
+import { apiVersionOf } from "../../api/gvk.ts";
 import { structOf } from "../../api/scheme/object-form.ts";
 import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { DecodeProtobuf } from "./object-text.ts";

@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
 import { formatMicroTime } from "../../api/time.ts";
-import type { UserInfo } from "../../request/user-info.ts";
+import type { Annotations, ObjectIdentity } from "../../request/annotations.ts";
 import type { HeaderList, IncomingRequest } from "../../request/exchange.ts";
 import type { RequestInfo, ResourceRequest } from "../../request/request-info.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 import type { LineBuffer } from "./line-buffer.ts";
-import type { Annotations, ObjectIdentity } from "../../request/annotations.ts";
 import { type Level, levels, type Stage } from "./policy.ts";
 
 const decisionAnnotation = "authorization.k8s.io/decision";

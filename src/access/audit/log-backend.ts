@@ -2,8 +2,8 @@ import { writeSync } from "node:fs";
 import type { AuditBackend } from "./backend.ts";
 import { BatchLog } from "./batch-log.ts";
 import type { AuditEvent } from "./event.ts";
-import type { LogBackendOptions } from "./log-backend-options.ts";
 import { LineBuffer } from "./line-buffer.ts";
+import type { LogBackendOptions } from "./log-backend-options.ts";
 import { RotatingFile } from "./rotating-file.ts";
 
 /** Waiting bytes at which they are written at once. */

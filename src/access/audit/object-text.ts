@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { decodeCbor } from "../../api/codec/cbor.ts";
 import { toText } from "../../api/codec/byte-text.ts";
+import { decodeCbor } from "../../api/codec/cbor.ts";
 import { parseJson, stringifyJson } from "../../api/codec/json.ts";
 import { parseYaml } from "../../api/codec/yaml.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 
 /** Largest object. A longer one is left out of its event, which is marked. */
 export const objectBytesMax = 10 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
+import { kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
 import type { Clock } from "../../process/clock.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import { kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
 import type { AuditOptions } from "./audit-options.ts";
-import { allBackends, type AuditBackend, encodedBackend } from "./backend.ts";
+import { type AuditBackend, allBackends, encodedBackend } from "./backend.ts";
 import { eventEncoder } from "./encode-event.ts";
 import { logBackend } from "./log-backend.ts";
 import { parseAuditPolicy } from "./parse-policy.ts";

@@ -1,8 +1,8 @@
+import { parseYaml } from "../../api/codec/yaml.ts";
 import { type FieldError, fieldError, fieldErrorText } from "../../api/field-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { parseYaml } from "../../api/codec/yaml.ts";
-import { type AuditedResources, type AuditPolicy, type AuditRule, levels, type Stage, stages } from "./policy.ts";
 import { objectOf } from "../../api/json-reading.ts";
+import { type AuditedResources, type AuditPolicy, type AuditRule, levels, type Stage, stages } from "./policy.ts";
 
 const apiVersion = "audit.k8s.io/v1";
 const policyFields = ["apiVersion", "kind", "metadata", "rules", "omitStages", "omitManagedFields"];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { UserInfo } from "../../request/user-info.ts";
 import { parseRequestInfo } from "../../http/parse-request-info.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 import { parseAuditPolicy } from "./parse-policy.ts";
 import { auditRule } from "./policy.ts";
 

@@ -1,6 +1,6 @@
+import type { UserInfo } from "../../request/user-info.ts";
 import type { Attributes } from "../authorization/attributes.ts";
 import { resourceText } from "../authorization/attributes.ts";
-import type { UserInfo } from "../../request/user-info.ts";
 
 /** Levels of recording, least first. */
 export const levels = ["None", "Metadata", "Request", "RequestResponse"] as const;

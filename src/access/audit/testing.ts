@@ -1,8 +1,8 @@
-import type { IncomingRequest } from "../../request/exchange.ts";
 import { parseRequestInfo } from "../../http/parse-request-info.ts";
+import { unknownObject } from "../../request/annotations.ts";
+import type { IncomingRequest } from "../../request/exchange.ts";
 import { type AuditEvent, writeEvent } from "./event.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import { unknownObject } from "../../request/annotations.ts";
 
 export function testRequest(
   headers: IncomingRequest["headers"],

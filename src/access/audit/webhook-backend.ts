@@ -1,5 +1,5 @@
-import type { Clock } from "../../process/clock.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { TruncationOptions } from "./audit-options.ts";
 import type { TextBackend } from "./backend.ts";
 

@@ -1,5 +1,5 @@
-import type { Authenticator } from "./authenticator.ts";
 import { anonymousUser } from "../../request/user-info.ts";
+import type { Authenticator } from "./authenticator.ts";
 
 /** Returns the last authenticator. A request without credentials is `system:anonymous`, only on `paths` if given. */
 export function anonymousAuthenticator(paths?: readonly string[]): Authenticator {

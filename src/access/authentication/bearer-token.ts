@@ -1,7 +1,7 @@
 import { header, headerValues, type IncomingRequest } from "../../request/exchange.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 import { AuthenticationFailure, type Authenticator } from "./authenticator.ts";
 import type { TokenAnswer, TokenAuthenticator } from "./token-authenticator.ts";
-import type { UserInfo } from "../../request/user-info.ts";
 
 /** Longest token. Longer ones are rejected unread. */
 const bearerTokenBytesMax = 32 * 1024;

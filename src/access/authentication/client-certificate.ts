@@ -1,7 +1,7 @@
 import type { Clock } from "../../process/clock.ts";
 import type { PeerCertificate } from "../../request/exchange.ts";
-import { AuthenticationFailure, type Authenticator, unauthenticatedGroup } from "./authenticator.ts";
 import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
+import { AuthenticationFailure, type Authenticator, unauthenticatedGroup } from "./authenticator.ts";
 
 export const credentialIdExtra = "authentication.kubernetes.io/credential-id";
 

@@ -1,5 +1,5 @@
-import { AuthenticationFailure } from "./authenticator.ts";
 import type { UserInfo } from "../../request/user-info.ts";
+import { AuthenticationFailure } from "./authenticator.ts";
 
 /** The user of a token, and the requested audiences that it is for. */
 export interface TokenAnswer {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { isToken } from "./bearer-token.ts";
 import type { UserInfo } from "../../request/user-info.ts";
+import { isToken } from "./bearer-token.ts";
 
 /** An unusable token file. The message is one line with the location, without the token. */
 export class TokenFileError extends Error {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../process/clock.ts";
 import type { Answer } from "../../client/json-endpoint.ts";
+import { type Clock, systemClock } from "../../process/clock.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
 import { tokenWebhook } from "./token-webhook.ts";
 

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { textOf } from "../../api/json-reading.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
+import type { Clock } from "../../process/clock.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
 import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "./token-authenticator.ts";
-import { textOf } from "../../api/json-reading.ts";
 
 const timeoutMs = 30_000;
 const keptAnswersMax = 4_096;

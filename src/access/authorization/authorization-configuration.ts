@@ -1,12 +1,12 @@
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { type FileCheck, parseConfigurationFile } from "../../api/codec/configuration-file.ts";
 import { isDnsSubdomain } from "../../api/dns-name.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { formatGoDuration } from "../../api/go-duration.ts";
 import { type JsonObject, type JsonValue } from "../../api/json.ts";
-import { type FileCheck, parseConfigurationFile } from "../../api/codec/configuration-file.ts";
-import { compileMatchCondition } from "./webhook/match-conditions.ts";
 import { objectOf } from "../../api/json-reading.ts";
+import { compileMatchCondition } from "./webhook/match-conditions.ts";
 
 const versions = ["v1", "v1beta1", "v1alpha1"];
 const kind = "AuthorizationConfiguration";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { UserInfo } from "../../request/user-info.ts";
 import { parseRequestInfo } from "../../http/parse-request-info.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 import type { Attributes } from "./attributes.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { impersonate, LastModes } from "./impersonation.ts";

@@ -1,9 +1,9 @@
 import { type FieldTerm, parseFieldSelector } from "../../api/field-selector.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { textOf } from "../../api/json-reading.ts";
 import { type LabelRequirement, parseLabelSelector } from "../../api/label-selector.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { Attributes, ResourceAttributes } from "./attributes.ts";
-import { textOf } from "../../api/json-reading.ts";
 
 /** The question of a review, and a text for each part of a selector that was ignored. */
 export interface ReviewQuestion {

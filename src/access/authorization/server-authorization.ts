@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../process/clock.ts";
+import type { Key } from "../../api/entry.ts";
+import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import { inClusterEndpoint, kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
-import type { ServedResources } from "../../api/scheme/served-resources.ts";
+import type { Clock } from "../../process/clock.ts";
+import { followFile } from "../../process/follow-file.ts";
 import type { Store } from "../../storage/store.ts";
-import type { Key } from "../../api/entry.ts";
 import { abacAuthorizer } from "./abac/abac-authorizer.ts";
 import { parseAbacPolicies } from "./abac/abac-policy.ts";
 import { alwaysAllowAuthorizer } from "./always-allow.ts";
@@ -17,7 +18,6 @@ import {
 import type { AuthorizationObserver } from "./authorization-observer.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import type { Authorizer, Decision } from "./authorizer.ts";
-import { followFile } from "../../process/follow-file.ts";
 import { joinTokenAuthorizer } from "./join-token-authorizer.ts";
 import { nodeAuthorizer } from "./node/node-authorizer.ts";
 import { NodeGraph } from "./node/node-graph.ts";

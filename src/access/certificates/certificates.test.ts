@@ -3,7 +3,7 @@ import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:cry
 import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer, connect } from "node:tls";
+import { connect, createServer } from "node:tls";
 import { type Certificates, openCertificates, servingNames } from "./certificates.ts";
 import { KeptCertificates } from "./kept-certificates.ts";
 import { leafLifetimeMs } from "./kept-pair.ts";

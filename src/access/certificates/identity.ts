@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../process/clock.ts";
-import { certificateBlocks } from "./pem.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { issueCertificate, type KeyPair } from "./authority.ts";
 import { pinOf } from "./certificate-pin.ts";
-import { watchFiles } from "./changed-files.ts";
 import { type Certificates, openCertificates } from "./certificates.ts";
+import { watchFiles } from "./changed-files.ts";
 import { KeptCertificates } from "./kept-certificates.ts";
 import { type NamedServer, renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
+import { certificateBlocks } from "./pem.ts";
 import {
   apiAuthority,
   issuerOf,

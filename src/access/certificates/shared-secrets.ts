@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import type { KeyPair } from "./authority.ts";
 import { serviceAccountKeyFile, tokenFile } from "./certificates.ts";
 import { belongTogether, writePair } from "./kept-pair.ts";
 import { writePrivateFile } from "./private-file.ts";
 import { apiAuthority, peerAuthority, type RotatingAuthority, writeAuthority } from "./rotating-authority.ts";
-import { objectOf } from "../../api/json-reading.ts";
 
 /**
  * The secrets that all replicas of a cluster share and a new one receives. Every replica then has the same authority,

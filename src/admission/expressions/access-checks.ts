@@ -1,8 +1,8 @@
-import { parseFieldSelector } from "../../api/field-selector.ts";
-import type { Eventual } from "../../api/eventual.ts";
-import { parseLabelSelector } from "../../api/label-selector.ts";
 import type { Attributes, Selectors } from "../../access/authorization/attributes.ts";
 import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
+import type { Eventual } from "../../api/eventual.ts";
+import { parseFieldSelector } from "../../api/field-selector.ts";
+import { parseLabelSelector } from "../../api/label-selector.ts";
 import { type AccessCheck, type AccessChecker, type AccessDecision, PendingCheck } from "../../cel/index.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { Turn } from "./turn.ts";

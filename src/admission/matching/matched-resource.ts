@@ -2,7 +2,7 @@ import type { GroupVersionKind } from "../../api/gvk.ts";
 import { type ResourceInfo, storedInfo } from "../../api/scheme/resource.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import type { Catalog } from "../../registry/catalog.ts";
-import { type AdmissionRule, ruleMatches, type RuleTarget } from "./rule.ts";
+import { type AdmissionRule, type RuleTarget, ruleMatches } from "./rule.ts";
 
 /** The version of the resource in which a rule wants to see a request. */
 export interface MatchedResource {

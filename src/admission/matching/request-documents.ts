@@ -1,5 +1,5 @@
-import { apiVersionOf } from "../../api/gvk.ts";
 import { type Eventual, followedBy } from "../../api/eventual.ts";
+import { apiVersionOf } from "../../api/gvk.ts";
 import { cloneJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { admissionRule, ruleMatches, type RuleTarget } from "./rule.ts";
+import { admissionRule, type RuleTarget, ruleMatches } from "./rule.ts";
 
 const pods: RuleTarget = {
   operation: "CREATE",

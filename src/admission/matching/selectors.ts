@@ -1,6 +1,6 @@
-import { labelSelectorOf } from "../../api/label-selector-object.ts";
-import { everyLabel, type LabelSelector, matchesLabels } from "../../api/label-selector.ts";
 import type { JsonValue } from "../../api/json.ts";
+import { everyLabel, type LabelSelector, matchesLabels } from "../../api/label-selector.ts";
+import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type StatusError, status } from "../../api/status.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";

@@ -3,14 +3,14 @@ import type { ObjectMeta } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import type { Pod, PodSpec } from "../../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
-import { isResource, refuse } from "../attributes.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
+import { isResource, refuse } from "../attributes.ts";
 import { violations, violationsText } from "./checks.ts";
 import {
   isPrivileged,
   isStricter,
-  labelPrefix,
   type LevelVersion,
+  labelPrefix,
   levelVersionText,
   type Policy,
   policyOf,

@@ -1,9 +1,9 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import { formType } from "../../apply/form-type.ts";
 import { mergeValues } from "../../apply/merge-values.ts";
 import { typeError } from "../../apply/type-errors.ts";
 import { kindOf, type ValueType } from "../../apply/value-type.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import { MutationError } from "./mutation-error.ts";
 
 /**

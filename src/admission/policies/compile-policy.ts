@@ -1,6 +1,6 @@
+import type { MatchCondition as StoredCondition, Variable } from "../../api/types/admissionregistration-v1.ts";
 import type { celTypes } from "../../cel/index.ts";
 import { ExpressionProblem } from "../../cel/index.ts";
-import type { MatchCondition as StoredCondition, Variable } from "../../api/types/admissionregistration-v1.ts";
 import { Composition } from "../../kinds/admissionregistration/expressions/composition.ts";
 import type { ExpressionPlace } from "../../kinds/admissionregistration/expressions/environments.ts";
 import { resultTypes } from "../../kinds/admissionregistration/validation/policy-expressions.ts";

@@ -5,7 +5,7 @@ import { StatusError } from "../../api/status.ts";
 import type { MatchResources, ParamKind, ParamRef } from "../../api/types/admissionregistration-v1.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { type MatchedResource, namespaceOf } from "../matching/matched-resource.ts";
-import { collectParams, ConfigurationProblem, type ParamParts, paramResource } from "./params.ts";
+import { ConfigurationProblem, collectParams, type ParamParts, paramResource } from "./params.ts";
 import { everyMatch, type MatchParts, PolicyMatch } from "./policy-match.ts";
 import type { PolicyHook } from "./policy-set.ts";
 

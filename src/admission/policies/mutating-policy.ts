@@ -1,6 +1,6 @@
 import { cloneJson, type JsonObject } from "../../api/json.ts";
-import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import { status } from "../../api/status.ts";
 import type { MutatingAdmissionPolicy, Mutation } from "../../api/types/admissionregistration-v1.ts";
 import { JsonPatchError, patchDocument } from "../../apply/patch/json-patch.ts";

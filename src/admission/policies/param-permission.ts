@@ -1,6 +1,7 @@
+import { systemMastersGroup } from "../../access/authorization/system-masters.ts";
+import { fieldError } from "../../api/field-error.ts";
 import { type GroupResource, parseApiVersion } from "../../api/gvk.ts";
 import { equalJson } from "../../api/json.ts";
-import { fieldError } from "../../api/field-error.ts";
 import { status } from "../../api/status.ts";
 import type {
   ParamKind,
@@ -8,7 +9,6 @@ import type {
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindingSpec,
 } from "../../api/types/admissionregistration-v1.ts";
-import { systemMastersGroup } from "../../access/authorization/system-masters.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import type { PolicyParts } from "./policy-parts.ts";
 

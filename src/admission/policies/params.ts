@@ -1,13 +1,13 @@
 import type { Eventual } from "../../api/eventual.ts";
 import { type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
-import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { JsonValue } from "../../api/json.ts";
+import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { type ResourceInfo, storedInfo } from "../../api/scheme/resource.ts";
 import type { ParamKind, ParamRef } from "../../api/types/admissionregistration-v1.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import { storedForms } from "../../registry/document-forms.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
-import { type ResourceInfo, storedInfo } from "../../api/scheme/resource.ts";
 
 /** Explains why a policy or binding cannot be used for a request. The policy's failurePolicy decides what follows. */
 export class ConfigurationProblem extends Error {

@@ -1,4 +1,4 @@
-import { equalJson, cloneJson, type JsonObject } from "../../api/json.ts";
+import { cloneJson, equalJson, type JsonObject } from "../../api/json.ts";
 import type { Reinvocation } from "../../registry/reinvocation.ts";
 
 /** The policies that ran in the first round, and those of them that run again in the second. */

@@ -1,9 +1,9 @@
+import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { Eventual } from "../../api/eventual.ts";
-import { runSliced } from "../../api/sliced.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { GroupResource } from "../../api/gvk.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { runSliced } from "../../api/sliced.ts";
 import type { Registry } from "../../registry/registry.ts";
 
 /** Compiled policies that are kept. The one that was used the longest ago goes first, and is compiled again when needed. */

@@ -1,4 +1,4 @@
-import { StatusError, type StatusCause, status } from "../../api/status.ts";
+import { type StatusCause, StatusError, status } from "../../api/status.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 
 /** How the answer to a request that a policy denies differs from a plain 403. */

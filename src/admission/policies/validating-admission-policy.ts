@@ -1,22 +1,22 @@
 import { type Eventual, followedBy } from "../../api/eventual.ts";
-import type { Json } from "../../cel/index.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from "../../api/types/admissionregistration-v1.ts";
+import type { Json } from "../../cel/index.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { AccessChecks, evaluateInTurns } from "../expressions/access-checks.ts";
-import type { ExpressionRequest } from "../expressions/request-values.ts";
-import { RequestDocuments } from "../matching/request-documents.ts";
-import { Turn } from "../expressions/turn.ts";
-import { type Enforcement, policyErrorType } from "./policy-observer.ts";
 import type { ConditionsTime } from "../expressions/match-conditions.ts";
-import type { PolicyParts } from "./policy-parts.ts";
+import type { ExpressionRequest } from "../expressions/request-values.ts";
+import { Turn } from "../expressions/turn.ts";
+import { RequestDocuments } from "../matching/request-documents.ts";
 import { AuditAnnotations } from "./audit-annotations.ts";
-import { type Dispatched, Dispatcher } from "./invocations.ts";
 import { isExemptFromPolicies } from "./exempt-resources.ts";
+import { type Dispatched, Dispatcher } from "./invocations.ts";
 import { namespaceOfRequest } from "./namespace-object.ts";
+import { type Enforcement, policyErrorType } from "./policy-observer.ts";
+import type { PolicyParts } from "./policy-parts.ts";
 import { CompiledEntries, PolicySet } from "./policy-set.ts";
 import { policyRefusal } from "./refusal.ts";
 import { type PolicyDecision, ValidatingPolicy } from "./validating-policy.ts";

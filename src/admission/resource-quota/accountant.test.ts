@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import type { ResourceQuota } from "../../api/types/core-v1.ts";
+import { systemClock } from "../../process/clock.ts";
 import { pod } from "../testing.ts";
 import { type Charge, QuotaAccountant } from "./accountant.ts";
 import { quotaRequest } from "./check.ts";
-import type { ResourceQuota } from "../../api/types/core-v1.ts";
 
 const pods = { group: "", resource: "pods" };
 const namespace = "ns";

@@ -1,8 +1,9 @@
-import type { Clock } from "../../process/clock.ts";
 import type { GroupResource } from "../../api/gvk.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
 import type { Revision } from "../../api/revision.ts";
 import { StatusError, status } from "../../api/status.ts";
+import type { ResourceQuota } from "../../api/types/core-v1.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
 import { type Amounts, resourceListOf, sum } from "../pod-resources.ts";
 import { ChargeTeller } from "./charge-teller.ts";
@@ -10,7 +11,6 @@ import { chargeOf, exceeded, frees, type QuotaRequest, unspecified } from "./che
 import { isCounted, resourceQuotas, usedOf } from "./quota.ts";
 import { UsageCounter } from "./recount.ts";
 import type { Charges, SharedCharges } from "./shared-charges.ts";
-import type { ResourceQuota } from "../../api/types/core-v1.ts";
 
 /** Most attempts to write the quotas of a namespace during concurrent writes. */
 const writeTriesMax = 20;

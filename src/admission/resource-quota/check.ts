@@ -2,11 +2,11 @@ import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { addQuantities, compareQuantities } from "../../api/quantity.ts";
 import type { Container, Pod, ResourceQuota } from "../../api/types/core-v1.ts";
+import { podSpecOf } from "../pod.ts";
 import type { Amounts } from "../pod-resources.ts";
 import { amountsText, hardOf, noAmount } from "./quota.ts";
 import { isInScope, type ScopeFacts, scopeFactsOf } from "./scopes.ts";
 import { usageOf } from "./usage.ts";
-import { podSpecOf } from "../pod.ts";
 
 /** A write as the quotas of its namespace see it. */
 export interface QuotaRequest {

@@ -1,12 +1,12 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import { addQuantities, type Quantity } from "../../api/quantity.ts";
+import type { ResourceQuota } from "../../api/types/core-v1.ts";
 import { isHugePages } from "../../api/validation/resource-name.ts";
 import type { ObjectLookup, StoredObject } from "../../registry/object-lookup.ts";
 import type { Amounts } from "../pod-resources.ts";
 import { hardOf, noAmount } from "./quota.ts";
 import { isInScope, type ScopeFacts, scopeFactsOf } from "./scopes.ts";
 import { deviceClassSuffix, usageOf } from "./usage.ts";
-import type { ResourceQuota } from "../../api/types/core-v1.ts";
 
 interface Counted {
   readonly usage: Amounts;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from "../../api/types/core-v1.ts";
 import { pod } from "../testing.ts";
 import { isInScope, scopeFactsOf } from "./scopes.ts";
-import type { ResourceQuota, ScopedResourceSelectorRequirement } from "../../api/types/core-v1.ts";
 
 const pods = { group: "", resource: "pods" };
 const claims = { group: "", resource: "persistentvolumeclaims" };

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
-import { CacherSet } from "../../storage/cacher/cacher-set.ts";
 import { QuotaUsage } from "../../controllers/quota-usage.ts";
-import { plainDeletion } from "../../registry/delete-options.ts";
-import type { Catalog } from "../../registry/catalog.ts";
-import type { QuotaAccountant } from "./accountant.ts";
-import type { Registries } from "../../registry/registries.ts";
 import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
-import { openRegistries } from "../../server/registries.ts";
+import { Scheme } from "../../kinds/scheme.ts";
+import { systemClock } from "../../process/clock.ts";
+import type { Catalog } from "../../registry/catalog.ts";
+import { plainDeletion } from "../../registry/delete-options.ts";
+import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { serverContext } from "../../registry/server-context.ts";
-import { Scheme } from "../../kinds/scheme.ts";
+import { openRegistries } from "../../server/registries.ts";
+import { CacherSet } from "../../storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import type { Store } from "../../storage/store.ts";
+import type { QuotaAccountant } from "./accountant.ts";
 import { resourceQuotas } from "./quota.ts";
 
 const scheme = Scheme.builtIn();

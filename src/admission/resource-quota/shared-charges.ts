@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../api/json.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeBody } from "../../api/codec/stored-object.ts";
+import type { Entry, Key } from "../../api/entry.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { Revision } from "../../api/revision.ts";
 import type { ResourceList } from "../../api/types/core-v1.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
-import type { Revision } from "../../api/revision.ts";
 import type { ProposedBody, Store } from "../../storage/store.ts";
-import type { Entry, Key } from "../../api/entry.ts";
 import { type Amounts, amountsOf, resourceListOf } from "../pod-resources.ts";
 
 /**

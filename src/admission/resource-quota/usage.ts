@@ -1,11 +1,11 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Quantity } from "../../api/quantity.ts";
-import { isExtendedResource, isHugePages } from "../../api/validation/resource-name.ts";
 import type { PersistentVolumeClaim, Pod, Service } from "../../api/types/core-v1.ts";
-import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
-import { podSpecOf } from "../pod.ts";
 import type { DeviceSubRequest, ExactDeviceRequest, ResourceClaim } from "../../api/types/resource-v1.ts";
+import { isExtendedResource, isHugePages } from "../../api/validation/resource-name.ts";
+import { podSpecOf } from "../pod.ts";
+import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
 
 /** Kinds whose count has a second, older name. */
 const countedByName = new Set([

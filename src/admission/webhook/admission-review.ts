@@ -1,8 +1,8 @@
+import { JsonSyntaxError, parseJson, stringifyJson } from "../../api/codec/json.ts";
+import { quoteText } from "../../api/go-literal.ts";
 import { documentTypeText } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { JsonSyntaxError, parseJson, stringifyJson } from "../../api/codec/json.ts";
 import type { Status } from "../../api/status.ts";
-import { quoteText } from "../../api/go-literal.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { admissionRequest } from "../expressions/request-values.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";

@@ -1,5 +1,5 @@
-import type { AdmissionWebhook } from "./webhook-configuration.ts";
 import type { Clock } from "../../process/clock.ts";
+import type { AdmissionWebhook } from "./webhook-configuration.ts";
 
 /** Timeouts in a row after which a webhook is not called any more. */
 export const timeoutsMax = 12;

@@ -5,13 +5,13 @@ import { StatusError, status } from "../../api/status.ts";
 import { JsonPatchError, patchDocument } from "../../apply/patch/json-patch.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import type { Reinvocation } from "../../registry/reinvocation.ts";
-import { readPatch, type ReviewResponse } from "./admission-review.ts";
+import { RequestDocuments } from "../matching/request-documents.ts";
+import { type ReviewResponse, readPatch } from "./admission-review.ts";
+import { type AnnotatedCall, annotateMutation, annotatePatch } from "./webhook-annotations.ts";
 import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
-import { RequestDocuments } from "../matching/request-documents.ts";
 import { CallingWebhookError } from "./webhook-error.ts";
 import { isExemptFromWebhooks } from "./webhook-matcher.ts";
-import { type AnnotatedCall, annotateMutation, annotatePatch } from "./webhook-annotations.ts";
 import { type WebhookDispatch, WebhookOutcomes } from "./webhook-outcomes.ts";
 
 /** Between the rounds of one request: the webhooks to call again if the object changes. */

@@ -1,11 +1,11 @@
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { refuseAbandoned } from "../../registry/request-lifetime.ts";
+import { RequestDocuments } from "../matching/request-documents.ts";
+import type { ShownDocuments } from "../matching/shown-documents.ts";
 import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
-import { RequestDocuments } from "../matching/request-documents.ts";
 import { isExemptFromWebhooks } from "./webhook-matcher.ts";
 import { type WebhookDispatch, WebhookOutcomes } from "./webhook-outcomes.ts";
-import type { ShownDocuments } from "../matching/shown-documents.ts";
 
 /** Calls the validating webhooks side by side, all with the final object. The first refusal to arrive is the answer. */
 export function validatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlugin, "name"> {

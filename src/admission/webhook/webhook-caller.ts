@@ -1,20 +1,20 @@
-import type { Clock } from "../../process/clock.ts";
 import { decodeAnswer, WebhookAnswerError } from "../../client/webhook/decode-answer.ts";
 import { type Webhook, WebhookCallError, type WebhookFinder } from "../../client/webhook/webhook-client.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
+import type { ShownDocuments } from "../matching/shown-documents.ts";
 import {
   admissionReview,
   InvalidReviewError,
+  type ReviewResponse,
   readReview,
   reviewKinds,
-  type ReviewResponse,
   reviewVersionOf,
   UndecodableReviewError,
 } from "./admission-review.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
-import type { ShownDocuments } from "../matching/shown-documents.ts";
 import { CallingWebhookError, dryRunUnsupported, rejection } from "./webhook-error.ts";
 
 /** A patch can make an object of the largest size, in base64. */

@@ -1,18 +1,18 @@
-import type { LabelSelector } from "../../api/label-selector.ts";
 import type { Eventual } from "../../api/eventual.ts";
+import type { LabelSelector } from "../../api/label-selector.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { runSliced } from "../../api/sliced.ts";
 import type {
   MutatingWebhook,
   MutatingWebhookConfiguration,
   ValidatingWebhook,
   WebhookClientConfig,
 } from "../../api/types/admissionregistration-v1.ts";
-import { runSliced } from "../../api/sliced.ts";
 import type { MatchCondition } from "../expressions/match-conditions.ts";
 import type { MatchPolicy } from "../matching/matched-resource.ts";
 import { type AdmissionRule, admissionRule } from "../matching/rule.ts";
-import { PolicyCompiler } from "../policies/compile-policy.ts";
 import { selectorOf } from "../matching/selectors.ts";
+import { PolicyCompiler } from "../policies/compile-policy.ts";
 
 /** A webhook of a configuration, read once. */
 export interface AdmissionWebhook {

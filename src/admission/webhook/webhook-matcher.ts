@@ -10,10 +10,10 @@ import {
 } from "../expressions/match-conditions.ts";
 import { RequestValues } from "../expressions/request-values.ts";
 import { matchResource, type ServedResources } from "../matching/matched-resource.ts";
+import type { RequestDocuments } from "../matching/request-documents.ts";
 import { matchesNamespace, matchesObject } from "../matching/selectors.ts";
 import type { WebhookInvocation } from "./webhook-caller.ts";
 import type { AdmissionWebhook } from "./webhook-configuration.ts";
-import type { RequestDocuments } from "../matching/request-documents.ts";
 import type { WebhookObserver, WebhookType } from "./webhook-observer.ts";
 
 export interface WebhookMatcherParts {

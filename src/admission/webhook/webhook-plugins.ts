@@ -1,7 +1,7 @@
 import type { WebhookFinder } from "../../client/webhook/webhook-client.ts";
 import type { Clock } from "../../process/clock.ts";
-import type { ObjectLookup } from "../../registry/object-lookup.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
+import type { ObjectLookup } from "../../registry/object-lookup.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { mutatingWebhooks } from "./mutating-webhooks.ts";
 import { validatingWebhooks } from "./validating-webhooks.ts";

@@ -4,7 +4,7 @@ import { apiVersionOf } from "../gvk.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { ResourceInfo, VersionConverter } from "../scheme/resource.ts";
 import { toBytes } from "./byte-text.ts";
-import { chunkObjectsMax, ConvertedEntries } from "./converted-entries.ts";
+import { ConvertedEntries, chunkObjectsMax } from "./converted-entries.ts";
 import { EntryCache } from "./entry-cache.ts";
 
 const to = { group: "example.com", version: "v2", kind: "Widget" } as ResourceInfo;

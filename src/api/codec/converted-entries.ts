@@ -1,6 +1,7 @@
 import type { Entry } from "../entry.ts";
 import { type Eventual, followedBy } from "../eventual.ts";
 import { apiVersionOf } from "../gvk.ts";
+import { JointCall, type SignalSource } from "../joint-call.ts";
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { ResourceInfo, VersionConverter } from "../scheme/resource.ts";
@@ -8,7 +9,6 @@ import { status } from "../status.ts";
 import { toBytes } from "./byte-text.ts";
 import type { EntryCache } from "./entry-cache.ts";
 import { stringifyJson } from "./json.ts";
-import { JointCall, type SignalSource } from "../joint-call.ts";
 import { decodeAsWritten } from "./stored-object.ts";
 
 /** Limit of the objects and of their bytes in one call of the converter. A larger object is converted alone. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../json.ts";
-import { protobufMediaType } from "../vendor.ts";
+import { textOf } from "../json-reading.ts";
 import type { StructSchema } from "../schema/schema.ts";
+import { protobufMediaType } from "../vendor.ts";
 import { toBytes } from "./byte-text.ts";
 import { encodeCbor } from "./cbor.ts";
 import { stringifyJson } from "./json.ts";
@@ -8,7 +9,6 @@ import { stringifyObject } from "./managed-fields-text.ts";
 import { encodeMessage, wrapUnknown } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
 import { stringifyYaml } from "./yaml.ts";
-import { textOf } from "../json-reading.ts";
 
 /** A document with its kind and apiVersion, and the schema by which it is written as protobuf. */
 export interface TypedDocument {

@@ -1,16 +1,16 @@
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { Entry } from "../entry.ts";
 import { apiVersionOf } from "../gvk.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { Revision } from "../revision.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import { structOf } from "../scheme/object-form.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import type { StructSchema } from "../schema/schema.ts";
-import type { Revision } from "../revision.ts";
-import type { Entry } from "../entry.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { cborListParts } from "./encode-list-cbor.ts";
 import { protobufListParts } from "./encode-list-protobuf.ts";
 import { yamlListParts } from "./encode-list-yaml.ts";
-import type { ListHead } from "./list-head.ts";
 import { stringifyJson } from "./json.ts";
+import type { ListHead } from "./list-head.ts";
 import { stringifyObject } from "./managed-fields-text.ts";
 import {
   partialMetadataKind,

@@ -1,19 +1,19 @@
+import type { Entry } from "../entry.ts";
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
-import type { Status } from "../status.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import type { Entry } from "../entry.ts";
+import type { Status } from "../status.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, type TypedDocument } from "./encode-document.ts";
+import { metaSchema } from "./meta-schema.ts";
 import {
   partialMetadata,
   partialMetadataKind,
   partialMetadataSchema,
   showsStoredMetadata,
 } from "./partial-metadata.ts";
-import { metaSchema } from "./meta-schema.ts";
 import { isPlainJson, type Representation } from "./representation.ts";
 import { decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { tableOf } from "./table/table.ts";

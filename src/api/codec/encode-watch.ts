@@ -1,17 +1,17 @@
-import { apiVersionOf } from "../gvk.ts";
 import type { Clock } from "../../process/clock.ts";
+import type { Entry } from "../entry.ts";
+import { apiVersionOf } from "../gvk.ts";
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
+import type { Revision } from "../revision.ts";
+import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Status } from "../status.ts";
 import { initialEventsEndAnnotation, protobufMediaType } from "../vendor.ts";
 import type { WatchEventType } from "../watch-event.ts";
-import type { FrameEncoder } from "./frame-encoder.ts";
-import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
-import type { Revision } from "../revision.ts";
-import type { Entry } from "../entry.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, encodeEnvelope, type TypedDocument } from "./encode-document.ts";
 import { statusSchema, transformed } from "./encode-object.ts";
+import type { FrameEncoder } from "./frame-encoder.ts";
 import { stringifyJson } from "./json.ts";
 import {
   partialMetadata,
@@ -19,8 +19,8 @@ import {
   partialMetadataOfEntry,
   showsStoredMetadata,
 } from "./partial-metadata.ts";
-import { encodeWatchFrame } from "./protobuf.ts";
 import { prepareEntries } from "./prepare-entries.ts";
+import { encodeWatchFrame } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
 import { decodeServed, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, type TableTransform, tableRow, tableType } from "./table/table.ts";

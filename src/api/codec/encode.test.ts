@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { Field, ScalarKind, Schema, StructSchema } from "../schema/schema.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
-import { successStatus } from "../status.ts";
 import { Scheme } from "../../kinds/scheme.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
-import { toRevision } from "../revision.ts";
 import type { Entry } from "../entry.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { toRevision } from "../revision.ts";
+import type { Field, ScalarKind, Schema, StructSchema } from "../schema/schema.ts";
+import { structForm, structOf } from "../scheme/object-form.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import { successStatus } from "../status.ts";
 import { toBytes, toText } from "./byte-text.ts";
 import { decodeCbor, encodeCbor } from "./cbor.ts";
 import { encodeList, listSlabBytes } from "./encode-list.ts";
@@ -16,7 +17,6 @@ import { decodeMessage, unwrapUnknown } from "./protobuf.ts";
 import { plainJson, type Representation } from "./representation.ts";
 import { parseYaml } from "./yaml.ts";
 import { zeroObject } from "./zero-object.ts";
-import { structForm, structOf } from "../scheme/object-form.ts";
 
 const nowMs = Date.UTC(2026, 0, 2);
 const clock = { nowMs: () => nowMs, steadyMs: () => nowMs, after: neverCalled, every: neverCalled };

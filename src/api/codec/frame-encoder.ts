@@ -1,7 +1,7 @@
-import type { Status } from "../status.ts";
+import type { Entry } from "../entry.ts";
 import type { Eventual } from "../eventual.ts";
 import type { Revision } from "../revision.ts";
-import type { Entry } from "../entry.ts";
+import type { Status } from "../status.ts";
 
 /** Writes the events of one watch. */
 export interface FrameEncoder {

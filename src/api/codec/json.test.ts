@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMs } from "../../../test/cpu-time.ts";
 import type { JsonValue } from "../json.ts";
 import { JsonSyntaxError, jsonDepthMax, parseJson, stringifyJson } from "./json.ts";
-import { cpuMs } from "../../../test/cpu-time.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string, strict = true) => parseJson(bytes(text), { strict });

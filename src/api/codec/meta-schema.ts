@@ -1,6 +1,6 @@
 import { type TypeEntries, TypeSchemas } from "../schema/compile.ts";
-import typesJson from "../scheme/generated/types.json";
 import type { StructSchema } from "../schema/schema.ts";
+import typesJson from "../scheme/generated/types.json";
 
 const types = new TypeSchemas(typesJson as unknown as TypeEntries);
 

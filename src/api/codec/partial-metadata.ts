@@ -1,10 +1,10 @@
-import type { JsonObject } from "../json.ts";
+import type { Entry } from "../entry.ts";
 import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
+import type { JsonObject } from "../json.ts";
 import type { KubeObject, ObjectMeta } from "../object-meta.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { metaGroup } from "../vendor.ts";
-import type { StructSchema } from "../schema/schema.ts";
-import type { Entry } from "../entry.ts";
 import { parseJson } from "./json.ts";
 import { metaSchema } from "./meta-schema.ts";
 import { metadataBytes } from "./stored-object.ts";

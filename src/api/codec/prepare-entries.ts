@@ -1,9 +1,9 @@
 import type { Entry } from "../entry.ts";
 import { type Eventual, followedBy } from "../eventual.ts";
+import type { SignalSource } from "../joint-call.ts";
 import type { ResourceInfo, VersionConverter } from "../scheme/resource.ts";
 import { ConvertedEntries } from "./converted-entries.ts";
 import { EntryCache } from "./entry-cache.ts";
-import type { SignalSource } from "../joint-call.ts";
 
 /**
  * Converts entries to a form that can be encoded without waiting in the version `info`. Returns entries of a kind

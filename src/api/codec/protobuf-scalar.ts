@@ -1,8 +1,8 @@
 import type { Writer } from "protobufjs/minimal.js";
+import { formatGoDuration, parseGoDuration } from "../go-duration.ts";
 import type { JsonValue } from "../json.ts";
 import { objectValuesMax } from "../object-extent.ts";
 import type { ScalarKind } from "../schema/schema.ts";
-import { formatGoDuration, parseGoDuration } from "../go-duration.ts";
 import { JsonSyntaxError, parseJson, stringifyJson } from "./json.ts";
 import {
   int64Halves,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import protobuf from "protobufjs";
-import { equalJson, type JsonObject, type JsonValue } from "../json.ts";
 import { Scheme } from "../../kinds/scheme.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "../schema/schema.ts";
 import {
   decodeMessage,

@@ -1,9 +1,9 @@
-import type { JsonObject } from "../json.ts";
+import type { Entry } from "../entry.ts";
 import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
+import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
-import type { Entry } from "../entry.ts";
 import { toBytes, toText } from "./byte-text.ts";
 import { parseStoredBody } from "./field-set-documents.ts";
 

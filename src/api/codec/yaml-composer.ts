@@ -2,8 +2,8 @@ import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLEx
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { duplicatesMax, pathText } from "./json.ts";
 import { firstDocument, refuseLeadingTab, syntaxError } from "./yaml-document.ts";
-import { type ParsedYaml, yamlAliasedSizeMax, yamlDepthMax, YamlSyntaxError } from "./yaml-syntax.ts";
 import { resolvePlainScalar } from "./yaml-scalar.ts";
+import { type ParsedYaml, YamlSyntaxError, yamlAliasedSizeMax, yamlDepthMax } from "./yaml-syntax.ts";
 
 /** Cost of repeating a value, in addition to the length of its text. */
 const valueSize = 8;

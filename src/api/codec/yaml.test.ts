@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMs } from "../../../test/cpu-time.ts";
 import { equalJson, type JsonValue } from "../json.ts";
 import { stringifyJson } from "./json.ts";
 import { parseYaml, stringifyYaml } from "./yaml.ts";
 import { YamlSyntaxError } from "./yaml-syntax.ts";
-import { cpuMs } from "../../../test/cpu-time.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string) => parseYaml(bytes(text), { strict: true });

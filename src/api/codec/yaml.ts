@@ -1,7 +1,7 @@
 import { objectValuesMax } from "../object-extent.ts";
 import { status } from "../status.ts";
-import { type ParsedYaml, YamlSyntaxError } from "./yaml-syntax.ts";
 import { yamlValues } from "./yaml-extent.ts";
+import { type ParsedYaml, YamlSyntaxError } from "./yaml-syntax.ts";
 
 export { stringifyYaml } from "./stringify-yaml.ts";
 

@@ -1,7 +1,7 @@
+import { normalizeDuration } from "../go-duration.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { canonicalQuantity } from "../quantity.ts";
 import { DecodeTypeError, type FieldPlace, wrongNumber, wrongType } from "./decode-error.ts";
-import { normalizeDuration } from "../go-duration.ts";
 import type { ScalarKind } from "./schema.ts";
 import { normalizeMicroTime, normalizeTime } from "./time-text.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { JsonObject, JsonValue } from "../json.ts";
 import { Scheme } from "../../kinds/scheme.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 import { TypeSchemas } from "./compile.ts";
-import { DecodeTypeError } from "./decode-error.ts";
 import { decodeTyped, maxDecodeDepth, maxUnknownFields } from "./decode.ts";
+import { DecodeTypeError } from "./decode-error.ts";
 
 const scheme = Scheme.builtIn();
 const decode = (type: string, value: JsonValue, takesOver = false) =>

@@ -1,9 +1,9 @@
 import { compareTexts } from "../code-points.ts";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../json.ts";
 import { DecodeTypeError, goStructName, goTypeOf, type PlaceSegment, placeOf, wrongType } from "./decode-error.ts";
-import { isEmptyCollection, keepGivenEmpty, noteGivenEmpty } from "./given-empty.ts";
-import { type DecodeAlternative, foremostError } from "./foremost-error.ts";
 import { type PlaceOf, scalarCodecs } from "./decode-scalar.ts";
+import { type DecodeAlternative, foremostError } from "./foremost-error.ts";
+import { isEmptyCollection, keepGivenEmpty, noteGivenEmpty } from "./given-empty.ts";
 import type { Field, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
 /** Limit of the nesting of structs; built-in types need no more than a few dozen. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { Scheme } from "../../kinds/scheme.ts";
 import { fieldErrorText } from "../field-error.ts";
 import type { JsonObject } from "../json.ts";
-import { Scheme } from "../../kinds/scheme.ts";
 import { maxSchemaErrors, validateSchema } from "./validate.ts";
 
 const schema = Scheme.builtIn().typeSchema("core/v1.Pod");

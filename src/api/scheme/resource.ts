@@ -1,10 +1,10 @@
+import type { TableRules } from "../codec/table/table-rules.ts";
 import type { Entry } from "../entry.ts";
 import type { Eventual } from "../eventual.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
 import type { GroupVersionKind } from "../gvk.ts";
-import type { KubeObject } from "../object-meta.ts";
-import type { TableRules } from "../codec/table/table-rules.ts";
 import type { SignalSource } from "../joint-call.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { KubeObject } from "../object-meta.ts";
 import type { ObjectForm } from "./object-form.ts";
 
 export interface SubresourceInfo {

@@ -1,16 +1,16 @@
+import { metaSchema } from "../codec/meta-schema.ts";
 import { type FieldError, fieldError } from "../field-error.ts";
 import { parseApiVersion } from "../gvk.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { ObjectMeta } from "../object-meta.ts";
-import { metaSchema } from "../codec/meta-schema.ts";
 import { decodeTyped } from "../schema/decode.ts";
 import { DecodeTypeError } from "../schema/decode-error.ts";
-import { validateObjectMeta } from "../validation/object-meta.ts";
-import { dnsLabel1035Problems, pathSegmentProblems } from "../validation/names.ts";
 import { fieldErrorsMax } from "../validation/labels.ts";
+import { dnsLabel1035Problems, pathSegmentProblems } from "../validation/names.ts";
+import { validateObjectMeta } from "../validation/object-meta.ts";
 import { invalidValue } from "./findings.ts";
-import { isEmbedded } from "./prune.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
+import { isEmbedded } from "./prune.ts";
 
 /** Stands in for the name of an embedded object, which may be missing. */
 const anyName = "fakename";

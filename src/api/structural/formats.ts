@@ -1,7 +1,7 @@
-import { isRequestUrl } from "../go-url.ts";
-import { parseGoDuration } from "../go-duration.ts";
-import { isDnsSubdomain, isDnsLabel, dnsLabelBytesMax } from "../dns-name.ts";
+import { dnsLabelBytesMax, isDnsLabel, isDnsSubdomain } from "../dns-name.ts";
 import { AddressError, parseAddress } from "../go-address.ts";
+import { parseGoDuration } from "../go-duration.ts";
+import { isRequestUrl } from "../go-url.ts";
 import { parseCidr, parseIp } from "../validation/ip.ts";
 import { wordedDuration } from "../worded-duration.ts";
 import { isEmailAddress } from "./email-address.ts";

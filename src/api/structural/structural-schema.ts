@@ -2,7 +2,7 @@ import type { FieldError } from "../field-error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { Correlation } from "./correlation.ts";
 import { applyDefaults, hasDefaults } from "./defaults.ts";
-import { coerceMetadata, type Coerced, hasEmbedded, validateEmbedded } from "./embedded-metadata.ts";
+import { type Coerced, coerceMetadata, hasEmbedded, validateEmbedded } from "./embedded-metadata.ts";
 import { hasUniqueLists, validateListTypes } from "./list-types.ts";
 import { dropNulls } from "./nulls.ts";
 import { type OpenApiSchema, readOpenApiSchema } from "./open-api-schema.ts";

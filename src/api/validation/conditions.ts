@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { labelKeyErrors } from "../label-syntax.ts";
+import type { Condition } from "../types/meta-v1.ts";
 import { validateNotNegative } from "./field-rules.ts";
 import { fieldErrorsMax } from "./labels.ts";
-import type { Condition } from "../types/meta-v1.ts";
 
 const statuses = ["False", "True", "Unknown"];
 const reasonBytesMax = 1024;

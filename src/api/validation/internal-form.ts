@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import internalTypes from "../scheme/generated/internal-types.json";
 import { objectOf } from "../json-reading.ts";
 import { givenEmptyFields } from "../schema/given-empty.ts";
+import internalTypes from "../scheme/generated/internal-types.json";
 
 /** Type of the structs that upstream keeps in a separate internal form. */
 export type InternalType = keyof typeof internalTypes;

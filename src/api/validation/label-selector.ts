@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { labelKeyErrors, labelValueErrors } from "../label-syntax.ts";
+import type { LabelSelector, LabelSelectorRequirement } from "../types/meta-v1.ts";
 import { fieldErrorsMax, validateLabels } from "./labels.ts";
 import { validateEach } from "./validate-each.ts";
-import type { LabelSelector, LabelSelectorRequirement } from "../types/meta-v1.ts";
 
 /** Fields that hold a selector differ in how they show that none is set. */
 type Selector = LabelSelector | null | undefined;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMs } from "../../../test/cpu-time.ts";
 import {
   configKeyProblems,
   dnsLabel1035Problems,
@@ -8,7 +9,6 @@ import {
   pathSegmentProblems,
   portNameProblems,
 } from "./names.ts";
-import { cpuMs } from "../../../test/cpu-time.ts";
 
 type Problems = (text: string) => string[];
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMs } from "../../../test/cpu-time.ts";
 import { fieldErrorText } from "../field-error.ts";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "../object-meta.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { dnsSubdomainProblems } from "./names.ts";
 import { type MetaRules, validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
-import { cpuMs } from "../../../test/cpu-time.ts";
 
 const rules = { namespaced: true, validateName: dnsSubdomainProblems, path: "metadata" };
 const good: ObjectMeta = { name: "a", namespace: "n" };

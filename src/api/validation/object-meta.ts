@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { parseApiVersion } from "../gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { textOf } from "../json-reading.ts";
 import { labelKeyErrors } from "../label-syntax.ts";
 import type { ObjectMeta } from "../object-meta.ts";
 import { foregroundDeletionFinalizer, namespaceFinalizer, orphanFinalizer } from "../vendor.ts";
@@ -8,7 +9,6 @@ import { validateFieldManager } from "./field-manager.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
 import { dnsLabelProblems, pathSegmentProblems, prefixOfName } from "./names.ts";
-import { textOf } from "../json-reading.ts";
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean;

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import type { KubeObject } from "../object-meta.ts";
 import { objectOf, objectsOf, textOf } from "../json-reading.ts";
+import type { KubeObject } from "../object-meta.ts";
 import { fieldErrorsMax } from "./labels.ts";
 
 /** Validates `status.conditions` of kinds that have at most one condition of each type. */

@@ -1,5 +1,5 @@
-import { parseUrl, type Url, UrlError } from "../go-url.ts";
 import { type FieldError, fieldError } from "../field-error.ts";
+import { parseUrl, type Url, UrlError } from "../go-url.ts";
 import type { JsonObject } from "../json.ts";
 import { isPresent, numberOf, objectOf, textOf } from "../json-reading.ts";
 import { dnsSubdomainProblems } from "./names.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMs } from "../../../test/cpu-time.ts";
 import { cloneJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { StatusError } from "../../api/status.ts";
 import { applyJsonPatch, jsonPatchOperationsMax } from "./json-patch.ts";
-import { cpuMs } from "../../../test/cpu-time.ts";
 
 const plain = (value: JsonValue): unknown => JSON.parse(JSON.stringify(value));
 

@@ -1,8 +1,8 @@
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { countValues, objectValuesMax } from "../../api/object-extent.ts";
 import { StatusError, status } from "../../api/status.ts";
-import { wrongDocument } from "./wrong-document.ts";
 import { depthOf, documentDepthMax, jsonByteLength } from "./document-depth.ts";
+import { wrongDocument } from "./wrong-document.ts";
 
 export const jsonPatchOperationsMax = 10_000;
 /** Bytes that the `copy` operations of one patch may copy in total: as many as a request body may have. */

@@ -1,7 +1,7 @@
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
-import { wrongDocument } from "./wrong-document.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
+import { wrongDocument } from "./wrong-document.ts";
 
 /**
  * RFC 7386. The inputs stay as they are and share nothing with the result. Throws 400 when the patch is not an

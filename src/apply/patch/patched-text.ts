@@ -1,6 +1,6 @@
+import { compareTexts } from "../../api/code-points.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { compareTexts } from "../../api/code-points.ts";
 
 /**
  * Writes the result of a patch for a refusal. The objects that the patch went into have their keys in order, all others

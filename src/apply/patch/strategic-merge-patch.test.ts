@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMs } from "../../../test/cpu-time.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { StatusError } from "../../api/status.ts";
 import { sample, samplePodSchema } from "./sample-schema.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
-import { cpuMs } from "../../../test/cpu-time.ts";
 
 const plain = (value: JsonValue): unknown => JSON.parse(JSON.stringify(value));
 const patched = (spec: JsonObject, patch: JsonObject) =>

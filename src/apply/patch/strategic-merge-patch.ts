@@ -1,3 +1,4 @@
+import { goInterfaceType, goText } from "../../api/go-text.ts";
 import {
   cloneJson,
   emptyJsonObject,
@@ -6,9 +7,8 @@ import {
   type JsonValue,
   shallowCopy,
 } from "../../api/json.ts";
-import { goInterfaceType, goText } from "../../api/go-text.ts";
-import { status } from "../../api/status.ts";
 import type { Field, Schema, StructSchema } from "../../api/schema/schema.ts";
+import { status } from "../../api/status.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
 import { orderAsAsked, patchOrderMatches } from "./element-order.ts";
 import { elementKey, mergeKeyValue } from "./merge-key.ts";

@@ -1,8 +1,8 @@
-import { spendWork } from "../limits.ts";
-import { FormatValue } from "../library/format.ts";
-import { entriesOf } from "../values/maps.ts";
-import { itemsOf } from "../values/lists.ts";
 import { codePointCount } from "../../api/code-points.ts";
+import { FormatValue } from "../library/format.ts";
+import { spendWork } from "../limits.ts";
+import { itemsOf } from "../values/lists.ts";
+import { entriesOf } from "../values/maps.ts";
 import { isError, List, OpaqueValue, Optional, type Result, ValueMap } from "../values/value.ts";
 import {
   authorizationCheckCost,

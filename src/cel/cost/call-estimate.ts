@@ -1,6 +1,5 @@
 import type { Expr } from "../syntax/ast.ts";
 import type { CelType } from "../types/cel-type.ts";
-import type { SizeLookup } from "./size-lookup.ts";
 import {
   authorizationCheckCost,
   formatPatternSizeMax,
@@ -23,6 +22,7 @@ import {
   unsignedMax,
   wrapped,
 } from "./range.ts";
+import type { SizeLookup } from "./size-lookup.ts";
 
 /** An operand of a call, with what is known of it. */
 export interface Operand {

@@ -1,3 +1,4 @@
+import { codePointCount } from "../../api/code-points.ts";
 import {
   accumulatorName,
   type CallExpr,
@@ -8,12 +9,10 @@ import {
 } from "../syntax/ast.ts";
 import { type CelType, dynType, isOptionalType } from "../types/cel-type.ts";
 import type { Checked } from "../types/checker.ts";
-import { codePointCount } from "../../api/code-points.ts";
 import { Uint } from "../values/value.ts";
 import { estimateCall, type Operand } from "./call-estimate.ts";
 import { listCreationCost, mapCreationCost, structCreationCost, textTraversalFactor } from "./factors.ts";
 import { Path } from "./path.ts";
-import type { SizeLookup } from "./size-lookup.ts";
 import {
   addRanges,
   emptyUnion,
@@ -27,6 +26,7 @@ import {
   wrapped,
   zeroRange,
 } from "./range.ts";
+import type { SizeLookup } from "./size-lookup.ts";
 
 /** Estimates what an evaluation costs, whatever the values are. */
 export function estimateCost(checked: Checked, sizes: SizeLookup = () => undefined): Range {

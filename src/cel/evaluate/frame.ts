@@ -1,5 +1,5 @@
-import type { Result } from "../values/value.ts";
 import { CostLimitExceeded } from "../limits.ts";
+import type { Result } from "../values/value.ts";
 
 /** Gives the variables of an evaluation their values. */
 export interface Activation {

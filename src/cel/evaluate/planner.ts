@@ -1,6 +1,6 @@
+import { compilePattern, PatternError } from "../../api/re2-pattern.ts";
 import { callCost } from "../cost/call-cost.ts";
 import type { Environment } from "../environment.ts";
-import { compilePattern, PatternError } from "../../api/re2-pattern.ts";
 import { type CallExpr, type Expr, type FoldExpr, operators, qualifiedName, type SelectExpr } from "../syntax/ast.ts";
 import type { Reference } from "../types/checker.ts";
 import { namedTypes } from "../types/type-provider.ts";

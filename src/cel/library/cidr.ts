@@ -1,8 +1,3 @@
-import type { Library } from "../environment.ts";
-import { boolType, type CelType, intType, opaqueOf, stringType } from "../types/cel-type.ts";
-import { member, overload } from "../types/declarations.ts";
-import { quoteText } from "../../api/go-literal.ts";
-import { EvaluationError, isError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
 import {
   AddressError,
   formatAddress,
@@ -12,6 +7,11 @@ import {
   parseNetwork,
   sharesBits,
 } from "../../api/go-address.ts";
+import { quoteText } from "../../api/go-literal.ts";
+import type { Library } from "../environment.ts";
+import { boolType, type CelType, intType, opaqueOf, stringType } from "../types/cel-type.ts";
+import { member, overload } from "../types/declarations.ts";
+import { EvaluationError, isError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
 import { IpValue, ipType, toIp } from "./ip.ts";
 
 const cidrType = opaqueOf("net.CIDR");

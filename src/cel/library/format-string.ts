@@ -1,8 +1,8 @@
+import { quoteText } from "../../api/go-literal.ts";
 import { spendWork } from "../limits.ts";
 import { displayText, parseDouble, toText } from "../values/conversion.ts";
 import { itemsOf } from "../values/lists.ts";
 import { entriesOf } from "../values/maps.ts";
-import { quoteText } from "../../api/go-literal.ts";
 import {
   EvaluationError,
   isError,

@@ -1,4 +1,5 @@
 import { isDnsLabel } from "../../api/dns-name.ts";
+import { parseRequestUrl, UrlError } from "../../api/go-url.ts";
 import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import type { Library } from "../environment.ts";
 import { type CelType, listOf, optionalOf, stringType, structOf } from "../types/cel-type.ts";
@@ -6,7 +7,6 @@ import { member, overload } from "../types/declarations.ts";
 import { ArrayList } from "../values/lists.ts";
 import { isDate } from "../values/time-text.ts";
 import { noSuchOverload, OpaqueValue, Optional, type Result, type Value } from "../values/value.ts";
-import { parseRequestUrl, UrlError } from "../../api/go-url.ts";
 
 const formatType = structOf("kubernetes.NamedFormat");
 

@@ -1,9 +1,9 @@
+import { type Address, AddressError, formatAddress, isMappedFour, parseAddress } from "../../api/go-address.ts";
+import { quoteText } from "../../api/go-literal.ts";
 import type { Library } from "../environment.ts";
 import { boolType, type CelType, intType, opaqueOf, stringType } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
-import { quoteText } from "../../api/go-literal.ts";
 import { EvaluationError, isError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
-import { type Address, AddressError, formatAddress, isMappedFour, parseAddress } from "../../api/go-address.ts";
 
 export const ipType = opaqueOf("net.IP");
 

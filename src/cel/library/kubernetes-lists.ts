@@ -1,4 +1,5 @@
 import type { Library } from "../environment.ts";
+import { spendWork } from "../limits.ts";
 import {
   boolType,
   bytesType,
@@ -13,7 +14,6 @@ import {
   uintType,
 } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, type Unary } from "../types/declarations.ts";
-import { spendWork } from "../limits.ts";
 import { add } from "../values/arithmetic.ts";
 import { equalResults } from "../values/equality.ts";
 import { itemsOf } from "../values/lists.ts";

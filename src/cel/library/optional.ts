@@ -15,6 +15,7 @@ import {
 import { member, overload } from "../types/declarations.ts";
 import { displayText } from "../values/conversion.ts";
 import { ArrayList, itemsOf } from "../values/lists.ts";
+import { unixSecondsMin } from "../values/time-text.ts";
 import {
   Duration,
   EvaluationError,
@@ -28,7 +29,6 @@ import {
   type Value,
   ValueMap,
 } from "../values/value.ts";
-import { unixSecondsMin } from "../values/time-text.ts";
 
 const key = paramOf("K");
 const value = paramOf("V");

@@ -1,4 +1,3 @@
-import type { Library } from "../environment.ts";
 import {
   addQuantities,
   compareQuantities,
@@ -7,10 +6,11 @@ import {
   type Quantity,
   QuantityError,
 } from "../../api/quantity.ts";
-import { addForms, integerOf, type QuantityForm, readForm } from "./quantity-form.ts";
+import type { Library } from "../environment.ts";
 import { boolType, type CelType, doubleType, intType, stringType, structOf } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
 import { EvaluationError, isError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
+import { addForms, integerOf, type QuantityForm, readForm } from "./quantity-form.ts";
 
 export const quantityType = structOf("kubernetes.Quantity");
 const nanosPerUnit = 1_000_000_000n;

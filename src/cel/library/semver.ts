@@ -1,8 +1,8 @@
+import { compareTexts } from "../../api/code-points.ts";
+import { quoteText } from "../../api/go-literal.ts";
 import type { Library } from "../environment.ts";
 import { boolType, type CelType, intType, stringType, structOf } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
-import { compareTexts } from "../../api/code-points.ts";
-import { quoteText } from "../../api/go-literal.ts";
 import { EvaluationError, isError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
 
 const semverType = structOf("kubernetes.Semver");

@@ -1,6 +1,9 @@
+import { codePointCount } from "../../api/code-points.ts";
+import { operators } from "../syntax/ast.ts";
 import {
   boolType,
   bytesType,
+  type CelType,
   doubleType,
   durationType,
   dynType,
@@ -12,10 +15,8 @@ import {
   timestampType,
   typeOf,
   uintType,
-  type CelType,
 } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, type Overload, overload, type Unary } from "../types/declarations.ts";
-import { operators } from "../syntax/ast.ts";
 import { add, divide, modulo, multiply, negate, subtract } from "../values/arithmetic.ts";
 import {
   toBool,
@@ -30,7 +31,6 @@ import {
 } from "../values/conversion.ts";
 import { listContains } from "../values/lists.ts";
 import { type Order, orderResult } from "../values/ordering.ts";
-import { codePointCount } from "../../api/code-points.ts";
 import { isError, List, noSuchOverload, type Result, type Value, ValueMap } from "../values/value.ts";
 import { matchPattern } from "./pattern.ts";
 import { timeFunctions } from "./time.ts";

@@ -1,11 +1,11 @@
-import { spendWork } from "../limits.ts";
+import { codePointCount, isPlain } from "../../api/code-points.ts";
+import { quoteLiteral } from "../../api/go-literal.ts";
 import type { Library } from "../environment.ts";
+import { spendWork } from "../limits.ts";
 import { dynType, intType, listOf, stringType } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
 import { displayText } from "../values/conversion.ts";
 import { ArrayList, itemsOf } from "../values/lists.ts";
-import { codePointCount, isPlain } from "../../api/code-points.ts";
-import { quoteLiteral } from "../../api/go-literal.ts";
 import { EvaluationError, isError, List, noSuchOverload, type Result, type Value } from "../values/value.ts";
 import { formatText } from "./format-string.ts";
 

@@ -1,4 +1,5 @@
 import type { Library } from "../environment.ts";
+import { spendWork } from "../limits.ts";
 import type { Expr } from "../syntax/ast.ts";
 import { operators } from "../syntax/ast.ts";
 import {
@@ -12,7 +13,6 @@ import {
 } from "../syntax/macros.ts";
 import { mapOf, paramOf } from "../types/cel-type.ts";
 import { overload } from "../types/declarations.ts";
-import { spendWork } from "../limits.ts";
 import { displayText } from "../values/conversion.ts";
 import { EntryMap, entriesOf, GrowingMap } from "../values/maps.ts";
 import { EvaluationError, isError, noSuchOverload, type Result, type Value, ValueMap } from "../values/value.ts";

@@ -1,9 +1,3 @@
-import type { Library } from "../environment.ts";
-import { boolType, type CelType, listOf, mapOf, stringType, structOf } from "../types/cel-type.ts";
-import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
-import { ArrayList } from "../values/lists.ts";
-import { EntryMap } from "../values/maps.ts";
-import { EvaluationError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
 import {
   escapedPath,
   hostnameOf,
@@ -16,6 +10,12 @@ import {
   UrlError,
   urlText,
 } from "../../api/go-url.ts";
+import type { Library } from "../environment.ts";
+import { boolType, type CelType, listOf, mapOf, stringType, structOf } from "../types/cel-type.ts";
+import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
+import { ArrayList } from "../values/lists.ts";
+import { EntryMap } from "../values/maps.ts";
+import { EvaluationError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
 
 const urlType = structOf("kubernetes.URL");
 

@@ -1,3 +1,4 @@
+import type { Range } from "../cost/range.ts";
 import {
   boolType,
   bytesType,
@@ -13,7 +14,6 @@ import {
   timestampType,
 } from "../types/cel-type.ts";
 import type { TypeProvider } from "../types/type-provider.ts";
-import type { Range } from "../cost/range.ts";
 import { escapeFieldName, reservedFieldName } from "./field-name.ts";
 import { asResource, type RuleSchema, valuesSchema } from "./rule-schema.ts";
 

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import {
   makeRuleValidator,
   RuleChecker,
-  rootPlace,
   type RuleSchema,
+  rootPlace,
   runRules,
   storedEnvironment,
   toFieldError,

@@ -2,7 +2,7 @@ import { estimateCost } from "../cost/estimate.ts";
 import type { Range } from "../cost/range.ts";
 import type { Environment } from "../environment.ts";
 import { ProgramError } from "../evaluate/planner.ts";
-import { CompileError, type Compiled, compile, Program } from "../program.ts";
+import { type Compiled, CompileError, compile, Program } from "../program.ts";
 import { boolType, type CelType, optionalOf, stringType } from "../types/cel-type.ts";
 import { type DeclaredType, providerOf, requestBytesMax, sizeAt } from "./declared-type.ts";
 import { normalizeFieldPath } from "./rule-field-path.ts";

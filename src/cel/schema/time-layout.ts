@@ -1,5 +1,5 @@
-import { isDate } from "../values/time-text.ts";
 import { quoteText } from "../../api/go-literal.ts";
+import { isDate } from "../values/time-text.ts";
 
 interface Element {
   /** As Go writes it in layouts. */

@@ -12,8 +12,8 @@ import {
   relationSigns,
   setOf,
   sumSigns,
-  termStart,
   type TokenSet,
+  termStart,
 } from "./token-sets.ts";
 
 const ruleEnd = follow(true);

@@ -1,6 +1,6 @@
+import { compilePattern, PatternError } from "../../api/re2-pattern.ts";
 import type { LiteralChecks } from "../environment.ts";
 import { checkFormatCalls } from "../library/format-check.ts";
-import { compilePattern, PatternError } from "../../api/re2-pattern.ts";
 import { type CallExpr, type Expr, walk } from "../syntax/ast.ts";
 import type { IssueList } from "../syntax/source.ts";
 import { toDuration, toTimestamp } from "../values/conversion.ts";

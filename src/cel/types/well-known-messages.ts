@@ -1,5 +1,5 @@
-import { emptyMap } from "../values/maps.ts";
 import { emptyList } from "../values/lists.ts";
+import { emptyMap } from "../values/maps.ts";
 import { Duration, EvaluationError, type Result, Timestamp, Uint, type Value } from "../values/value.ts";
 import {
   anyType,

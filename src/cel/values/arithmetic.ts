@@ -1,6 +1,6 @@
-import { Duration, EvaluationError, List, noSuchOverload, type Result, Timestamp, Uint, type Value } from "./value.ts";
-import { floorDivide, unixSecondsMax, unixSecondsMin } from "./time-text.ts";
 import { spendWork } from "../limits.ts";
+import { floorDivide, unixSecondsMax, unixSecondsMin } from "./time-text.ts";
+import { Duration, EvaluationError, List, noSuchOverload, type Result, Timestamp, Uint, type Value } from "./value.ts";
 
 const intMin = -(2n ** 63n);
 const intMax = 2n ** 63n - 1n;

@@ -1,10 +1,9 @@
 import { parseGoDuration } from "../../api/go-duration.ts";
-import { CelType } from "../types/cel-type.ts";
-import { checkedInt, checkedTimestamp, intOverflow, uintOverflow } from "./arithmetic.ts";
 import { doubleText } from "../../api/go-literal.ts";
+import { CelType, typeText } from "../types/cel-type.ts";
+import { checkedInt, checkedTimestamp, intOverflow, uintOverflow } from "./arithmetic.ts";
 import { floorDivide, formatDuration, formatTimestamp, parseTimestamp } from "./time-text.ts";
 import { Duration, EvaluationError, Optional, type Result, Timestamp, typeOfValue, Uint, type Value } from "./value.ts";
-import { typeText } from "../types/cel-type.ts";
 
 const intMin = -(2 ** 63);
 const intEnd = 2 ** 63;

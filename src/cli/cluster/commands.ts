@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
+import { StartupError } from "../../process/startup-error.ts";
 import { parseDurationMs } from "../../server/config/duration.ts";
 import type { ServerOptions } from "../../server/config/server-options.ts";
-import { StartupError } from "../../process/startup-error.ts";
 import { addServerFlags, toServerOptions } from "../server-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ConnectionOptions } from "./connection.ts";
-import type { KubeconfigOptions } from "./kubeconfig.ts";
 import type { JoinOptions } from "./join.ts";
+import type { KubeconfigOptions } from "./kubeconfig.ts";
 import type { LoadBalancer, LocalClusterOptions } from "./local-cluster.ts";
 import type { LearnerOptions } from "./member.ts";
 import { apiRotationHelp, type RotateCaOptions } from "./rotate-ca-options.ts";

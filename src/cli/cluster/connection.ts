@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { ClusterClient, ClusterRequestError } from "../../cluster/cluster-client.ts";
-import { defaultDataDir } from "../../server/config/server-options.ts";
-import { StartupError } from "../../process/startup-error.ts";
 import { readKubeconfig, readServerUrls } from "../../client/kubeconfig.ts";
+import { ClusterClient, ClusterRequestError } from "../../cluster/cluster-client.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import { defaultDataDir } from "../../server/config/server-options.ts";
 
 /** kubectl's options for finding the cluster. */
 export interface ConnectionOptions {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { resolveOptions, type ServerOptions } from "../../server/config/server-options.ts";
 import { StartupError } from "../../process/startup-error.ts";
+import { resolveOptions, type ServerOptions } from "../../server/config/server-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { up } from "../up.ts";
 

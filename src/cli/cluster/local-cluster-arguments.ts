@@ -1,5 +1,5 @@
-import { flagNames, flags, optionName } from "../../server/config/flags.ts";
 import type { Flag } from "../../server/config/flag.ts";
+import { flagNames, flags, optionName } from "../../server/config/flags.ts";
 import type { ServerOptions } from "../../server/config/server-options.ts";
 
 /** Returns the options as arguments of a command line. */

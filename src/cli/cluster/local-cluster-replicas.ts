@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { writePrivateFile } from "../../access/certificates/private-file.ts";
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { parseMembers } from "../../cluster/replica-answer.ts";
-import type { ServerOptions } from "../../server/config/server-options.ts";
 import { ownCommand } from "../../process/own-command.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import { writePrivateFile } from "../../access/certificates/private-file.ts";
+import type { ServerOptions } from "../../server/config/server-options.ts";
 import { votes } from "../../storage/cluster.ts";
 import { openCluster } from "./connection.ts";
 import { serverArguments } from "./local-cluster-arguments.ts";

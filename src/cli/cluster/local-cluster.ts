@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { connect, isIP } from "node:net";
 import { dirname, join } from "node:path";
-import { defaultDataDir, resolveOptions, type ServerOptions } from "../../server/config/server-options.ts";
-import { StartupError } from "../../process/startup-error.ts";
-import { readKubeconfig } from "../../client/kubeconfig.ts";
 import { renderKubeconfig, writeKubeconfig } from "../../access/certificates/kubeconfig.ts";
+import { readKubeconfig } from "../../client/kubeconfig.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import { defaultDataDir, resolveOptions, type ServerOptions } from "../../server/config/server-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { instructions } from "../up.ts";
 import { findHaproxy, writeHaproxyFiles } from "./local-cluster-balancer.ts";

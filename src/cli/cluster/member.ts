@@ -2,9 +2,9 @@ import { isJsonObject } from "../../api/json.ts";
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { parseMembers } from "../../cluster/replica-answer.ts";
 import type { MemberStatus } from "../../storage/cluster.ts";
-import { joinCommand } from "./join-command.ts";
 import { tableLines } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
+import { joinCommand } from "./join-command.ts";
 
 /** Runs `quorate member list`. */
 export async function listMembers(

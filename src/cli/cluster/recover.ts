@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { recoverReplica } from "../../storage/replicated/recover-replica.ts";
 import type { MemberRecord } from "../../storage/cluster.ts";
+import { recoverReplica } from "../../storage/replicated/recover-replica.ts";
 import { shellWord } from "../shell-word.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { parseJson } from "../../api/codec/json.ts";
-import { shortened } from "../../api/shortened.ts";
 import { parseYaml } from "../../api/codec/yaml.ts";
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { shortened } from "../../api/shortened.ts";
 import type { WebhookAnswer } from "./webhook-client.ts";
 
 /** An answer that cannot be used. The message is that of upstream's client. */

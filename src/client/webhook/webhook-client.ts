@@ -1,5 +1,5 @@
-import type { Clock } from "../../process/clock.ts";
 import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
+import type { Clock } from "../../process/clock.ts";
 import { Deadline } from "../deadline.ts";
 import { authorityOf, dialErrorText } from "../dial-error.ts";
 import type { UserProof } from "../kubeconfig.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";
-import { StartupError } from "../../process/startup-error.ts";
 import { readPrivateFile, writePrivateFile } from "../../access/certificates/private-file.ts";
+import { StartupError } from "../../process/startup-error.ts";
 import { type PeerId, peerIdOf } from "./peer-id.ts";
 
 /** The identity with which a replica signs its messages. */

@@ -3,8 +3,8 @@ import type { GossipSub } from "@chainsafe/libp2p-gossipsub";
 import { type PeerId as Libp2pPeerId, TopicValidatorResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
 import { multiaddr } from "@multiformats/multiaddr";
-import type { PeerAddress } from "../member-address.ts";
 import { StartupError } from "../../process/startup-error.ts";
+import type { PeerAddress } from "../member-address.ts";
 import { Gate } from "./gate.ts";
 import { createLibp2pNode, type Libp2pNode, scoreMin, topicName } from "./libp2p-node.ts";
 import {

@@ -1,6 +1,6 @@
 import { Encoder } from "cbor-x/index-no-eval";
-import { type InvalidationSubject, invalidationSubjects, type ReplicaHealth } from "./gossip.ts";
 import { objectOf } from "../../api/json-reading.ts";
+import { type InvalidationSubject, invalidationSubjects, type ReplicaHealth } from "./gossip.ts";
 
 /**
  * The author and order of a message. `incarnation` grows with every start of the author, `sequence` with every message.

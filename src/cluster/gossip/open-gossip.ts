@@ -1,6 +1,6 @@
 import type { Clock } from "../../process/clock.ts";
-import { type PeerAddress, parsePeerAddress } from "../member-address.ts";
 import type { MemberNumber } from "../../storage/cluster.ts";
+import { type PeerAddress, parsePeerAddress } from "../member-address.ts";
 import {
   announceIntervalMs,
   type Gossip,

@@ -1,17 +1,17 @@
+import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { formatTime } from "../../api/time.ts";
 import type { CertificateSigningRequest } from "../../api/types/certificates-v1.ts";
 import type { Clock } from "../../process/clock.ts";
-import { formatTime } from "../../api/time.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import type { UserInfo } from "../../request/user-info.ts";
-import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
-import { conditionOf, signingRequestOf, withCondition } from "./signing-request.ts";
 import { builtInSigners, kubeletClientSigner, signerProblem } from "./signers.ts";
+import { conditionOf, signingRequestOf, withCondition } from "./signing-request.ts";
 
 export interface CertificateApproverParts extends QueueSource {
   readonly requests: Registry;

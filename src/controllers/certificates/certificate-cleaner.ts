@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto";
 import type { CertificateSigningRequest } from "../../api/types/certificates-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
+import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
-import { removeObject } from "../../registry/remove-object.ts";
 import { conditionOf, signingRequestOf } from "./signing-request.ts";
 
 const intervalMs = 60 * 60_000;

@@ -1,16 +1,16 @@
 import { X509Certificate } from "node:crypto";
-import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
-import type { Clock } from "../../process/clock.ts";
-import { formatTime } from "../../api/time.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
 import { type KeyPair, type SignedUsage, signRequest } from "../../access/certificates/authority.ts";
+import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { formatTime } from "../../api/time.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
-import { conditionOf, signingRequestOf, withCondition, withStatus } from "./signing-request.ts";
 import { builtInSigners, signerProblem } from "./signers.ts";
+import { conditionOf, signingRequestOf, withCondition, withStatus } from "./signing-request.ts";
 
 const lifetimeSecondsMax = 365 * 24 * 3_600;
 /** Time by which certificates are backdated, for clocks that are slightly slow. */

@@ -1,5 +1,5 @@
-import type { CertificateRequest } from "../../access/certificates/certificate-request.ts";
 import type { SignedUsage } from "../../access/certificates/authority.ts";
+import type { CertificateRequest } from "../../access/certificates/certificate-request.ts";
 
 /** The rules of a built-in signer. */
 interface Signer {

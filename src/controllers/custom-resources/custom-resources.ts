@@ -1,8 +1,9 @@
+import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { runSliced } from "../../api/sliced.ts";
 import { formatTime } from "../../api/time.ts";
-import { decodeEntry } from "../../api/codec/stored-object.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
 import {
   cleanupFinalizer,
   customResourceDefinition,
@@ -16,11 +17,10 @@ import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { type Condition, setCondition } from "./conditions.ts";
-import { awaitsCleanup, deleteInstances, type DeletionProgress, unconfirmedDeletion } from "./definition-deletion.ts";
+import { awaitsCleanup, type DeletionProgress, deleteInstances, unconfirmedDeletion } from "./definition-deletion.ts";
 import { type GroupMember, groupMember, withStatus } from "./definition-status.ts";
 import { LateDeletions } from "./late-deletions.ts";
 import { nonStructuralCondition } from "./non-structural-schema.ts";
-import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
 
 /** Time after which instances that finalizers hold are looked at again. */
 const recheckMs = 1_000;

@@ -1,15 +1,15 @@
 import { metadataBytes } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import { StatusError } from "../../api/status.ts";
-import { isEstablished } from "../../kinds/apiextensions/definition-conditions.ts";
+import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import { cleanupFinalizer } from "../../kinds/apiextensions/custom-resource-definition.ts";
+import { isEstablished } from "../../kinds/apiextensions/definition-conditions.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
 import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import type { Condition } from "./conditions.ts";
-import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 
 /** The deletion of a definition includes its instances. Nobody can refuse that part alone. */
 const context: WriteContext = { ...controllerManagerContext, skipsAdmission: true };

@@ -1,15 +1,15 @@
 import { equalJson } from "../../api/json.ts";
 import { formatTime } from "../../api/time.ts";
-import { judgeNames } from "./accepted-names.ts";
-import { approvalCondition } from "./approval.ts";
-import { type Condition, findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
-import { emptyStatus } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionStatus,
 } from "../../api/types/apiextensions-v1.ts";
+import { emptyStatus } from "../../kinds/apiextensions/custom-resource-definition.ts";
+import { judgeNames } from "./accepted-names.ts";
+import { approvalCondition } from "./approval.ts";
+import { type Condition, findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
 
 const established: Condition = {
   type: "Established",

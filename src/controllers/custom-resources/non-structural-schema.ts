@@ -1,10 +1,10 @@
 import { type FieldError, fieldError, fieldErrorText } from "../../api/field-error.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import type { JsonValue } from "../../api/json.ts";
 import { objectOf } from "../../api/json-reading.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
 import { readOpenApiSchema } from "../../api/structural/open-api-schema.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import { structuralObstacle, validateStructural } from "../../kinds/apiextensions/validation/structural-rules.ts";
-import type { JsonValue } from "../../api/json.ts";
 import type { Condition } from "./conditions.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { formatTime } from "../../api/time.ts";
 import type { KubeObject, OwnerReference } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
+import { formatTime } from "../../api/time.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registries } from "../../registry/registries.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";

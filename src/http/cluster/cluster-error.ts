@@ -1,4 +1,4 @@
-import { status, type StatusError } from "../../api/status.ts";
+import { type StatusError, status } from "../../api/status.ts";
 import type { Gossip } from "../../cluster/gossip/gossip.ts";
 import { leaderHint } from "../../cluster/gossip/leader-hint.ts";
 import { type Cluster, ClusterError, type ClusterErrorCode } from "../../storage/cluster.ts";

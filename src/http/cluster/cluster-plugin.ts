@@ -1,27 +1,27 @@
-import type { Clock } from "../../process/clock.ts";
+import type { KeyPair } from "../../access/certificates/authority.ts";
+import type { SharedSecrets } from "../../access/certificates/shared-secrets.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { StatusError, status, successStatus } from "../../api/status.ts";
 import { addMember, admitMember, JoinRefusedError } from "../../cluster/admit-member.ts";
-import { parseNewMember } from "../../cluster/join-protocol.ts";
-import { joinTokenText } from "../../cluster/join-token.ts";
 import {
   type AuthorityHolder,
   authorityStatus,
   parseRotationStep,
   takeRotationStep,
 } from "../../cluster/authority-status.ts";
-import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
-import { removeMember } from "../../cluster/remove-member.ts";
-import { decodeBody } from "../decode-body.ts";
 import type { Gossip } from "../../cluster/gossip/gossip.ts";
 import { servingMembers } from "../../cluster/gossip/serving-members.ts";
-import type { KeyPair } from "../../access/certificates/authority.ts";
-import type { SharedSecrets } from "../../access/certificates/shared-secrets.ts";
+import { parseNewMember } from "../../cluster/join-protocol.ts";
+import { joinTokenText } from "../../cluster/join-token.ts";
+import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
+import { removeMember } from "../../cluster/remove-member.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
-import type { Store } from "../../storage/store.ts";
+import { type Exchange, type HttpResponse, header } from "../../request/exchange.ts";
 import { type Cluster, ClusterError, type MemberNumber } from "../../storage/cluster.ts";
+import type { Store } from "../../storage/store.ts";
 import type { AppPlugin } from "../app.ts";
-import { type Exchange, header, type HttpResponse } from "../../request/exchange.ts";
+import { decodeBody } from "../decode-body.ts";
 import { clusterStatusError } from "./cluster-error.ts";
 import { SnapshotStreams } from "./snapshot-streams.ts";
 

@@ -1,6 +1,6 @@
 import { status } from "../../api/status.ts";
-import type { Cluster } from "../../storage/cluster.ts";
 import type { ByteSink, Exchange, HttpResponse } from "../../request/exchange.ts";
+import type { Cluster } from "../../storage/cluster.ts";
 
 /** Number of concurrent snapshots. Each holds old records of the database until it has been sent. */
 const snapshotsMax = 2;

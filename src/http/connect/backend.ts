@@ -1,5 +1,5 @@
-import { isIP, connect as connectTcp, type Socket } from "node:net";
-import { checkServerIdentity, connect as connectTls, type ConnectionOptions } from "node:tls";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
 import { dialErrorText } from "../../client/dial-error.ts";
 import type { HeaderList } from "../../request/exchange.ts";
 

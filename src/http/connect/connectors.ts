@@ -1,7 +1,7 @@
 import type { Connections } from "../../registry/endpoint.ts";
 import { podLog } from "./pod-log.ts";
 import { podPortForward, podProcess, type SessionParts } from "./pod-session.ts";
-import { nodeProxy, podProxy, type ProxyParts, serviceProxy } from "./proxy.ts";
+import { nodeProxy, type ProxyParts, podProxy, serviceProxy } from "./proxy.ts";
 
 /** The connections to nodes, pods and services. */
 export function connectionsOf(parts: SessionParts & ProxyParts): Connections {

@@ -1,8 +1,7 @@
-import { request as requestHttp, type IncomingMessage } from "node:http";
+import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { authorityOf, dialErrorText } from "../../client/dial-error.ts";
-import type { StreamReply } from "../../request/exchange.ts";
-import type { ByteSink, IncomingRequest } from "../../request/exchange.ts";
+import type { ByteSink, IncomingRequest, StreamReply } from "../../request/exchange.ts";
 import { type Backend, dialTimeoutMs, forwardedHeaders, returnedHeaders, tlsOptions } from "./backend.ts";
 
 const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);

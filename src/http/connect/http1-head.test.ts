@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { readResponseHead, requestHead, type ResponseHead } from "./http1-head.ts";
+import { type ResponseHead, readResponseHead, requestHead } from "./http1-head.ts";
 
 /** Reads a head from a backend that sends these pieces one by one and then closes. */
 async function headFrom(...pieces: readonly string[]): Promise<ResponseHead> {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../api/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 
 /** Types of node addresses, in order of preference. */
 const preferredAddressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../api/json.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 
 /**
  * Returns the requested container of a pod, or its only one.

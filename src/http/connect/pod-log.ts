@@ -1,13 +1,13 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
-import { StatusError, status } from "../../api/status.ts";
 import { timeErrorText } from "../../api/schema/time-error.ts";
 import { parseTimeMs } from "../../api/schema/time-text.ts";
+import { StatusError, status } from "../../api/status.ts";
+import { authorityOf } from "../../client/dial-error.ts";
+import type { Connector } from "../../registry/endpoint.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
+import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import { queryInteger } from "../query-integer.ts";
 import { webSocketRequest, webSocketStream } from "../web-socket.ts";
-import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
-import type { Connector } from "../../registry/endpoint.ts";
-import { authorityOf } from "../../client/dial-error.ts";
 import { ask, type BackendAnswer, passOn } from "./forward.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import type { Registry } from "../../registry/registry.ts";
 import type { ConnectionCall } from "../../registry/endpoint.ts";
+import type { Registry } from "../../registry/registry.ts";
 import type { Backend } from "./backend.ts";
 import { nodeEndpointOf } from "./node-endpoint.ts";
 

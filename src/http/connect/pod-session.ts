@@ -1,9 +1,9 @@
-import { status } from "../../api/status.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import { forbiddenError } from "../../access/authorization/forbidden.ts";
+import { status } from "../../api/status.ts";
+import type { ConnectionCall, Connector } from "../../registry/endpoint.ts";
 import { header } from "../../request/exchange.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
-import type { ConnectionCall, Connector } from "../../registry/endpoint.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";
 import { tunnel } from "./tunnel.ts";

@@ -1,13 +1,13 @@
+import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import { readyEndpoints } from "../../client/service-endpoints.ts";
-import { decodeEntry } from "../../api/codec/stored-object.ts";
+import type { ConnectionCall, Connector } from "../../registry/endpoint.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
-import type { ConnectionCall, Connector } from "../../registry/endpoint.ts";
 import type { Backend } from "./backend.ts";
 import { ask, passOn } from "./forward.ts";
 import { agentOf, type NodeConnectorParts, podOf } from "./pod-node.ts";

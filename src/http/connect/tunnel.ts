@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { status } from "../../api/status.ts";
+import { authorityOf } from "../../client/dial-error.ts";
 import type { HttpResponse, StreamReply } from "../../request/exchange.ts";
 import { header, type IncomingRequest, type UpgradedSocket } from "../../request/exchange.ts";
-import { authorityOf } from "../../client/dial-error.ts";
 import { type Backend, dial, forwardedHeaders, returnedHeaders } from "./backend.ts";
 import { readResponseHead, requestHead } from "./http1-head.ts";
 

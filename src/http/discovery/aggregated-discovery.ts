@@ -1,8 +1,8 @@
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { compare, sortedVerbs, verbsOf } from "./api-resource-list.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
+import { compare, sortedVerbs, verbsOf } from "./api-resource-list.ts";
 import type { ServedTypes } from "./served-types.ts";
 
 /** The parameters are part of the answer, because clients recognise the aggregated form by them. */

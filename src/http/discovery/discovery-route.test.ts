@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { toText } from "../../api/codec/byte-text.ts";
 import { unwrapUnknown } from "../../api/codec/protobuf.ts";
+import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import { Scheme } from "../../kinds/scheme.ts";
 import type { Exchange, Reply } from "../../request/exchange.ts";
 import { versionRoute } from "../version.ts";
 import { discoveryRoute, type Route } from "./discovery-route.ts";
 import { indexRoute } from "./index-route.ts";
-import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 
 const route = discoveryRoute(builtInCatalog(Scheme.builtIn()), "10.0.0.1:6443");
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";

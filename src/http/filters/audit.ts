@@ -1,6 +1,3 @@
-import type { Clock } from "../../process/clock.ts";
-import { formatGoDuration } from "../../api/go-duration.ts";
-import type { UserInfo } from "../../request/user-info.ts";
 import type { AuditBackend } from "../../access/audit/backend.ts";
 import type { AuditEvent } from "../../access/audit/event.ts";
 import {
@@ -11,16 +8,19 @@ import {
 } from "../../access/audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../access/audit/policy.ts";
 import { Recording, truncatedAnnotation } from "../../access/audit/recording.ts";
-import { annotate, type ObjectIdentity, unknownObject } from "../../request/annotations.ts";
 import { joinBytes } from "../../api/codec/byte-text.ts";
+import { formatGoDuration } from "../../api/go-duration.ts";
+import type { Clock } from "../../process/clock.ts";
+import { annotate, type ObjectIdentity, unknownObject } from "../../request/annotations.ts";
 import {
   type Exchange,
   type Filter,
   type Finish,
-  header,
   type HttpResponse,
+  header,
   type Reply,
 } from "../../request/exchange.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 import { whenComplete } from "../with-headers.ts";
 
 /** Annotation with the duration of a slow request. */

@@ -1,7 +1,7 @@
-import { StatusError } from "../../api/status.ts";
 import type { RequestAuthenticator } from "../../access/authentication/authenticator.ts";
-import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
+import { StatusError } from "../../api/status.ts";
 import type { Exchange, Filter } from "../../request/exchange.ts";
+import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
 
 /** Finds the user or answers 401. On HTTP/2 the connection is closed after the 401, so that such clients cannot accumulate. */
 export function authentication(authenticator: RequestAuthenticator): Filter {

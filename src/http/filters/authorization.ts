@@ -1,6 +1,6 @@
-import { recordDecision } from "../../request/annotations.ts";
 import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
 import { forbiddenError } from "../../access/authorization/forbidden.ts";
+import { recordDecision } from "../../request/annotations.ts";
 import type { Filter } from "../../request/exchange.ts";
 
 /** Answers 403 before the body is read and before the path is looked up. */

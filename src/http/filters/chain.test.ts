@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import type { Clock } from "../../process/clock.ts";
-import { status } from "../../api/status.ts";
 import { anonymousAuthenticator } from "../../access/authentication/anonymous.ts";
 import { AuthenticationFailure, unionAuthenticator } from "../../access/authentication/authenticator.ts";
 import { alwaysAllowAuthorizer } from "../../access/authorization/always-allow.ts";
 import { noOpinion } from "../../access/authorization/authorizer.ts";
+import { status } from "../../api/status.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { RequestRecord } from "../../process/logs.ts";
+import { ClientGoneError } from "../../request/client-gone.ts";
+import type { ByteSink, Exchange, Handler, HeaderList, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import { createMetrics } from "../../server/metrics/metrics.ts";
 import { requestSeriesMax } from "../../server/metrics/request-series.ts";
-import type { ByteSink, Exchange, Handler, HeaderList, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
-import { ClientGoneError } from "../../request/client-gone.ts";
+import { StoreUnavailableError } from "../../storage/store.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { buildChain, type ChainOptions } from "./chain.ts";
-import { StoreUnavailableError } from "../../storage/store.ts";
 
 class ManualClock implements Clock {
   #now = 1_000;

@@ -1,7 +1,7 @@
 import { status, TextError } from "../../api/status.ts";
 import type { Filter } from "../../request/exchange.ts";
-import type { Lifecycle } from "../lifecycle.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
+import type { Lifecycle } from "../lifecycle.ts";
 
 const servedToTheEnd = ["/livez", "/readyz", "/healthz", "/metrics"];
 

@@ -1,8 +1,8 @@
 import { StatusError, status } from "../../api/status.ts";
-import { StoreUnavailableError } from "../../storage/store.ts";
 import { ClientGoneError, isClientGone } from "../../request/client-gone.ts";
-import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
 import type { Exchange, HttpResponse } from "../../request/exchange.ts";
+import { StoreUnavailableError } from "../../storage/store.ts";
+import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
 
 export interface ErrorOptions {
   readonly encodeStatus?: EncodeStatus | undefined;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { FlowSchema, PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
 import { alwaysAllowAuthorizer } from "../../access/authorization/always-allow.ts";
-import type { ByteSink, Exchange, Handler, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
+import type { FlowSchema, PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
+import type { ByteSink, Exchange, Handler, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { ManualClock } from "../../storage/cacher/testing.ts";
 import { FlowControl } from "../flow-control/flow-control.ts";

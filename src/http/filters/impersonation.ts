@@ -1,7 +1,7 @@
+import { type ImpersonationOptions, impersonate } from "../../access/authorization/impersonation.ts";
 import { status } from "../../api/status.ts";
-import type { UserInfo } from "../../request/user-info.ts";
-import { impersonate, type ImpersonationOptions } from "../../access/authorization/impersonation.ts";
 import type { Filter, HeaderList } from "../../request/exchange.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 
 const prefix = "impersonate-";
 const extraPrefix = "impersonate-extra-";

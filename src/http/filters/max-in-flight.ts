@@ -1,8 +1,8 @@
-import { status } from "../../api/status.ts";
 import { systemMastersGroup } from "../../access/authorization/system-masters.ts";
+import { status } from "../../api/status.ts";
 import type { Filter } from "../../request/exchange.ts";
-import { isLongRunning } from "../long-running.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
+import { isLongRunning } from "../long-running.ts";
 
 const maxReadOnlyInFlightDefault = 400;
 const maxMutatingInFlightDefault = 200;

@@ -1,11 +1,11 @@
-import type { Clock } from "../../process/clock.ts";
-import { status, TextError } from "../../api/status.ts";
 import { parseDuration } from "../../api/go-duration.ts";
+import { status, TextError } from "../../api/status.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Filter, HttpResponse } from "../../request/exchange.ts";
+import { type Query, queryValue } from "../../request/request-info.ts";
+import { isLongRunning } from "../long-running.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { LateEnd } from "./request-metrics.ts";
-import { isLongRunning } from "../long-running.ts";
-import { type Query, queryValue } from "../../request/request-info.ts";
 
 export interface RequestDeadlineOptions {
   readonly clock: Clock;

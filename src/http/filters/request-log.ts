@@ -1,8 +1,8 @@
 import type { Clock } from "../../process/clock.ts";
 import type { RequestOutcome, RequestRecord } from "../../process/logs.ts";
 import { type Exchange, type Finish, header } from "../../request/exchange.ts";
-import { isLongRunning } from "../long-running.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
+import { isLongRunning } from "../long-running.ts";
 import { whenComplete } from "../with-headers.ts";
 
 const userAgentCharactersMax = 256;

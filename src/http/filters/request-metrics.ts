@@ -1,7 +1,7 @@
-import type { RequestKind } from "./max-in-flight.ts";
 import type { Exchange, Finish, HttpResponse } from "../../request/exchange.ts";
 import { isLongRunning } from "../long-running.ts";
 import { whenComplete } from "../with-headers.ts";
+import type { RequestKind } from "./max-in-flight.ts";
 
 export interface FinishedRequest {
   readonly code: number;

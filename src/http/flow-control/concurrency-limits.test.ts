@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { priorityLevels } from "../../kinds/flowcontrol/flow-control-objects.ts";
 import type { PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
+import { priorityLevels } from "../../kinds/flowcontrol/flow-control-objects.ts";
 import { allocateSeats, type Demand, initialSeats, seatBounds } from "./concurrency-limits.ts";
 import { shareOf } from "./priority-level.ts";
 

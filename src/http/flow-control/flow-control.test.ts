@@ -3,7 +3,7 @@ import type { FlowSchema, PriorityLevelConfiguration } from "../../api/types/flo
 import type { UserInfo } from "../../request/user-info.ts";
 import { ManualClock } from "../../storage/cacher/testing.ts";
 import { parseRequestInfo } from "../parse-request-info.ts";
-import { FlowControl, type FlowConfiguration, type Passage } from "./flow-control.ts";
+import { type FlowConfiguration, FlowControl, type Passage } from "./flow-control.ts";
 
 const apiVersion = "flowcontrol.apiserver.k8s.io/v1";
 const info = parseRequestInfo("GET", "/api/v1/namespaces/a/configmaps/x");

@@ -1,6 +1,5 @@
-import type { ResourceRequest } from "../../request/request-info.ts";
+import type { RequestInfo, ResourceRequest } from "../../request/request-info.ts";
 import { queryValue } from "../../request/request-info.ts";
-import type { RequestInfo } from "../../request/request-info.ts";
 import { oneSeat, type Seats } from "./seats.ts";
 
 /** Bytes of objects that one seat of a list stands for. */

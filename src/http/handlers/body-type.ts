@@ -1,13 +1,13 @@
+import { fieldError } from "../../api/field-error.ts";
 import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { type StatusError, status } from "../../api/status.ts";
-import { goType } from "../../api/scheme/go-type.ts";
 import { formerKinds } from "../../api/scheme/former-kinds.ts";
+import { goType } from "../../api/scheme/go-type.ts";
 import { metaKinds } from "../../api/scheme/meta-kinds.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { type StatusError, status } from "../../api/status.ts";
 import { malformedBody } from "../decode-body.ts";
 
 /** The kind that a body must have, and its forms. */

@@ -1,10 +1,10 @@
 import { status } from "../../api/status.ts";
-import { parsePatchType, type PatchTypes } from "../../apply/patch/patch-type.ts";
+import { type PatchTypes, parsePatchType } from "../../apply/patch/patch-type.ts";
 import { header } from "../../request/exchange.ts";
 import { producedTypes, refuseUnproduced } from "../produced-types.ts";
 import type { HandlerParts } from "./endpoint.ts";
 import type { ResourceServer } from "./resources.ts";
-import { serveResource, type ServerRules } from "./serve-resource.ts";
+import { type ServerRules, serveResource } from "./serve-resource.ts";
 
 /** Serves the built-in kinds. */
 export function builtInServer(parts: HandlerParts): ResourceServer {

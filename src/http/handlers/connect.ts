@@ -1,7 +1,7 @@
 import { status } from "../../api/status.ts";
-import type { Connector } from "../../registry/endpoint.ts";
 import { admissionAttributes } from "../../registry/admission-attributes.ts";
 import { onlyForm } from "../../registry/document-forms.ts";
+import type { Connector } from "../../registry/endpoint.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { connectionOptions } from "./connection-options.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";

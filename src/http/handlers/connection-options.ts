@@ -1,10 +1,10 @@
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { status } from "../../api/status.ts";
 import type { Schema } from "../../api/schema/schema.ts";
 import { structOf } from "../../api/scheme/object-form.ts";
 import type { SubresourceInfo } from "../../api/scheme/resource.ts";
+import { status } from "../../api/status.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 
 const portMax = 65_535;

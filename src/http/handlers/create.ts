@@ -2,8 +2,8 @@ import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
-import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
+import { objectReply, writeContext } from "./write-reply.ts";
 
 /** Answers POST to a collection: 201 with the stored object. */
 export const create: VerbHandler = async (call) => {

@@ -2,7 +2,7 @@ import { status } from "../../api/status.ts";
 import { noteDeprecation } from "./deprecated-version.ts";
 import type { HandlerParts } from "./endpoint.ts";
 import type { ResourceServer } from "./resources.ts";
-import { serveResource, type ServerRules } from "./serve-resource.ts";
+import { type ServerRules, serveResource } from "./serve-resource.ts";
 
 /** Serves the kinds of CustomResourceDefinitions. */
 export function customServer(parts: HandlerParts): ResourceServer {

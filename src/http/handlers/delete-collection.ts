@@ -1,10 +1,10 @@
-import { fieldError } from "../../api/field-error.ts";
-import { StatusError, status } from "../../api/status.ts";
 import { encodeList } from "../../api/codec/encode-list.ts";
 import { prepareEntries } from "../../api/codec/prepare-entries.ts";
-import { contentTypeOf } from "../negotiate.ts";
+import { fieldError } from "../../api/field-error.ts";
+import { StatusError, status } from "../../api/status.ts";
 import { ignoreReadErrorsOption } from "../../registry/delete-options.ts";
 import { selectionOf } from "../../registry/selection.ts";
+import { contentTypeOf } from "../negotiate.ts";
 import { readDeleteOptions, warnAboutDelete } from "./delete-options.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readSelected } from "./list.ts";

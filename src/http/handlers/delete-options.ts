@@ -1,15 +1,15 @@
+import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import { objectValuesMax } from "../../api/object-extent.ts";
-import { status } from "../../api/status.ts";
-import { decodeBody } from "../decode-body.ts";
-import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
-import type { StructSchema } from "../../api/schema/schema.ts";
-import { deleteOptionsOf, ignoreReadErrorsOption } from "../../registry/delete-options.ts";
-import type { DeleteOptions } from "../../registry/strategy.ts";
 import { decodeTyped } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
+import { status } from "../../api/status.ts";
+import { deleteOptionsOf, ignoreReadErrorsOption } from "../../registry/delete-options.ts";
+import type { DeleteOptions } from "../../registry/strategy.ts";
 import { header } from "../../request/exchange.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
+import { decodeBody } from "../decode-body.ts";
 import { queryInteger } from "../query-integer.ts";
 import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
 

@@ -1,10 +1,10 @@
-import { successStatus } from "../../api/status.ts";
 import { forbiddenError } from "../../access/authorization/forbidden.ts";
 import { encodeStatus } from "../../api/codec/encode-object.ts";
-import { contentTypeOf } from "../negotiate.ts";
 import type { Representation } from "../../api/codec/representation.ts";
+import { successStatus } from "../../api/status.ts";
 import { removeUnreadable } from "../../registry/unreadable.ts";
 import { annotateExchange, type HttpResponse } from "../../request/exchange.ts";
+import { contentTypeOf } from "../negotiate.ts";
 import { readDeleteOptions, warnAboutDelete } from "./delete-options.ts";
 import { bytesReply, negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { objectReply, writeContext } from "./write-reply.ts";

@@ -1,19 +1,19 @@
-import type { Admission } from "../../registry/admission.ts";
-import type { Clock } from "../../process/clock.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
-import { negotiate, type NegotiateOptions } from "../negotiate.ts";
 import type { MediaType, Representation } from "../../api/codec/representation.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
+import { goType } from "../../api/scheme/go-type.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { Admission } from "../../registry/admission.ts";
+import type { Catalog } from "../../registry/catalog.ts";
 import type { ConnectionCall, Endpoint } from "../../registry/endpoint.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { absent } from "../../registry/unreadable.ts";
-import { goType } from "../../api/scheme/go-type.ts";
-import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { StructSchema } from "../../api/schema/schema.ts";
-import type { Catalog } from "../../registry/catalog.ts";
+import { type HttpResponse, header } from "../../request/exchange.ts";
 import type { Store } from "../../storage/store.ts";
-import { header, type HttpResponse } from "../../request/exchange.ts";
+import { type NegotiateOptions, negotiate } from "../negotiate.ts";
 
 /** Measures facts about requests that only handlers know. */
 export interface HandlerMetrics {

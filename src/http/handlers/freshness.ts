@@ -1,5 +1,5 @@
-import { status } from "../../api/status.ts";
 import type { Revision } from "../../api/revision.ts";
+import { status } from "../../api/status.ts";
 import type { Store } from "../../storage/store.ts";
 
 /** Longest time that a read waits for a revision that this replica does not have yet. */

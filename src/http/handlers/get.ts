@@ -1,14 +1,14 @@
-import { status } from "../../api/status.ts";
-import { type Eventual, followedBy } from "../../api/eventual.ts";
-import type { Entry } from "../../api/entry.ts";
 import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
-import { contentTypeOf } from "../negotiate.ts";
-import type { Representation } from "../../api/codec/representation.ts";
 import { prepareEntry } from "../../api/codec/prepare-entries.ts";
+import type { Representation } from "../../api/codec/representation.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
+import type { Entry } from "../../api/entry.ts";
+import { type Eventual, followedBy } from "../../api/eventual.ts";
+import { status } from "../../api/status.ts";
 import { parseResourceVersion, resourceVersionProblem } from "../../registry/resource-version.ts";
-import { queryValue } from "../../request/request-info.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
+import { queryValue } from "../../request/request-info.ts";
+import { contentTypeOf } from "../negotiate.ts";
 import { bytesReply, negotiateFor, objectNotFound, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 

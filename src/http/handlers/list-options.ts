@@ -1,8 +1,8 @@
-import { fieldError, type FieldError } from "../../api/field-error.ts";
+import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { everyField, type FieldSelector, parseFieldSelector } from "../../api/field-selector.ts";
 import { everyLabel, type LabelSelector, parseLabelSelector } from "../../api/label-selector.ts";
-import { refuseBadToken } from "../../registry/continue-token.ts";
 import { status } from "../../api/status.ts";
+import { refuseBadToken } from "../../registry/continue-token.ts";
 import { parseResourceVersion, resourceVersionProblem } from "../../registry/resource-version.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import { queryInteger } from "../query-integer.ts";

@@ -1,14 +1,14 @@
+import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
 import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { cannotHandle, type ExpectedBody, refuseOtherCustomKind, refuseOtherType, typedDocument } from "./body-type.ts";
+import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../request/annotations.ts";
-import { decodeBody } from "../decode-body.ts";
-import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
-import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { header } from "../../request/exchange.ts";
+import { decodeBody } from "../decode-body.ts";
+import { cannotHandle, type ExpectedBody, refuseOtherCustomKind, refuseOtherType, typedDocument } from "./body-type.ts";
 import { bodyMediaTypes, type ResourceRequestCall } from "./endpoint.ts";
 import type { FieldValidation } from "./write-options.ts";
 

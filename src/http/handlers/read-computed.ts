@@ -1,17 +1,17 @@
-import { apiVersionOf } from "../../api/gvk.ts";
-import type { JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import { status } from "../../api/status.ts";
 import { encodeList } from "../../api/codec/encode-list.ts";
 import { encodeObject } from "../../api/codec/encode-object.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
-import { contentTypeOf } from "../negotiate.ts";
+import type { Entry } from "../../api/entry.ts";
+import { apiVersionOf } from "../../api/gvk.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { Revision } from "../../api/revision.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { status } from "../../api/status.ts";
 import type { ComputedObjects } from "../../registry/computed-objects.ts";
 import { selectionOf } from "../../registry/selection.ts";
-import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Revision } from "../../api/revision.ts";
-import type { Entry } from "../../api/entry.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
+import { contentTypeOf } from "../negotiate.ts";
 import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
 import { parseListOptions } from "./list-options.ts";
 

@@ -1,13 +1,13 @@
-import type { AdmissionAttributes } from "../../registry/admission.ts";
-import type { ObjectView } from "../../registry/object-view.ts";
-import { alreadyTracked, type FieldTracker, ownershipOfDocument } from "../../registry/field-ownership.ts";
 import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { inServedVersion, inStoredVersion } from "../../api/scheme/conversion/convert.ts";
+import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { onlyForm } from "../../registry/document-forms.ts";
+import { alreadyTracked, type FieldTracker, ownershipOfDocument } from "../../registry/field-ownership.ts";
+import type { ObjectView } from "../../registry/object-view.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
 import type { Transform, UpdateOptions } from "../../registry/update.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
-import { inServedVersion, inStoredVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceCall } from "./endpoint.ts";
 import { toStoredVersion } from "./stored-version.ts";
 

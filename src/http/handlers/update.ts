@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../api/json.ts";
-import { cloneDecoded } from "../../api/schema/given-empty.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { cloneDecoded } from "../../api/schema/given-empty.ts";
 import { authorizeCreate } from "./authorize-create.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
 import { throughView, viewTracker } from "./through-view.ts";
-import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
+import { objectReply, writeContext } from "./write-reply.ts";
 
 /** Answers PUT, which replaces the object, or creates a missing one if the resource allows it. */
 export const update: VerbHandler = async (call) => {

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
-import type { PatchType } from "../../apply/patch/patch-type.ts";
 import { validateFieldManager } from "../../api/validation/field-manager.ts";
+import type { PatchType } from "../../apply/patch/patch-type.ts";
 import { dryRunErrors } from "../../registry/delete-options.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 

@@ -1,17 +1,17 @@
-import type { KubeObject } from "../../api/object-meta.ts";
 import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
-import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { prepareEntry } from "../../api/codec/prepare-entries.ts";
+import type { Representation } from "../../api/codec/representation.ts";
+import type { Entry } from "../../api/entry.ts";
+import { type Eventual, followedBy } from "../../api/eventual.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
 import { inServedVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { contentTypeOf } from "../negotiate.ts";
 import { managerName } from "../../apply/manager-name.ts";
-import type { Representation } from "../../api/codec/representation.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
-import type { Entry } from "../../api/entry.ts";
-import { annotateExchange, header, type HttpResponse } from "../../request/exchange.ts";
-import type { WriteOptions } from "./write-options.ts";
+import { annotateExchange, type HttpResponse, header } from "../../request/exchange.ts";
+import { contentTypeOf } from "../negotiate.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
+import type { WriteOptions } from "./write-options.ts";
 
 /** Returns what the registry needs from the request besides the object. */
 export function writeContext(

@@ -1,5 +1,5 @@
-import { errorReply, faultError, isAnswer } from "../error-response.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
+import { errorReply, faultError, isAnswer } from "../error-response.ts";
 import { withHeaders } from "../with-headers.ts";
 import { checkHead } from "./check-head.ts";
 import type { ReceivedRequest } from "./received-request.ts";

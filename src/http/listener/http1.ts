@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { status, type StatusError, type TextError } from "../../api/status.ts";
-import { errorReply, faultError, isAnswer } from "../error-response.ts";
+import { type StatusError, status, type TextError } from "../../api/status.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply, StreamReply } from "../../request/exchange.ts";
+import { errorReply, faultError, isAnswer } from "../error-response.ts";
 import { answer } from "./answer.ts";
 import { checkHead } from "./check-head.ts";
 import type { Connection } from "./connection.ts";

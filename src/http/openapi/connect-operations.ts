@@ -1,6 +1,6 @@
+import type { Schema, StructSchema } from "../../api/schema/schema.ts";
 import { structOf } from "../../api/scheme/object-form.ts";
 import type { SubresourceInfo } from "../../api/scheme/resource.ts";
-import type { Schema, StructSchema } from "../../api/schema/schema.ts";
 import {
   capitalized,
   type HttpMethod,

@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { descriptionOf } from "./descriptions.ts";
 import type { CustomType, Dialect, DocumentType } from "./document-type.ts";
-import { openApiName } from "./schema-name.ts";
 import { publishedTopology, publishedUnion } from "./published-extensions.ts";
+import { openApiName } from "./schema-name.ts";
 
 /** Types whose kinds say so: every top-level kind, with all group versions that it is served in. */
 export type KindsByType = ReadonlyMap<string, readonly GroupVersionKind[]>;

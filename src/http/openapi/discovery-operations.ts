@@ -2,9 +2,9 @@ import type { GroupVersion } from "../../api/gvk.ts";
 import {
   groupTag,
   groupTitle,
+  type Operation,
   operationGroup,
   operationTag,
-  type Operation,
   rootPath,
   type TypeLookup,
 } from "./operation.ts";

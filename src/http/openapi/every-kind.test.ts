@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { apiVersionOf } from "../../api/gvk.ts";
-import { Scheme } from "../../kinds/scheme.ts";
-import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import { toText } from "../../api/codec/byte-text.ts";
+import { apiVersionOf } from "../../api/gvk.ts";
+import { structOf } from "../../api/scheme/object-form.ts";
+import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
+import { Scheme } from "../../kinds/scheme.ts";
 import { type DocumentParts, encodeParts } from "./document-part.ts";
 import { openApiV2Parts, openApiV3Parts } from "./documents.ts";
 import { JsonPartsWriter } from "./json-parts-writer.ts";
 import { openApiName } from "./schema-name.ts";
-import { structOf } from "../../api/scheme/object-form.ts";
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 const source = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { toText } from "../../api/codec/byte-text.ts";
-import { Scheme } from "../../kinds/scheme.ts";
 import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
+import { Scheme } from "../../kinds/scheme.ts";
 import type { Exchange, Reply } from "../../request/exchange.ts";
 import { openApiRoute } from "./openapi-route.ts";
 import { decodedDocument, sayable } from "./testing.ts";

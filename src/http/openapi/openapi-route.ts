@@ -1,9 +1,9 @@
 import type { Clock } from "../../process/clock.ts";
-import { parseAccept } from "../negotiate.ts";
-import { taggedReply } from "../document-reply.ts";
-import type { Route } from "../discovery/discovery-route.ts";
-import { type Exchange, header, type HeaderList, type HttpResponse, type Reply } from "../../request/exchange.ts";
+import { type Exchange, type HeaderList, type HttpResponse, header, type Reply } from "../../request/exchange.ts";
 import { queryValue } from "../../request/request-info.ts";
+import type { Route } from "../discovery/discovery-route.ts";
+import { taggedReply } from "../document-reply.ts";
+import { parseAccept } from "../negotiate.ts";
 import { documentKey, groupVersionsOf, v2Path, v2Protobuf, v3Protobuf, v3Root } from "./document-key.ts";
 import type { OpenApiSource } from "./documents.ts";
 import type { EncodedDocument, EncodedDocuments } from "./encoded-documents.ts";

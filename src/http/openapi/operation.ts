@@ -1,7 +1,7 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { DocumentType } from "./document-type.ts";
-import type { StructSchema } from "../../api/schema/schema.ts";
 
 export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
 type Action =

@@ -1,9 +1,9 @@
 import type { GroupVersionKind } from "../../api/gvk.ts";
-import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
+import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
+import { connectOperations } from "./connect-operations.ts";
 import { customListType, customType } from "./custom-types.ts";
 import type { DocumentType } from "./document-type.ts";
-import { packageOf } from "./schema-name.ts";
 import {
   capitalized,
   listParameters,
@@ -14,7 +14,7 @@ import {
   Scope,
   type TypeLookup,
 } from "./operation.ts";
-import { connectOperations } from "./connect-operations.ts";
+import { packageOf } from "./schema-name.ts";
 import { watchOperations } from "./watch-operations.ts";
 
 const writeParameters: readonly QueryParameter[] = [

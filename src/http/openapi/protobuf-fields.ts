@@ -1,6 +1,6 @@
 import type { Writer } from "protobufjs/minimal.js";
-import { isJsonObject, type JsonValue } from "../../api/json.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
+import { isJsonObject, type JsonValue } from "../../api/json.ts";
 
 /** Writes a value as the content of a message, or with the tag of its field before it. */
 export type Write = (writer: Writer, value: JsonValue) => void;

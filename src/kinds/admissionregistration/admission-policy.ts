@@ -1,6 +1,3 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { staticNameWarnings } from "./static-names.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type {
@@ -12,6 +9,9 @@ import type {
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicySpec,
 } from "../../api/types/admissionregistration-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { staticNameWarnings } from "./static-names.ts";
 
 /** Rules that admission policies and their bindings share. */
 export const policyStrategy: Strategy = {

@@ -1,7 +1,6 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { policyBindingCells, policyStrategy } from "./admission-policy.ts";
 import { validateMutatingBinding } from "./validation/admission-policy-binding.ts";
-import { policyStrategy } from "./admission-policy.ts";
-import { policyBindingCells } from "./admission-policy.ts";
 
 export const mutatingAdmissionPolicyBinding = builtInKind(
   "mutatingadmissionpolicybindings.admissionregistration.k8s.io",

@@ -1,8 +1,7 @@
 import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { defaultPolicyRule, mutatingPolicyCells, policyStrategy } from "./admission-policy.ts";
 import { validateMutatingPolicy } from "./validation/admission-policy.ts";
-import { policyStrategy } from "./admission-policy.ts";
-import { defaultPolicyRule, mutatingPolicyCells } from "./admission-policy.ts";
 
 export const mutatingAdmissionPolicy = builtInKind("mutatingadmissionpolicies.admissionregistration.k8s.io", {
   endpoint: stored({ ...policyStrategy, examine: examineInTurns(validateMutatingPolicy) }),

@@ -1,8 +1,8 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
 import {
   defaultWebhookRule,
-  webhookConfigurationStrategy,
   webhookConfigurationCells,
+  webhookConfigurationStrategy,
   webhookDescriptions,
 } from "./webhook-configuration.ts";
 

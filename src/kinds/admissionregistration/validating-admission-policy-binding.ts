@@ -1,7 +1,6 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { policyBindingCells, policyStrategy } from "./admission-policy.ts";
 import { validateValidatingBinding } from "./validation/admission-policy-binding.ts";
-import { policyStrategy } from "./admission-policy.ts";
-import { policyBindingCells } from "./admission-policy.ts";
 
 export const validatingAdmissionPolicyBinding = builtInKind(
   "validatingadmissionpolicybindings.admissionregistration.k8s.io",

@@ -3,9 +3,8 @@ import { statusStrategy } from "../../registry/default-strategy.ts";
 import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import { defaultPolicyRule, policyStrategy, validatingPolicyCells } from "./admission-policy.ts";
 import { validateValidatingPolicy, validateValidatingPolicyStatus } from "./validation/admission-policy.ts";
-import { policyStrategy } from "./admission-policy.ts";
-import { defaultPolicyRule, validatingPolicyCells } from "./admission-policy.ts";
 
 const rules: Strategy<ValidatingAdmissionPolicy> = { ...policyStrategy, resetFields: ["status"] };
 

@@ -1,18 +1,18 @@
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionStatus,
+} from "../../api/types/apiextensions-v1.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
 import { examineInTurns } from "../../registry/examine-in-turns.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import {
   definitionNameProblems,
   validateDefinition,
   validateDefinitionStatus,
 } from "./validation/custom-resource-definition.ts";
 import { formatWarnings } from "./validation/format-warnings.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type {
-  CustomResourceDefinition,
-  CustomResourceDefinitionCondition,
-  CustomResourceDefinitionStatus,
-} from "../../api/types/apiextensions-v1.ts";
 
 const definitionRules = {
   metaRules: "update",

@@ -1,9 +1,9 @@
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { apiServiceNameProblems, validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { APIService, APIServiceStatus } from "../../api/types/apiregistration-v1.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { apiServiceNameProblems, validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
 
 const apiServiceStrategy: Strategy<APIService> = {
   ...defaultStrategy,

@@ -1,10 +1,10 @@
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { storageVersionNameProblems, validateStorageVersionStatus } from "./validation/storage-version.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { firstFew } from "../../api/codec/table/cell-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { StorageVersion } from "../../api/types/apiserverinternal-v1alpha1.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { storageVersionNameProblems, validateStorageVersionStatus } from "./validation/storage-version.ts";
 
 const versionsShownMax = 3;
 

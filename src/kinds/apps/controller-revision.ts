@@ -1,10 +1,10 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { ControllerRevision } from "../../api/types/apps-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateControllerRevision, validateControllerRevisionUpdate } from "./validation/controller-revision.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { OwnerReference } from "../../api/object-meta.ts";
+import type { ControllerRevision } from "../../api/types/apps-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateControllerRevision, validateControllerRevisionUpdate } from "./validation/controller-revision.ts";
 
 const controllerRevisionStrategy: Strategy<ControllerRevision> = {
   ...defaultStrategy,

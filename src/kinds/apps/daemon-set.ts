@@ -1,16 +1,16 @@
-import type { DaemonSet } from "../../api/types/apps-v1.ts";
-import type { PodTemplateSpec } from "../../api/types/core-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateDaemonSet, validateDaemonSetStatusUpdate } from "./validation/daemon-set.ts";
-import { validateSelectorUpdate } from "./validation/replica-set.ts";
-import { podWarnings } from "../core/pod-warnings.ts";
-import { specStrategy, statusRules } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { pairsText } from "../../api/codec/table/cell-text.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { templateCells } from "./workload-cells.ts";
 import { emptyMap, equalJson } from "../../api/json.ts";
+import type { DaemonSet } from "../../api/types/apps-v1.ts";
+import type { PodTemplateSpec } from "../../api/types/core-v1.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { podWarnings } from "../core/pod-warnings.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { validateDaemonSet, validateDaemonSetStatusUpdate } from "./validation/daemon-set.ts";
+import { validateSelectorUpdate } from "./validation/replica-set.ts";
+import { templateCells } from "./workload-cells.ts";
 
 /** Counts the templates so far. It stands for a field of the first versions, for their clients. */
 const templateGenerationAnnotation = "deprecated.daemonset.template.generation";

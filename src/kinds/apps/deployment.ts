@@ -1,13 +1,13 @@
-import type { Deployment } from "../../api/types/apps-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateDeployment, validateDeploymentStatusUpdate } from "./validation/deployment.ts";
-import { validateSelectorUpdate } from "./validation/replica-set.ts";
-import { workloadWarnings } from "../core/workload-warnings.ts";
-import { specStrategy, statusRules } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
-import { scaleViewOf } from "../autoscaling/scale.ts";
 import { selectorOf } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { Deployment } from "../../api/types/apps-v1.ts";
+import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { scaleViewOf } from "../autoscaling/scale.ts";
+import { workloadWarnings } from "../core/workload-warnings.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { validateDeployment, validateDeploymentStatusUpdate } from "./validation/deployment.ts";
+import { validateSelectorUpdate } from "./validation/replica-set.ts";
 import { templateCells } from "./workload-cells.ts";
 
 const deploymentStrategy: Strategy<Deployment> = {

@@ -1,12 +1,12 @@
-import type { ReplicaSet } from "../../api/types/apps-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateReplicaSet, validateReplicaSetStatus, validateSelectorUpdate } from "./validation/replica-set.ts";
-import { workloadWarnings } from "../core/workload-warnings.ts";
-import { specStrategy, statusRules } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
-import { scaleViewOf } from "../autoscaling/scale.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { ReplicaSet } from "../../api/types/apps-v1.ts";
+import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { scaleViewOf } from "../autoscaling/scale.ts";
+import { workloadWarnings } from "../core/workload-warnings.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { validateReplicaSet, validateReplicaSetStatus, validateSelectorUpdate } from "./validation/replica-set.ts";
 import { replicaCells } from "./workload-cells.ts";
 
 const replicaSetStrategy: Strategy<ReplicaSet> = {

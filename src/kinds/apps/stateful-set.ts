@@ -1,18 +1,18 @@
-import { statefulSetDescriptions } from "./stateful-set-descriptions.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { StatefulSet, StatefulSetUpdateStrategy } from "../../api/types/apps-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
+import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { scaleViewOf } from "../autoscaling/scale.ts";
+import { claimSpecWarnings } from "../core/claim-warnings.ts";
+import { templateWarnings } from "../core/workload-warnings.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { statefulSetDescriptions } from "./stateful-set-descriptions.ts";
 import {
   validateStatefulSet,
   validateStatefulSetStatusUpdate,
   validateStatefulSetUpdate,
 } from "./validation/stateful-set.ts";
-import { claimSpecWarnings } from "../core/claim-warnings.ts";
-import { templateWarnings } from "../core/workload-warnings.ts";
-import { specStrategy, statusRules } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
-import { scaleViewOf } from "../autoscaling/scale.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { templateCells } from "./workload-cells.ts";
 
 const statefulSetStrategy: Strategy<StatefulSet> = {

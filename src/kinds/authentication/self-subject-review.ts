@@ -1,5 +1,5 @@
-import type { UserInfo as ReviewedUser } from "../../api/types/authentication-v1.ts";
 import { formatTime } from "../../api/time.ts";
+import type { UserInfo as ReviewedUser } from "../../api/types/authentication-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Action } from "../../registry/action.ts";
 import { action, builtInKind } from "../../registry/kind.ts";

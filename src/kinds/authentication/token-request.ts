@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../process/clock.ts";
-import { formatTime } from "../../api/time.ts";
-import { fieldError } from "../../api/field-error.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import type { BoundObjectReference, TokenRequest, TokenRequestSpec } from "../../api/types/authentication-v1.ts";
-import type { Pod } from "../../api/types/core-v1.ts";
-import { status } from "../../api/status.ts";
-import { pathSegmentProblems } from "../../api/validation/names.ts";
 import type { BoundObject } from "../../access/authentication/service-account/claims.ts";
 import type { TokenIssuer } from "../../access/authentication/service-account/token-issuer.ts";
+import { fieldError } from "../../api/field-error.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import { formatTime } from "../../api/time.ts";
+import type { BoundObjectReference, TokenRequest, TokenRequestSpec } from "../../api/types/authentication-v1.ts";
+import type { Pod } from "../../api/types/core-v1.ts";
+import { pathSegmentProblems } from "../../api/validation/names.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Action } from "../../registry/action.ts";
 import type { Registry } from "../../registry/registry.ts";
 

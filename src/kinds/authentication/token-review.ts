@@ -1,7 +1,7 @@
-import type { TokenReview, TokenReviewStatus } from "../../api/types/authentication-v1.ts";
-import { status } from "../../api/status.ts";
 import { AuthenticationFailure, withAuthenticatedGroup } from "../../access/authentication/authenticator.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../../access/authentication/token-authenticator.ts";
+import { status } from "../../api/status.ts";
+import type { TokenReview, TokenReviewStatus } from "../../api/types/authentication-v1.ts";
 import type { Action } from "../../registry/action.ts";
 import { action, builtInKind } from "../../registry/kind.ts";
 import { userInfoOf } from "./self-subject-review.ts";

@@ -1,10 +1,10 @@
+import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
+import { reviewQuestion } from "../../access/authorization/review-attributes.ts";
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import type * as authorizationV1 from "../../api/types/authorization-v1.ts";
-import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
-import { reviewQuestion } from "../../access/authorization/review-attributes.ts";
 import type { Action } from "../../registry/action.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { validateSelectors } from "./review-selectors.ts";

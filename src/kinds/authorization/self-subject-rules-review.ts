@@ -1,8 +1,8 @@
+import type { Authorizer } from "../../access/authorization/authorizer.ts";
+import type { PolicyRule } from "../../access/authorization/rbac/policy-rule.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
 import type * as authorizationV1 from "../../api/types/authorization-v1.ts";
-import type { Authorizer } from "../../access/authorization/authorizer.ts";
-import type { PolicyRule } from "../../access/authorization/rbac/policy-rule.ts";
 import type { Action } from "../../registry/action.ts";
 import { action, builtInKind } from "../../registry/kind.ts";
 

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { isDeeperThan, stringifyJson } from "../../api/codec/json.ts";
-import { parseJsonText } from "./json-text.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectOf } from "../../api/json-reading.ts";
+import { parseJsonText } from "./json-text.ts";
 
 /**
  * The behaviour of an autoscaler as text. Its keys begin with capitals and absent values are null: so it has always been

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { fromStorage, toStorage } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { Scheme } from "../scheme.ts";
-import { fromStorage, toStorage } from "../../api/scheme/conversion/convert.ts";
 
 const v1 = Scheme.builtIn().find("autoscaling", "v1", "horizontalpodautoscalers") as ResourceInfo;
 const prefix = "autoscaling.alpha.kubernetes.io";

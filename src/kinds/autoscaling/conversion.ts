@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { objectOf, objectsOf } from "../../api/json-reading.ts";
 import type { Conversion, FitsType } from "../../api/scheme/resource.ts";
 import { behaviorFromText, behaviorText } from "./behavior-text.ts";
 import { parseJsonText } from "./json-text.ts";
-import { storedMetric, storedMetricStatus, servedMetric, servedMetricStatus } from "./metric-conversion.ts";
-import { objectOf, objectsOf } from "../../api/json-reading.ts";
+import { servedMetric, servedMetricStatus, storedMetric, storedMetricStatus } from "./metric-conversion.ts";
 
 /** Where autoscaling/v1 keeps what it has no fields for. They exist on the wire of that version alone. */
 const annotations = {

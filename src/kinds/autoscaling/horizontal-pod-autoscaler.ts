@@ -1,17 +1,17 @@
+import { cloneJson } from "../../api/json.ts";
 import { isGivenEmpty } from "../../api/schema/given-empty.ts";
-import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type * as autoscalingV1 from "../../api/types/autoscaling-v1.ts";
 import type { HorizontalPodAutoscaler, HPAScalingRules, MetricSpec } from "../../api/types/autoscaling-v2.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import { statusRules } from "../spec-strategy.ts";
+import { autoscalerConversion } from "./conversion.ts";
+import { horizontalPodAutoscalerCells } from "./horizontal-pod-autoscaler-cells.ts";
 import {
   validateHorizontalPodAutoscaler,
   validateHorizontalPodAutoscalerStatus,
 } from "./validation/horizontal-pod-autoscaler.ts";
-import { statusRules } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { horizontalPodAutoscalerCells } from "./horizontal-pod-autoscaler-cells.ts";
-import { autoscalerConversion } from "./conversion.ts";
-import { cloneJson } from "../../api/json.ts";
-import type * as autoscalingV1 from "../../api/types/autoscaling-v1.ts";
 
 const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = {
   ...defaultStrategy,

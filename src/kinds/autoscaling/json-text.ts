@@ -1,5 +1,5 @@
-import type { JsonValue } from "../../api/json.ts";
 import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
+import type { JsonValue } from "../../api/json.ts";
 
 /** A document inside an annotation; undefined for anything else, as annotations are the clients' to write. */
 export function parseJsonText(text: JsonValue | undefined): JsonValue | undefined {

@@ -1,17 +1,17 @@
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import { labelSelectorText } from "../../api/label-selector.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
-import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
-import type { ObjectView } from "../../registry/object-view.ts";
-import { objectOf } from "../../api/json-reading.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
+import { status } from "../../api/status.ts";
 import type { Scale } from "../../api/types/autoscaling-v1.ts";
+import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
+import type { ObjectView } from "../../registry/object-view.ts";
 
 /** The `scale` subresource of a workload: its number of replicas, whatever its kind. */
 export function scaleViewOf(info: ResourceInfo): ObjectView {

@@ -1,15 +1,15 @@
-import type { CronJob } from "../../api/types/batch-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateCronJob } from "./validation/cron-job.ts";
-import { cronJobWarnings } from "../core/workload-warnings.ts";
-import { specStrategy } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { statusStrategy } from "../../registry/default-strategy.ts";
-import { ageOf } from "../../api/codec/table/human-duration.ts";
 import { flagText } from "../../api/codec/table/cell-text.ts";
+import { ageOf } from "../../api/codec/table/human-duration.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { CronJob } from "../../api/types/batch-v1.ts";
+import { statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { templateCells } from "../apps/workload-cells.ts";
+import { cronJobWarnings } from "../core/workload-warnings.ts";
+import { specStrategy } from "../spec-strategy.ts";
+import { validateCronJob } from "./validation/cron-job.ts";
 
 const cronJobStrategy: Strategy<CronJob> = {
   ...specStrategy,

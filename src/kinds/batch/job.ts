@@ -1,20 +1,20 @@
-import { jobDescriptions } from "./job-descriptions.ts";
-import { emptyMap, equalJson } from "../../api/json.ts";
-import type { Job, JobSpec, JobStatus } from "../../api/types/batch-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
-import { validateJobStatusUpdate } from "./validation/job-status.ts";
-import { validateMetaChange } from "../../api/validation/object-meta.ts";
-import { jobWarnings } from "../core/workload-warnings.ts";
-import { specStrategy, statusRules } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
 import { hasCondition } from "../../api/codec/table/cell-text.ts";
 import { humanDuration } from "../../api/codec/table/human-duration.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { emptyMap, equalJson } from "../../api/json.ts";
+import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
+import type { Job, JobSpec, JobStatus } from "../../api/types/batch-v1.ts";
+import { validateMetaChange } from "../../api/validation/object-meta.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { templateCells } from "../apps/workload-cells.ts";
 import { labelAsTemplate } from "../core/template-labels.ts";
+import { jobWarnings } from "../core/workload-warnings.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { jobDescriptions } from "./job-descriptions.ts";
+import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
+import { validateJobStatusUpdate } from "./validation/job-status.ts";
 
 const orphanWarning =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";

@@ -1,5 +1,5 @@
-import type * as certificatesV1 from "../../api/types/certificates-v1.ts";
 import { formatTime } from "../../api/time.ts";
+import type * as certificatesV1 from "../../api/types/certificates-v1.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateCertificateRequestStatus } from "./validation/certificate-signing-request-status.ts";

@@ -1,13 +1,13 @@
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { ClusterTrustBundle } from "../../api/types/certificates-v1beta1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   trustBundleNameProblems,
   validateTrustBundle,
   validateTrustBundleUpdate,
 } from "./validation/cluster-trust-bundle.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { ClusterTrustBundle } from "../../api/types/certificates-v1beta1.ts";
 
 const clusterTrustBundleStrategy: Strategy<ClusterTrustBundle> = {
   ...defaultStrategy,

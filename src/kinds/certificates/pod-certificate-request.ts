@@ -1,14 +1,14 @@
+import { pairsText } from "../../api/codec/table/cell-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { PodCertificateRequest } from "../../api/types/certificates-v1beta1.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validatePodCertificateRequest,
   validatePodCertificateRequestStatus,
   validatePodCertificateRequestUpdate,
 } from "./validation/pod-certificate-request.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { pairsText } from "../../api/codec/table/cell-text.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { PodCertificateRequest } from "../../api/types/certificates-v1beta1.ts";
 
 const podCertificateRequestStrategy: Strategy<PodCertificateRequest> = {
   ...defaultStrategy,

@@ -1,10 +1,10 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "./validation/lease-candidate.ts";
-import { configKeyProblems } from "../../api/validation/names.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { LeaseCandidate } from "../../api/types/coordination-v1alpha2.ts";
+import { configKeyProblems } from "../../api/validation/names.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "./validation/lease-candidate.ts";
 
 const leaseCandidateStrategy: Strategy<LeaseCandidate> = {
   ...defaultStrategy,

@@ -1,9 +1,9 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateLease } from "./validation/lease.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { Lease } from "../../api/types/coordination-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateLease } from "./validation/lease.ts";
 
 const leaseStrategy: Strategy = {
   ...defaultStrategy,

@@ -1,13 +1,13 @@
-import type { Clock } from "../../process/clock.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { Store } from "../../storage/store.ts";
+import type { Lease } from "../../api/types/coordination-v1.ts";
+import type { ComponentStatus } from "../../api/types/core-v1.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { ComputedObjects } from "../../registry/computed-objects.ts";
 import { builtInKind, computed } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
+import type { Store } from "../../storage/store.ts";
 import { lease } from "../coordination/lease.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { Lease } from "../../api/types/coordination-v1.ts";
-import type { ComponentStatus } from "../../api/types/core-v1.ts";
 
 const leaseNamespace = "kube-system";
 

@@ -1,9 +1,9 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { ConfigMap } from "../../api/types/core-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateConfigMap, validateConfigMapUpdate } from "./validation/config-map.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
 
 const configMapStrategy: Strategy<ConfigMap> = {
   ...defaultStrategy,

@@ -1,10 +1,10 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { EndpointPort, Endpoints, EndpointSubset } from "../../api/types/core-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateEndpoints } from "./validation/endpoints.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { firstFew } from "../../api/codec/table/cell-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { EndpointPort, EndpointSubset, Endpoints } from "../../api/types/core-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateEndpoints } from "./validation/endpoints.ts";
 
 /** Number of endpoints that are shown; the rest is counted. */
 export const shownMax = 3;

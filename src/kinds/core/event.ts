@@ -1,13 +1,13 @@
-import { eventDescriptions } from "./event-descriptions.ts";
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Event, ObjectReference } from "../../api/types/core-v1.ts";
-import { pathSegmentProblems } from "../../api/validation/names.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateEvent, validateEventUpdate } from "./validation/event.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
-import { textAt } from "../../api/scheme/selectable-fields.ts";
 import { ageOf } from "../../api/codec/table/human-duration.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { textAt } from "../../api/scheme/selectable-fields.ts";
+import type { Event, ObjectReference } from "../../api/types/core-v1.ts";
+import { pathSegmentProblems } from "../../api/validation/names.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { eventDescriptions } from "./event-descriptions.ts";
+import { validateEvent, validateEventUpdate } from "./validation/event.ts";
 
 const eventStrategy: Strategy<Event> = {
   ...defaultStrategy,

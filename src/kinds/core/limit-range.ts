@@ -1,10 +1,10 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { LimitRange, LimitRangeItem, ResourceList } from "../../api/types/core-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateLimitRange } from "./validation/limit-range.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { emptyMap } from "../../api/json.ts";
+import type { LimitRange, LimitRangeItem, ResourceList } from "../../api/types/core-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { roundResourceList } from "./resource-list.ts";
+import { validateLimitRange } from "./validation/limit-range.ts";
 
 const limitRangeStrategy: Strategy<LimitRange> = {
   ...defaultStrategy,

@@ -1,16 +1,16 @@
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { emptyMap } from "../../api/json.ts";
 import type { Namespace } from "../../api/types/core-v1.ts";
+import { dnsLabelProblems } from "../../api/validation/names.ts";
 import { namespaceFinalizer, namespaceNameLabel } from "../../api/vendor.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { dnsLabelProblems } from "../../api/validation/names.ts";
 import {
   validateNamespace,
   validateNamespaceFinalizers,
   validateNamespaceStatusUpdate,
 } from "./validation/namespace.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { emptyMap } from "../../api/json.ts";
 
 /** A namespace goes when its content is gone: the controller that removes it empties `spec.finalizers`. */
 const namespaceStrategy: Strategy<Namespace> = {

@@ -1,14 +1,14 @@
-import { nodeDescriptions } from "./node-descriptions.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { cloneJson } from "../../api/json.ts";
+import { flagReaderOf } from "../../api/scheme/selectable-fields.ts";
 import type { Node, NodeSpec, NodeStatus } from "../../api/types/core-v1.ts";
 import { warnAboutCidr } from "../../api/validation/strict-ip.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateNode, validateNodeUpdate } from "./validation/node.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
-import { flagReaderOf } from "../../api/scheme/selectable-fields.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { cloneJson } from "../../api/json.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { nodeDescriptions } from "./node-descriptions.ts";
 import { roundResourceList } from "./resource-list.ts";
+import { validateNode, validateNodeUpdate } from "./validation/node.ts";
 
 const nodeStrategy: Strategy<Node> = {
   ...defaultStrategy,

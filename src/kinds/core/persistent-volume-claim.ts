@@ -1,13 +1,13 @@
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { PersistentVolumeClaim } from "../../api/types/core-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { claimWarnings } from "./claim-warnings.ts";
-import { settleDataSource } from "./claim-data-source.ts";
-import { validateClaim, validateClaimStatus, validateClaimUpdate } from "./validation/persistent-volume-claim.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { accessModesText, claimedCells } from "./volume-cells.ts";
+import type { PersistentVolumeClaim } from "../../api/types/core-v1.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { settleDataSource } from "./claim-data-source.ts";
+import { claimWarnings } from "./claim-warnings.ts";
 import { roundRequirements } from "./resource-list.ts";
+import { validateClaim, validateClaimStatus, validateClaimUpdate } from "./validation/persistent-volume-claim.ts";
+import { accessModesText, claimedCells } from "./volume-cells.ts";
 
 const persistentVolumeClaimStrategy: Strategy<PersistentVolumeClaim> = {
   ...defaultStrategy,

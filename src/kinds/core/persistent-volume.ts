@@ -1,5 +1,4 @@
-import { persistentVolumeDescriptions } from "./persistent-volume-descriptions.ts";
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { formatTime } from "../../api/time.ts";
 import type {
   ISCSIPersistentVolumeSource,
@@ -7,13 +6,14 @@ import type {
   RBDPersistentVolumeSource,
   ScaleIOPersistentVolumeSource,
 } from "../../api/types/core-v1.ts";
-import { persistentVolumeWarnings } from "./persistent-volume-warnings.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validatePersistentVolume, validatePersistentVolumeUpdate } from "./validation/persistent-volume.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { accessModesText, claimedCells } from "./volume-cells.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { persistentVolumeDescriptions } from "./persistent-volume-descriptions.ts";
+import { persistentVolumeWarnings } from "./persistent-volume-warnings.ts";
 import { roundResourceList } from "./resource-list.ts";
+import { validatePersistentVolume, validatePersistentVolumeUpdate } from "./validation/persistent-volume.ts";
+import { accessModesText, claimedCells } from "./volume-cells.ts";
 
 const persistentVolumeStrategy: Strategy<PersistentVolume> = {
   ...defaultStrategy,

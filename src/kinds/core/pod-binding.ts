@@ -1,9 +1,9 @@
-import type { Clock } from "../../process/clock.ts";
-import { formatTime } from "../../api/time.ts";
 import { type FieldError, fieldError, fieldErrorText } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { Binding, Pod, PodSpec } from "../../api/types/core-v1.ts";
 import { type Status, status, successStatus } from "../../api/status.ts";
+import { formatTime } from "../../api/time.ts";
+import type { Binding, Pod, PodSpec } from "../../api/types/core-v1.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type Action, alreadyAdmitted } from "../../registry/action.ts";
 import { alreadyTracked } from "../../registry/field-ownership.ts";
 import type { Registry } from "../../registry/registry.ts";

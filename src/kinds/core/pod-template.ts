@@ -1,12 +1,12 @@
-import type { PodTemplate } from "../../api/types/core-v1.ts";
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validatePodTemplate } from "./validation/pod-template.ts";
-import { podWarnings } from "./pod-warnings.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { pairsText } from "../../api/codec/table/cell-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { PodTemplate } from "../../api/types/core-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { templateCells } from "../apps/workload-cells.ts";
+import { podWarnings } from "./pod-warnings.ts";
+import { validatePodTemplate } from "./validation/pod-template.ts";
 
 const podTemplateStrategy: Strategy<PodTemplate> = {
   ...defaultStrategy,

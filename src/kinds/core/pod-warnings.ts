@@ -12,8 +12,8 @@ import { warnAboutIp } from "../../api/validation/strict-ip.ts";
 import { containerWarnings } from "./container-warnings.ts";
 import { fractionWarnings } from "./fraction-warnings.ts";
 import { portWarnings } from "./port-warnings.ts";
-import { podSeccompAnnotation } from "./validation/pod-annotations.ts";
 import { containersOf } from "./validation/container.ts";
+import { podSeccompAnnotation } from "./validation/pod-annotations.ts";
 import { volumeWarnings } from "./volume-warnings.ts";
 
 /** Number of warnings; more do not fit into the headers of an answer. */

@@ -1,26 +1,26 @@
-import { podDescriptions } from "./pod-descriptions.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { flagReaderOf, readerOf, textAt, valueAt } from "../../api/scheme/selectable-fields.ts";
 import type { Container, Pod, PodCondition, PodSpec, PodStatus } from "../../api/types/core-v1.ts";
 import { warnAboutIp } from "../../api/validation/strict-ip.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { action, builtInKind, connection, stored, strategyOf, subresource } from "../../registry/kind.ts";
 import type { DeleteOptions, Strategy } from "../../registry/strategy.ts";
+import { podEviction } from "../policy/eviction.ts";
+import { podDisruptionBudget } from "../policy/pod-disruption-budget.ts";
+import { alignAddresses } from "./pod-addresses.ts";
+import { podBinding } from "./pod-binding.ts";
+import { podCells, podRowConditions } from "./pod-cells.ts";
+import { defaultClaimTemplate, defaultContainer, defaultPod, defaultPodSpec, defaultVolume } from "./pod-defaults.ts";
+import { podDescriptions } from "./pod-descriptions.ts";
+import { qosClassOf } from "./pod-qos.ts";
+import { podWarnings } from "./pod-warnings.ts";
+import { roundRequirements } from "./resource-list.ts";
 import { validatePod } from "./validation/pod.ts";
 import { validateEphemeralContainersUpdate } from "./validation/pod-ephemeral-update.ts";
 import { validatePodResize } from "./validation/pod-resize.ts";
 import { validatePodStatusUpdate } from "./validation/pod-status.ts";
 import { validatePodUpdate } from "./validation/pod-update.ts";
-import { podWarnings } from "./pod-warnings.ts";
 import { hostnameWarnings } from "./workload-warnings.ts";
-import { podEviction } from "../policy/eviction.ts";
-import { podDisruptionBudget } from "../policy/pod-disruption-budget.ts";
-import { alignAddresses } from "./pod-addresses.ts";
-import { podBinding } from "./pod-binding.ts";
-import { qosClassOf } from "./pod-qos.ts";
-import { action, builtInKind, connection, stored, strategyOf, subresource } from "../../registry/kind.ts";
-import { podCells, podRowConditions } from "./pod-cells.ts";
-import { flagReaderOf, readerOf, textAt, valueAt } from "../../api/scheme/selectable-fields.ts";
-import { roundRequirements } from "./resource-list.ts";
-import { defaultClaimTemplate, defaultContainer, defaultPod, defaultPodSpec, defaultVolume } from "./pod-defaults.ts";
 
 export const podStrategy: Strategy<Pod> = {
   ...defaultStrategy,

@@ -1,19 +1,19 @@
+import { pairsText } from "../../api/codec/table/cell-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { cloneJson } from "../../api/json.ts";
+import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
 import type { ReplicationController } from "../../api/types/core-v1.ts";
+import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import { replicaCells } from "../apps/workload-cells.ts";
+import { scaleViewOf } from "../autoscaling/scale.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { labelAsTemplate, templateLabels } from "./template-labels.ts";
 import {
   validateReplicationController,
   validateReplicationControllerStatus,
 } from "./validation/replication-controller.ts";
 import { templateWarnings, workloadWarnings } from "./workload-warnings.ts";
-import { specStrategy, statusRules } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
-import { scaleViewOf } from "../autoscaling/scale.ts";
-import { pairsText } from "../../api/codec/table/cell-text.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
-import { replicaCells } from "../apps/workload-cells.ts";
-import { cloneJson } from "../../api/json.ts";
-import { labelAsTemplate, templateLabels } from "./template-labels.ts";
 
 const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...specStrategy,

@@ -1,15 +1,15 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus } from "../../api/types/core-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import { statusRules } from "../spec-strategy.ts";
+import { roundResourceList } from "./resource-list.ts";
 import {
   validateResourceQuota,
   validateResourceQuotaStatus,
   validateResourceQuotaUpdate,
 } from "./validation/resource-quota.ts";
-import { statusRules } from "../spec-strategy.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import { roundResourceList } from "./resource-list.ts";
 
 const resourceQuotaStrategy: Strategy<ResourceQuota> = {
   ...defaultStrategy,

@@ -1,10 +1,10 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Secret } from "../../api/types/core-v1.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { emptyMap } from "../../api/json.ts";
+import type { Secret } from "../../api/types/core-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
 
 const secretStrategy: Strategy<Secret> = {
   ...defaultStrategy,

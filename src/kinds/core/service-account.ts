@@ -1,8 +1,8 @@
+import type { ServiceAccount } from "../../api/types/core-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { action, builtInKind, stored } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { tokenRequest } from "../authentication/token-request.ts";
-import { action, builtInKind, stored } from "../../registry/kind.ts";
-import type { ServiceAccount } from "../../api/types/core-v1.ts";
 
 const serviceAccountStrategy: Strategy<ServiceAccount> = {
   ...defaultStrategy,

@@ -1,16 +1,16 @@
-import { serviceDescriptions } from "./service-descriptions.ts";
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Service, ServicePort, ServiceSpec, ServiceStatus } from "../../api/types/core-v1.ts";
-import { warnAboutIp } from "../../api/validation/strict-ip.ts";
-import { serviceWarnings } from "./service-warnings.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { dnsLabelProblems } from "../../api/validation/names.ts";
-import { trafficPolicies, validateService, validateServiceStatus } from "./validation/service.ts";
-import { validateServiceUpdate } from "./validation/service-update.ts";
-import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
 import { pairsText } from "../../api/codec/table/cell-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { Service, ServicePort, ServiceSpec, ServiceStatus } from "../../api/types/core-v1.ts";
+import { dnsLabelProblems } from "../../api/validation/names.ts";
+import { warnAboutIp } from "../../api/validation/strict-ip.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { loadBalancerTexts } from "./load-balancer-texts.ts";
+import { serviceDescriptions } from "./service-descriptions.ts";
+import { serviceWarnings } from "./service-warnings.ts";
+import { trafficPolicies, validateService, validateServiceStatus } from "./validation/service.ts";
+import { validateServiceUpdate } from "./validation/service-update.ts";
 
 const serviceStrategy: Strategy<Service> = {
   ...defaultStrategy,

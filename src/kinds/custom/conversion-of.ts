@@ -1,6 +1,6 @@
-import type { CustomDefinition } from "./definition.ts";
 import { type ConvertVersions, convertNothing } from "./custom-converter.ts";
-import { webhookConversion, type WebhookConversionParts } from "./webhook-conversion.ts";
+import type { CustomDefinition } from "./definition.ts";
+import { type WebhookConversionParts, webhookConversion } from "./webhook-conversion.ts";
 
 /** Returns the conversion that the `spec.conversion` of a definition asks for. */
 export function conversionOf(

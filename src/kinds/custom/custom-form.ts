@@ -1,6 +1,6 @@
-import { fieldErrorText } from "../../api/field-error.ts";
-import { metaSchema } from "../../api/codec/meta-schema.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
+import { metaSchema } from "../../api/codec/meta-schema.ts";
+import { fieldErrorText } from "../../api/field-error.ts";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { type Decoded, decodeTyped, maxUnknownFields } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { toRevision } from "../../api/revision.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { toRevision } from "../../api/revision.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { convertNothing, CustomConverter } from "./custom-converter.ts";
+import { CustomConverter, convertNothing } from "./custom-converter.ts";
 import { customEntry } from "./custom-kind.ts";
 import { readDefinition } from "./definition.ts";
 

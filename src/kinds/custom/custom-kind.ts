@@ -7,14 +7,14 @@ import { compareVersions } from "../../api/version-order.ts";
 import type { ReplicasPaths } from "../../apply/scale-entries.ts";
 import type { CatalogEntry } from "../../registry/catalog.ts";
 import { type DeclaredEndpoint, type Kind, stored, subresource, view } from "../../registry/kind.ts";
-import { CustomConverter, type ConvertVersions } from "./custom-converter.ts";
+import { type ConvertVersions, CustomConverter } from "./custom-converter.ts";
 import { CustomForm } from "./custom-form.ts";
 import { customScaleView } from "./custom-scale.ts";
 import { customStatusStrategy, customStrategy } from "./custom-strategy.ts";
+import { customColumns, customTable } from "./custom-table.ts";
 import type { CustomDefinition, DefinedVersion } from "./definition.ts";
 import { InstanceValidator } from "./instance-validation.ts";
 import type { RuleObserver } from "./rule-observer.ts";
-import { customColumns, customTable } from "./custom-table.ts";
 import { namesOf } from "./scale-values.ts";
 
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];

@@ -3,8 +3,8 @@ import type { Catalog, CatalogEntry } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
 import type { ConvertVersions } from "./custom-converter.ts";
 import { customEntry } from "./custom-kind.ts";
-import type { RuleObserver } from "./rule-observer.ts";
 import { type CustomDefinition, readDefinition } from "./definition.ts";
+import type { RuleObserver } from "./rule-observer.ts";
 
 export interface CustomKindsParts {
   readonly catalog: Catalog;

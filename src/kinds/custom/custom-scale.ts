@@ -1,11 +1,11 @@
-import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject } from "../../api/json.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { status } from "../../api/status.ts";
-import { objectOf } from "../../api/json-reading.ts";
+import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import { scaleCells, scaleColumns } from "../autoscaling/scale.ts";
 import type { ScalePaths } from "./definition.ts";

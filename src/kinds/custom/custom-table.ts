@@ -1,7 +1,7 @@
 import type { TableRules } from "../../api/codec/table/table-rules.ts";
-import type { CustomResourceColumnDefinition } from "../../api/types/apiextensions-v1.ts";
-import type { TableColumn } from "../../api/scheme/resource.ts";
 import { objectOf, textOf } from "../../api/json-reading.ts";
+import type { TableColumn } from "../../api/scheme/resource.ts";
+import type { CustomResourceColumnDefinition } from "../../api/types/apiextensions-v1.ts";
 import { type CellReader, cellReaders } from "./printer-columns.ts";
 
 const nameColumn: TableColumn = {

@@ -1,5 +1,5 @@
-import { decodeBody } from "../../api/codec/stored-object.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
+import { decodeBody } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type {

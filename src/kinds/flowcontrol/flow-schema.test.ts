@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { flowSchemas } from "./flow-control-objects.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { changed, refusal, updateRefusal } from "../testing.ts";
+import { flowSchemas } from "./flow-control-objects.ts";
 
 const path = "flowcontrol.apiserver.k8s.io/v1/flowschemas";
 const minimal: JsonObject = { spec: { priorityLevelConfiguration: { name: "p" } } };

@@ -1,10 +1,10 @@
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { FlowSchema } from "../../api/types/flowcontrol-v1.ts";
+import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateFlowSchema } from "./validation/flow-schema.ts";
-import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
-import type { FlowSchema } from "../../api/types/flowcontrol-v1.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
 
 const flowSchemaStrategy: Strategy<FlowSchema> = {
   ...defaultStrategy,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { priorityLevels } from "./flow-control-objects.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { changed, refusal } from "../testing.ts";
+import { priorityLevels } from "./flow-control-objects.ts";
 
 const path = "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations";
 const minimal: JsonObject = { spec: { type: "Limited", limited: { limitResponse: { type: "Reject" } } } };

@@ -1,10 +1,10 @@
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
+import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validatePriorityLevel } from "./validation/priority-level-configuration.ts";
-import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
-import type { PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
 
 const priorityLevelStrategy: Strategy<PriorityLevelConfiguration> = {
   ...defaultStrategy,

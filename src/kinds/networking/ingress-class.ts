@@ -1,8 +1,8 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { IngressClass, IngressClassParametersReference } from "../../api/types/networking-v1.ts";
 import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateIngressClass, validateIngressClassUpdate } from "./validation/ingress-class.ts";
-import type { IngressClass, IngressClassParametersReference } from "../../api/types/networking-v1.ts";
 
 export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
   endpoint: stored({

@@ -1,9 +1,9 @@
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { NetworkPolicy } from "../../api/types/networking-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { networkPolicyWarnings, validateNetworkPolicy } from "./validation/network-policy.ts";
-import type { NetworkPolicy } from "../../api/types/networking-v1.ts";
 
 export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
   endpoint: stored({

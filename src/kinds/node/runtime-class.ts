@@ -1,9 +1,9 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { RuntimeClass } from "../../api/types/node-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { roundResourceList } from "../core/resource-list.ts";
 import { validateRuntimeClass, validateRuntimeClassUpdate } from "./validation/runtime-class.ts";
-import type { RuntimeClass } from "../../api/types/node-v1.ts";
 
 export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
   endpoint: stored({

@@ -1,9 +1,9 @@
+import { matchesLabels } from "../../api/label-selector.ts";
+import { labelSelectorOf } from "../../api/label-selector-object.ts";
+import { StatusError, status } from "../../api/status.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Condition } from "../../api/types/meta-v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/types/policy-v1.ts";
-import { matchesLabels } from "../../api/label-selector.ts";
-import { labelSelectorOf } from "../../api/label-selector-object.ts";
-import { status, StatusError } from "../../api/status.ts";
 
 const emptyStatus: PodDisruptionBudgetStatus = {
   disruptionsAllowed: 0,

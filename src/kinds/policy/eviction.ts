@@ -1,10 +1,10 @@
-import type { Clock } from "../../process/clock.ts";
+import { decodeEntry } from "../../api/codec/stored-object.ts";
+import { hasCondition } from "../../api/codec/table/cell-text.ts";
+import { type Status, StatusError, status, successStatus } from "../../api/status.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Pod } from "../../api/types/core-v1.ts";
 import type { Eviction, PodDisruptionBudget } from "../../api/types/policy-v1.ts";
-import { type Status, StatusError, status, successStatus } from "../../api/status.ts";
-import { hasCondition } from "../../api/codec/table/cell-text.ts";
-import { decodeEntry } from "../../api/codec/stored-object.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type Action, type ActionRequest, alreadyAdmitted } from "../../registry/action.ts";
 import { deleteOptionsOf } from "../../registry/delete-options.ts";
 import { checkDeletePreconditions } from "../../registry/deletion.ts";

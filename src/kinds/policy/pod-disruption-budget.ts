@@ -1,10 +1,10 @@
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { PodDisruptionBudget } from "../../api/types/policy-v1.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "./validation/pod-disruption-budget.ts";
-import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "./validation/pod-disruption-budget.ts";
 
 const podDisruptionBudgetStrategy: Strategy<PodDisruptionBudget> = {
   ...specStrategy,

@@ -1,6 +1,6 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { defaultRoleBinding, roleBindingCells } from "./role-binding.ts";
 import { roleStrategy } from "./role.ts";
+import { defaultRoleBinding, roleBindingCells } from "./role-binding.ts";
 import { validateClusterRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
 
 export const clusterRoleBinding = builtInKind("clusterrolebindings.rbac.authorization.k8s.io", {

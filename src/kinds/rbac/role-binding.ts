@@ -1,8 +1,8 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { ClusterRoleBinding, RoleBinding, Subject } from "../../api/types/rbac-v1.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { roleStrategy } from "./role.ts";
 import { validateRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
-import type { ClusterRoleBinding, RoleBinding, Subject } from "../../api/types/rbac-v1.ts";
 
 export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io", {
   endpoint: stored({ ...roleStrategy, validate: validateRoleBinding, validateUpdate: validateRoleBindingUpdate }),

@@ -1,5 +1,6 @@
 import { ageOf } from "../../api/codec/table/human-duration.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { Condition } from "../../api/types/meta-v1.ts";
 import type * as resourceV1alpha3 from "../../api/types/resource-v1alpha3.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
@@ -9,7 +10,6 @@ import {
   validatePoolStatusRequest,
   validatePoolStatusRequestUpdate,
 } from "./validation/resource-pool-status-request.ts";
-import type { Condition } from "../../api/types/meta-v1.ts";
 
 const resourcePoolStatusRequestStrategy: Strategy<resourceV1alpha3.ResourcePoolStatusRequest> = {
   ...defaultStrategy,

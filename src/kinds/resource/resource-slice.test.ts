@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { ResourceSlice } from "../../api/types/resource-v1.ts";
-import { driverWarnings } from "./resource-slice.ts";
 import { changed, refusal, updateRefusal } from "../testing.ts";
+import { driverWarnings } from "./resource-slice.ts";
 
 const path = "resource.k8s.io/v1/resourceslices";
 const minimal: JsonObject = {

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock } from "../../process/clock.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
 import { systemUser } from "../../access/authentication/system-user.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { systemClock } from "../../process/clock.ts";
+import { plainDeletion } from "../../registry/delete-options.ts";
+import type { Registry } from "../../registry/registry.ts";
+import type { DeleteOptions } from "../../registry/strategy.ts";
+import type { WriteContext } from "../../registry/write-context.ts";
+import { openRegistries } from "../../server/registries.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
-import { Scheme } from "../scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
 import { builtInCatalog } from "../built-in-catalog.ts";
-import { openRegistries } from "../../server/registries.ts";
-import type { Registry } from "../../registry/registry.ts";
-import type { WriteContext } from "../../registry/write-context.ts";
-import type { DeleteOptions } from "../../registry/strategy.ts";
+import { Scheme } from "../scheme.ts";
 import type { AllocationRepair } from "./allocation-repair.ts";
 import { nodePortPrefix } from "./node-port-allocator.ts";
 import { parseServiceNetwork } from "./service-network.ts";
-import { plainDeletion } from "../../registry/delete-options.ts";
 
 const scheme = Scheme.builtIn();
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };

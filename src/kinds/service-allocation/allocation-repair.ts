@@ -1,18 +1,18 @@
-import type { KubeObject } from "../../api/object-meta.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
 import type { Revision } from "../../api/revision.ts";
-import type { Registry } from "../../registry/registry.ts";
+import type { Service } from "../../api/types/core-v1.ts";
 import { parseIp } from "../../api/validation/ip.ts";
+import type { Registry } from "../../registry/registry.ts";
 import {
   addressManagedByLabel,
   addressManager,
   type ClusterIpAllocator,
-  serviceOf,
   type ServiceRef,
+  serviceOf,
 } from "./cluster-ip-allocator.ts";
 import type { NodePortAllocator } from "./node-port-allocator.ts";
 import { addressesOf, nodePortsOf } from "./service-allocator.ts";
-import type { Service } from "../../api/types/core-v1.ts";
 
 export interface AllocationRepairParts {
   readonly services: Registry;

@@ -1,12 +1,12 @@
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { IPAddress } from "../../api/types/networking-v1.ts";
 import { StatusError } from "../../api/status.ts";
+import type { IPAddress } from "../../api/types/networking-v1.ts";
+import { type IpAddress, type IpFamily, parseIp } from "../../api/validation/ip.ts";
 import type { RandomInt } from "../../registry/random-name.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { serverContext } from "../../registry/server-context.ts";
 import type { DeleteOptions } from "../../registry/strategy.ts";
-import { type IpAddress, type IpFamily, parseIp } from "../../api/validation/ip.ts";
-import { addressesToTry, inRange, type IpRange } from "./ip-range.ts";
+import { addressesToTry, type IpRange, inRange } from "./ip-range.ts";
 
 export const addressManagedByLabel = "ipaddress.kubernetes.io/managed-by";
 export const addressManager = "ipallocator.k8s.io";

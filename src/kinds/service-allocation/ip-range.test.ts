@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type IpAddress, parseIp } from "../../api/validation/ip.ts";
-import { addressesToTry, firstAddress, inRange, type IpRange, ipRange } from "./ip-range.ts";
+import { addressesToTry, firstAddress, type IpRange, inRange, ipRange } from "./ip-range.ts";
 import { parseServiceNetwork } from "./service-network.ts";
 
 const range = (text: string) => ipRange(text) as IpRange;

@@ -1,11 +1,11 @@
-import { formatTime } from "../../api/time.ts";
-import type { Clock } from "../../process/clock.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeBody } from "../../api/codec/stored-object.ts";
+import type { Entry, Key } from "../../api/entry.ts";
+import { formatTime } from "../../api/time.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { RandomInt } from "../../registry/random-name.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
 import type { ProposedBody, Store } from "../../storage/store.ts";
-import type { Entry, Key } from "../../api/entry.ts";
-import type { RandomInt } from "../../registry/random-name.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
 
 /** One record for each port that is taken, named by its number. No resource of the API lies here. */

@@ -1,10 +1,10 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { type StatusError, status } from "../../api/status.ts";
+import type { ServicePort, ServiceSpec } from "../../api/types/core-v1.ts";
 import type { AllocationAttempt } from "../../registry/allocator.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
 import type { NodePortAllocator } from "./node-port-allocator.ts";
 import { allocatesNodePorts, needsHealthCheckPort, needsNodePort } from "./service.ts";
-import type { ServicePort, ServiceSpec } from "../../api/types/core-v1.ts";
 
 /** The port that a dry run answers with when the request names none; the default range ends below it. */
 const firstDryRunPort = 32_769;

@@ -1,17 +1,17 @@
-import type { Clock } from "../../process/clock.ts";
 import type { GroupResource } from "../../api/gvk.ts";
-import type { Store } from "../../storage/store.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Allocator } from "../../registry/allocator.ts";
+import { plainDeletion } from "../../registry/delete-options.ts";
 import type { RandomInt } from "../../registry/random-name.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { serverContext } from "../../registry/server-context.ts";
+import type { Store } from "../../storage/store.ts";
 import { AllocationRepair } from "./allocation-repair.ts";
 import { ClusterIpAllocator } from "./cluster-ip-allocator.ts";
 import type { IpRange } from "./ip-range.ts";
 import { NodePortAllocator, type PortRange } from "./node-port-allocator.ts";
 import { ServiceAllocator } from "./service-allocator.ts";
 import { ServiceRanges } from "./service-ranges.ts";
-import { plainDeletion } from "../../registry/delete-options.ts";
 
 /** The sources of addresses and ports of Services. */
 export interface ServiceNetwork {

@@ -1,15 +1,15 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type StatusError, status } from "../../api/status.ts";
-import type { AllocationAttempt, Allocator } from "../../registry/allocator.ts";
+import type { Service, ServiceSpec } from "../../api/types/core-v1.ts";
 import { type IpAddress, type IpFamily, parseIp } from "../../api/validation/ip.ts";
+import type { AllocationAttempt, Allocator } from "../../registry/allocator.ts";
 import type { ClusterIpAllocator, ServiceRef } from "./cluster-ip-allocator.ts";
-import { NodePortRequest } from "./node-port-request.ts";
 import type { NodePortAllocator } from "./node-port-allocator.ts";
+import { NodePortRequest } from "./node-port-request.ts";
+import { isHeadless, needsClusterIp } from "./service.ts";
 import { alignClusterIps, dropFieldsOfOldType, keepAllocated } from "./service-carry-over.ts";
 import { completeFamilies, keepsPreferredDualStack } from "./service-families.ts";
-import { isHeadless, needsClusterIp } from "./service.ts";
-import type { Service, ServiceSpec } from "../../api/types/core-v1.ts";
 
 export interface ServiceAllocatorParts {
   readonly addresses: ClusterIpAllocator;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { alignClusterIps, dropFieldsOfOldType, keepAllocated } from "./service-carry-over.ts";
 import type { ServiceSpec } from "../../api/types/core-v1.ts";
+import { alignClusterIps, dropFieldsOfOldType, keepAllocated } from "./service-carry-over.ts";
 
 const old: ServiceSpec = {
   type: "NodePort",

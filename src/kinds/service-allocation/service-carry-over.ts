@@ -1,5 +1,5 @@
-import { needsClusterIp, needsHealthCheckPort, needsNodePort, serviceType } from "./service.ts";
 import type { ServiceSpec } from "../../api/types/core-v1.ts";
+import { needsClusterIp, needsHealthCheckPort, needsNodePort, serviceType } from "./service.ts";
 
 /** `clusterIP` is the older spelling of `clusterIPs[0]`: a client that knows one of the two means both. */
 export function alignClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined): void {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { fieldErrorText } from "../../api/field-error.ts";
+import type { ServiceSpec } from "../../api/types/core-v1.ts";
 import type { IpFamily } from "../../api/validation/ip.ts";
 import { completeFamilies } from "./service-families.ts";
-import type { ServiceSpec } from "../../api/types/core-v1.ts";
 
 const v4: IpFamily[] = ["IPv4"];
 const dual: IpFamily[] = ["IPv4", "IPv6"];

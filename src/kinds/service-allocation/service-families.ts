@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
-import { type IpFamily, isIp, parseIp } from "../../api/validation/ip.ts";
-import { isHeadless, needsClusterIp, noClusterIp } from "./service.ts";
-import { validateEach } from "../../api/validation/validate-each.ts";
 import type { ServiceSpec } from "../../api/types/core-v1.ts";
+import { type IpFamily, isIp, parseIp } from "../../api/validation/ip.ts";
+import { validateEach } from "../../api/validation/validate-each.ts";
+import { isHeadless, needsClusterIp, noClusterIp } from "./service.ts";
 
 const families: readonly string[] = ["IPv4", "IPv6"];
 const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];

@@ -1,5 +1,5 @@
-import type { Entry } from "../../api/entry.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { ServiceCIDR } from "../../api/types/networking-v1.ts";
 import type { Registry } from "../../registry/registry.ts";

@@ -1,8 +1,8 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { CSINode } from "../../api/types/storage-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateCsiNode, validateCsiNodeUpdate } from "./validation/csi-node.ts";
-import type { CSINode } from "../../api/types/storage-v1.ts";
 
 export const csiNode = builtInKind("csinodes.storage.k8s.io", {
   endpoint: stored({

@@ -1,8 +1,8 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { StorageClass } from "../../api/types/storage-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateStorageClass, validateStorageClassUpdate } from "./validation/storage-class.ts";
-import type { StorageClass } from "../../api/types/storage-v1.ts";
 
 const defaultClassAnnotations = [
   "storageclass.kubernetes.io/is-default-class",

@@ -1,11 +1,11 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { VolumeAttributesClass } from "../../api/types/storage-v1.ts";
 import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import {
   validateVolumeAttributesClass,
   validateVolumeAttributesClassUpdate,
 } from "./validation/volume-attributes-class.ts";
-import type { VolumeAttributesClass } from "../../api/types/storage-v1.ts";
 
 export const volumeAttributesClass = builtInKind("volumeattributesclasses.storage.k8s.io", {
   endpoint: stored({

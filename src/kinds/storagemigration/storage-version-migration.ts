@@ -1,13 +1,13 @@
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { StorageVersionMigration } from "../../api/types/storagemigration-v1beta1.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateStorageVersionMigration,
   validateStorageVersionMigrationStatus,
   validateStorageVersionMigrationUpdate,
 } from "./validation/storage-version-migration.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { StorageVersionMigration } from "../../api/types/storagemigration-v1beta1.ts";
 
 const migrationStates: ReadonlySet<string> = new Set(["Running", "Failed", "Succeeded"]);
 

@@ -1,6 +1,6 @@
+import { stringifyJson } from "../../api/codec/json.ts";
 import { type FieldError, type FieldErrorReason, fieldError } from "../../api/field-error.ts";
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { stringifyJson } from "../../api/codec/json.ts";
 import type { Field, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { formatProblems } from "./format.ts";
 import { type Marker, parseMarker } from "./marker.ts";

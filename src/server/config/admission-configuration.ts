@@ -4,8 +4,8 @@ import { parseConfigurationFile } from "../../api/codec/configuration-file.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { type JsonObject, type JsonValue } from "../../api/json.ts";
-import { StartupError } from "../../process/startup-error.ts";
 import { objectOf } from "../../api/json-reading.ts";
+import { StartupError } from "../../process/startup-error.ts";
 
 /** Plugins that can be configured. */
 const webhookPlugins = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"] as const;

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { AuditMode, AuditOptions, LogFormat, TruncationOptions } from "../../access/audit/audit-options.ts";
-import { type FlagOptions, flags } from "./flags.ts";
 import { StartupError } from "../../process/startup-error.ts";
+import { type FlagOptions, flags } from "./flags.ts";
 
 const bytesPerMegabyte = 1024 * 1024;
 const msPerDay = 86_400_000;

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
 import { asymmetricAlgorithms, type JwtIssuer } from "../../access/authentication/jwt/authentication-configuration.ts";
-import { type FlagOptions, flags } from "./flags.ts";
 import { StartupError } from "../../process/startup-error.ts";
+import { type FlagOptions, flags } from "./flags.ts";
 
 const issuerDefault = "https://kubernetes.default.svc.cluster.local";
 

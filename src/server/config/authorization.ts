@@ -1,6 +1,6 @@
 import type { AuthorizationMode, AuthorizationOptions } from "../../access/authorization/authorization-options.ts";
-import { type FlagOptions, flags } from "./flags.ts";
 import { StartupError } from "../../process/startup-error.ts";
+import { type FlagOptions, flags } from "./flags.ts";
 
 /** @throws StartupError for flags that contradict each other */
 export function authorizationOptionsOf(options: FlagOptions): AuthorizationOptions {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { resolveFeatureGates } from "./feature-gates.ts";
 import types from "../../api/scheme/generated/types.json";
 import { StartupError } from "../../process/startup-error.ts";
+import { resolveFeatureGates } from "./feature-gates.ts";
 
 const resolve = (asked: Record<string, boolean> = {}) => resolveFeatureGates(new Map(Object.entries(asked)));
 

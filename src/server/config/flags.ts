@@ -1,8 +1,8 @@
+import { pluginNames } from "../../admission/plugin-names.ts";
 import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { clusterFlags } from "./cluster-flags.ts";
 import type { Flag } from "./flag.ts";
-import { pluginNames } from "../../admission/plugin-names.ts";
 
 /**
  * Every flag of the server, once. The command line, its help, the embedding options and the resolved configuration are

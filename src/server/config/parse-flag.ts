@@ -1,3 +1,4 @@
+import { StartupError } from "../../process/startup-error.ts";
 import type { Flag } from "./flag.ts";
 import {
   type Parsed,
@@ -8,7 +9,6 @@ import {
   parseSwitches,
   parseTexts,
 } from "./flag-values.ts";
-import { StartupError } from "../../process/startup-error.ts";
 
 /**
  * Parses one value of a flag from the command line, in the unit of the options. Earlier switches are merged in.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { parseRuntimeConfig } from "./runtime-config.ts";
 import { StartupError } from "../../process/startup-error.ts";
+import { parseRuntimeConfig } from "./runtime-config.ts";
 
 const parse = (asked: Record<string, boolean>) =>
   Object.fromEntries(parseRuntimeConfig(new Map(Object.entries(asked))));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { StartupError } from "../../process/startup-error.ts";
 import { flagNames, flags, optionName } from "./flags.ts";
 import { parseFlag } from "./parse-flag.ts";
 import { resolveOptions } from "./server-options.ts";
-import { StartupError } from "../../process/startup-error.ts";
 
 describe("resolveOptions()", () => {
   test("fills in the defaults", () => {

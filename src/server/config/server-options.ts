@@ -1,30 +1,30 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { chosenPlugins, dynamicPlugins, type PluginName } from "../../admission/plugin-names.ts";
-import type { Clock } from "../../process/clock.ts";
-import type { OpenClient } from "../../http/in-process-client.ts";
-import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
-import { authenticationOptionsOf } from "./authentication.ts";
 import type { AuditOptions } from "../../access/audit/audit-options.ts";
+import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
 import type { AuthorizationOptions } from "../../access/authorization/authorization-options.ts";
-import { auditOptionsOf } from "./audit.ts";
-import { authorizationOptionsOf } from "./authorization.ts";
-import { systemClock } from "../../process/clock.ts";
+import { chosenPlugins, dynamicPlugins, type PluginName } from "../../admission/plugin-names.ts";
 import { isHost } from "../../cluster/member-address.ts";
-import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
 import {
   advertisedHost,
   bindAddressOf,
   type MembershipOptions,
   membershipOptionsOf,
 } from "../../cluster/membership.ts";
+import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
+import type { OpenClient } from "../../http/in-process-client.ts";
+import type { Clock } from "../../process/clock.ts";
+import { systemClock } from "../../process/clock.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import { readAdmissionConfiguration, type WebhookKubeconfigs } from "./admission-configuration.ts";
+import { auditOptionsOf } from "./audit.ts";
+import { authenticationOptionsOf } from "./authentication.ts";
+import { authorizationOptionsOf } from "./authorization.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
-import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import type { Flag } from "./flag.ts";
 import { flagTexts } from "./flag-texts.ts";
-import { readAdmissionConfiguration, type WebhookKubeconfigs } from "./admission-configuration.ts";
+import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
-import { StartupError } from "../../process/startup-error.ts";
 
 /** The options of `startServer`: one field per flag in camel case, durations in milliseconds, and fields that only code can pass. */
 export interface ServerOptions extends FlagOptions {

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
-import { StatusError } from "../../api/status.ts";
 import type { RequestAuthenticator } from "../../access/authentication/authenticator.ts";
+import { StatusError } from "../../api/status.ts";
 import type { IncomingRequest } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { decisionBuckets } from "./authorization-metrics.ts";

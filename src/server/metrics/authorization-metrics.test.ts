@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import type { Decision } from "../../access/authorization/authorizer.ts";
 import type { Attributes } from "../../access/authorization/attributes.ts";
+import type { Decision } from "../../access/authorization/authorizer.ts";
 import { anonymousUser } from "../../request/user-info.ts";
 import { authorizationMetrics, countDecisions } from "./authorization-metrics.ts";
 import { HistogramChild } from "./bound-metric.ts";

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { type ExposedFamily, labelText, type Labels, numberText, type Sample, sampleLine } from "./exposition.ts";
+import { type ExposedFamily, type Labels, labelText, numberText, type Sample, sampleLine } from "./exposition.ts";
 
 /**
  * Counters and histograms with plain numbers as children, and families that are read from the server's state when

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../../process/clock.ts";
-import { type ExposedFamily, labelText, type Labels, sampleLine } from "./exposition.ts";
+import { type ExposedFamily, type Labels, labelText, sampleLine } from "./exposition.ts";
 
 const quantiles = [0.5, 0.9, 0.99];
 /** Quantiles are of the last five hours, in which every hour ends one part. */

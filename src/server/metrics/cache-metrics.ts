@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import type { GroupResource } from "../../api/gvk.ts";
 import type { CacheCounts } from "../../storage/cacher/cache-counts.ts";
 import type { Cacher } from "../../storage/cacher/cacher.ts";
-import { BoundHistogram, childrenBy, CollectedFamily } from "./bound-metric.ts";
+import { BoundHistogram, CollectedFamily, childrenBy } from "./bound-metric.ts";
 import type { Sample } from "./exposition.ts";
 
 export interface CachedResource {

@@ -1,15 +1,15 @@
 import type { Registry } from "prom-client";
 import type { FlowSchema } from "../../api/types/flowcontrol-v1.ts";
+import { type RequestKind, requestKind } from "../../http/filters/max-in-flight.ts";
 import type { FlowControl } from "../../http/flow-control/flow-control.ts";
 import type { FlowObserver, LevelFlow } from "../../http/flow-control/flow-observer.ts";
 import type { PriorityLevel } from "../../http/flow-control/priority-level.ts";
 import { widestOf } from "../../http/flow-control/seats.ts";
-import { type RequestKind, requestKind } from "../../http/filters/max-in-flight.ts";
 import type { Clock } from "../../process/clock.ts";
-import { BoundCounter, BoundHistogram, childrenBy, type CounterChild, type HistogramChild } from "./bound-metric.ts";
+import { BoundCounter, BoundHistogram, type CounterChild, childrenBy, type HistogramChild } from "./bound-metric.ts";
 import { boundSeries } from "./bound-series.ts";
 import { exposeFlowGauges } from "./flow-gauges.ts";
-import { TimeWeightedHistogram, type TimedValue } from "./time-weighted-histogram.ts";
+import { type TimedValue, TimeWeightedHistogram } from "./time-weighted-histogram.ts";
 
 const prefix = "apiserver_flowcontrol";
 const durationBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];

@@ -1,9 +1,9 @@
 import type { Registry } from "prom-client";
+import type { RequestKind } from "../../http/filters/max-in-flight.ts";
+import { seatsHeldBy } from "../../http/flow-control/fair-queues.ts";
 import type { FlowControl } from "../../http/flow-control/flow-control.ts";
 import type { PriorityLevel } from "../../http/flow-control/priority-level.ts";
-import { seatsHeldBy } from "../../http/flow-control/fair-queues.ts";
 import { widestOf } from "../../http/flow-control/seats.ts";
-import type { RequestKind } from "../../http/filters/max-in-flight.ts";
 import { CollectedFamily } from "./bound-metric.ts";
 import type { Labels, Sample } from "./exposition.ts";
 

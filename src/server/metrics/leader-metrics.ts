@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { leaderLeaseName } from "../../controllers/server-controllers.ts";
-import type { Sample } from "./exposition.ts";
 import { CollectedFamily } from "./bound-metric.ts";
+import type { Sample } from "./exposition.ts";
 
 /** Controllers are known to upstream's dashboards by the program that runs them there. */
 const manager = "kube-controller-manager";

@@ -8,9 +8,9 @@ import type { ResourceRequest } from "../../request/request-info.ts";
 import {
   BoundCounter,
   BoundHistogram,
-  childrenBy,
   CollectedFamily,
   type CounterChild,
+  childrenBy,
   type HistogramChild,
 } from "./bound-metric.ts";
 import { buildMetrics } from "./build-metrics.ts";

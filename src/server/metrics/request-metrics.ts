@@ -3,7 +3,7 @@ import type { RequestKind } from "../../http/filters/max-in-flight.ts";
 import type { FinishedRequest, RequestMetrics } from "../../http/filters/request-metrics.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
-import { BoundCounter, BoundHistogram, childrenBy, type CounterChild, type HistogramChild } from "./bound-metric.ts";
+import { BoundCounter, BoundHistogram, type CounterChild, childrenBy, type HistogramChild } from "./bound-metric.ts";
 import { longRunningScope, type RequestLabels, RequestSeries } from "./request-series.ts";
 
 const durationBuckets = [

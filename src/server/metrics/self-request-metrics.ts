@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import { systemUser } from "../../access/authentication/system-user.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
-import { BoundCounter, childrenBy, type CounterChild } from "./bound-metric.ts";
+import { BoundCounter, type CounterChild, childrenBy } from "./bound-metric.ts";
 import { type RequestLabels, RequestSeries } from "./request-series.ts";
 
 /** Registers what is counted of requests that the server makes to itself; returns a function that counts one. */

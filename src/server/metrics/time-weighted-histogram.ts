@@ -1,7 +1,7 @@
+import type { Registry } from "prom-client";
 import type { Clock } from "../../process/clock.ts";
 import { BoundHistogram, type HistogramChild } from "./bound-metric.ts";
 import type { ExposedFamily, Labels } from "./exposition.ts";
-import type { Registry } from "prom-client";
 
 const nanosecondsPerMs = 1e6;
 

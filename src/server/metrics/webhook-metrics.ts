@@ -1,5 +1,5 @@
-import Gauge from "prom-client/lib/gauge.js";
 import type { Registry } from "prom-client";
+import Gauge from "prom-client/lib/gauge.js";
 import type { WebhookObserver } from "../../admission/webhook/webhook-observer.ts";
 import type { ObservedConversion } from "../../kinds/custom/webhook-conversion.ts";
 import { BoundCounter, BoundHistogram } from "./bound-metric.ts";

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import type { WorkQueueObserver } from "../../controllers/work-queue.ts";
-import { BoundCounter, BoundHistogram, childrenBy, CollectedFamily, type HistogramChild } from "./bound-metric.ts";
+import { BoundCounter, BoundHistogram, CollectedFamily, childrenBy, type HistogramChild } from "./bound-metric.ts";
 import type { Sample } from "./exposition.ts";
 
 /** The bounds that upstream computes, with its rounding: from 10 ns on, each ten times the one before. */

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import fc from "fast-check";
-import { MemoryStore } from "../memory-store.ts";
-import { type Revision, toRevision } from "../../api/revision.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
+import { MemoryStore } from "../memory-store.ts";
 import { Cacher, type CacherLimits, type WatchOptions } from "./cacher.ts";
 import { lineEncoder, ManualClock, MemorySink, put, remove, settle } from "./testing.ts";
 

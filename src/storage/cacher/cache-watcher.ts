@@ -1,16 +1,13 @@
-import type { Clock } from "../../process/clock.ts";
-import { StatusError, type Status, status } from "../../api/status.ts";
-import type { ByteSink } from "../../request/exchange.ts";
-import type { Revision } from "../../api/revision.ts";
-import { CompactedError, type Store, type StoreEvent } from "../store.ts";
-import type { Entry, Key } from "../../api/entry.ts";
-import { type EventWindow, type SentType, WindowEvent } from "./event-window.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+import type { Entry, Key } from "../../api/entry.ts";
+import type { Revision } from "../../api/revision.ts";
+import { type Status, StatusError, status } from "../../api/status.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { ByteSink } from "../../request/exchange.ts";
+import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import type { CacheCounts } from "./cache-counts.ts";
+import { type EventWindow, type SentType, WindowEvent } from "./event-window.ts";
 import type { CacherMetrics } from "./metrics.ts";
-import type { ReadGate } from "./read-gate.ts";
-import { chunkBytes, joinChunk, joinFrames, type ShareGroup } from "./share-group.ts";
-import { type EntryTree, forEntries, prefixEnd } from "./tree.ts";
 import {
   type Batch,
   batchOf,
@@ -20,6 +17,9 @@ import {
   prepareChanges,
   preparing,
 } from "./prepared-batch.ts";
+import type { ReadGate } from "./read-gate.ts";
+import { chunkBytes, joinChunk, joinFrames, type ShareGroup } from "./share-group.ts";
+import { type EntryTree, forEntries, prefixEnd } from "./tree.ts";
 import type { Task, Timed, WatchScheduler } from "./watch-scheduler.ts";
 
 export const bookmarkIntervalMs = 60_000;

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseLabelSelector } from "../../api/label-selector.ts";
-import { MemoryStore } from "../memory-store.ts";
-import { toRevision } from "../../api/revision.ts";
-import { CompactedError } from "../store.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import { parseLabelSelector } from "../../api/label-selector.ts";
+import { toRevision } from "../../api/revision.ts";
+import { MemoryStore } from "../memory-store.ts";
+import { CompactedError } from "../store.ts";
 import { Cacher, type CacherLimits, type ListOptions } from "./cacher.ts";
 import { ManualClock, put, remove } from "./testing.ts";
 

@@ -1,7 +1,7 @@
-import type { Clock } from "../../process/clock.ts";
-import type { Revision } from "../../api/revision.ts";
-import type { Store, StoreEvent } from "../store.ts";
 import type { Key } from "../../api/entry.ts";
+import type { Revision } from "../../api/revision.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { Store, StoreEvent } from "../store.ts";
 import { Cacher } from "./cacher.ts";
 import type { CacherLimits } from "./limits.ts";
 import type { CacherMetrics } from "./metrics.ts";

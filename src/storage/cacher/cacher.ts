@@ -1,9 +1,9 @@
-import type { Clock } from "../../process/clock.ts";
-import { type LabelSelector, matchesLabels } from "../../api/label-selector.ts";
-import { status } from "../../api/status.ts";
-import type { Revision } from "../../api/revision.ts";
-import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import { type LabelSelector, matchesLabels } from "../../api/label-selector.ts";
+import type { Revision } from "../../api/revision.ts";
+import { status } from "../../api/status.ts";
+import type { Clock } from "../../process/clock.ts";
+import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { type CacheWatcher, type WatchOptions, type WatchSource, WindowWatcher } from "./cache-watcher.ts";
 import { EventWindow } from "./event-window.ts";

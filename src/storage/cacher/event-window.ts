@@ -1,7 +1,7 @@
+import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
 import type { StoreEvent } from "../store.ts";
-import type { Entry } from "../../api/entry.ts";
-import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 import type { CacherLimits } from "./limits.ts";
 import { entryWithRevision } from "./with-resource-version.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { del, put } from "../../../test/contract/store-commands.ts";
-import { MemoryStore } from "../memory-store.ts";
-import { StateMachine } from "../state-machine.ts";
-import { differences } from "../state-difference.ts";
-import type { EventListener, Store } from "../store.ts";
 import type { Key, ObjectIndex, ObjectOwner } from "../../api/entry.ts";
+import { MemoryStore } from "../memory-store.ts";
+import { differences } from "../state-difference.ts";
+import { StateMachine } from "../state-machine.ts";
+import type { EventListener, Store } from "../store.ts";
 import { OwnerIndex } from "./owner-index.ts";
 
 function indexOf(uids: readonly string[]): ObjectIndex {

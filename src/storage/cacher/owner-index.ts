@@ -1,5 +1,5 @@
-import type { Store, StoreEvent } from "../store.ts";
 import type { Entry, Key, ObjectOwner } from "../../api/entry.ts";
+import type { Store, StoreEvent } from "../store.ts";
 
 /** Keys of one owner up to this number stand in a list: a set takes several times the memory. */
 const listedMax = 16;

@@ -1,5 +1,5 @@
-import type { Entry } from "../../api/entry.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+import type { Entry } from "../../api/entry.ts";
 import { type Eventual, followedBy } from "../../api/eventual.ts";
 import type { SentType } from "./event-window.ts";
 

@@ -1,5 +1,5 @@
-import type { EventWindow, SentType, WindowEvent } from "./event-window.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+import type { EventWindow, SentType, WindowEvent } from "./event-window.ts";
 
 /** Size at which a chunk is full. It ends with the event that reaches this size. */
 export const chunkBytes = 64 * 1024;

@@ -1,9 +1,9 @@
+import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
+import type { Revision } from "../../api/revision.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { ByteSink } from "../../request/exchange.ts";
-import type { Revision } from "../../api/revision.ts";
 import type { Store } from "../store.ts";
-import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
-import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 
 /** A clock that only moves when told to. */
 export class ManualClock implements Clock {

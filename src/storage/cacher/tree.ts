@@ -1,6 +1,6 @@
 import sortedBTree from "sorted-btree";
-import { compareKeys } from "../key-order.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import { compareKeys } from "../key-order.ts";
 
 /** Entries of one resource in key order. `clone()` is O(1): both trees share nodes until one of them is written. */
 export type EntryTree = sortedBTree<Key, Entry>;

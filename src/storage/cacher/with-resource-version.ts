@@ -1,5 +1,5 @@
-import type { Revision } from "../../api/revision.ts";
 import type { Entry } from "../../api/entry.ts";
+import type { Revision } from "../../api/revision.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;

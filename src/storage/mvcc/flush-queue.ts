@@ -1,5 +1,5 @@
-import type { StoreEvent } from "../store.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import type { StoreEvent } from "../store.ts";
 import { type Database, type DatabaseOperation, writeDurably } from "./database.ts";
 import { currentKey, eventKey, versionKey } from "./layout.ts";
 import { encodeEntry, encodeEvent } from "./record.ts";

@@ -1,11 +1,11 @@
-import { compareKeys } from "../key-order.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { nextRevision, type Revision } from "../../api/revision.ts";
+import { compareKeys } from "../key-order.ts";
 import type { StateMachine } from "../state-machine.ts";
 import { CompactedError, CorruptEntryError, type StoreEvent } from "../store.ts";
-import type { Entry, Key } from "../../api/entry.ts";
 import type { Database } from "./database.ts";
-import { currentKey, eventRange, parseEventKey, parseVersionKey, versionKey, versionRange } from "./layout.ts";
 import { IndexCache } from "./index-text.ts";
+import { currentKey, eventRange, parseEventKey, parseVersionKey, versionKey, versionRange } from "./layout.ts";
 import { decodeEntry, decodeEvent, type EventRecord, isTombstone } from "./record.ts";
 
 type Snapshot = ReturnType<Database["snapshot"]>;

@@ -1,6 +1,6 @@
+import type { ObjectIndex, ObjectOwner } from "../../api/entry.ts";
 import { emptyJsonObject } from "../../api/json.ts";
 import { ownersInBody } from "../object-owners.ts";
-import type { ObjectIndex, ObjectOwner } from "../../api/entry.ts";
 
 /**
  * An index without its uid, as records and the log hold it: JSON of the apiVersion, the labels, the fields and the owners.

@@ -1,5 +1,5 @@
-import { type Revision, toRevision } from "../../api/revision.ts";
 import type { Key } from "../../api/entry.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
 
 /**
  * Keys of the database. Revisions are fixed-width hexadecimal, most significant digit first, so that the byte order of

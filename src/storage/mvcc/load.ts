@@ -1,8 +1,8 @@
-import { CorruptEntryError } from "../store.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import { CorruptEntryError } from "../store.ts";
 import type { Database } from "./database.ts";
-import { everyCurrent, parseCurrentKey } from "./layout.ts";
 import { IndexCache } from "./index-text.ts";
+import { everyCurrent, parseCurrentKey } from "./layout.ts";
 import { decodeEntry } from "./record.ts";
 
 const loadBatchEntries = 1_000;

@@ -1,11 +1,11 @@
-import type { CorruptEntryError } from "../store.ts";
 import type { Entry } from "../../api/entry.ts";
+import { hashOf } from "../state-hash.ts";
+import type { CorruptEntryError } from "../store.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { DataDirectoryError } from "./data-directory-error.ts";
 import { type Database, type DatabaseOperation, openDatabase, writeDurably } from "./database.ts";
 import { metaKey } from "./layout.ts";
 import { loadEntries } from "./load.ts";
-import { hashOf } from "../state-hash.ts";
 import { DamagedRecordError, decodeMeta, encodeMeta } from "./record.ts";
 import { emptyState, readRecord, type StateRecord, stateOperation } from "./state-record.ts";
 

@@ -1,6 +1,6 @@
+import type { Entry, Key } from "../../api/entry.ts";
 import { type Revision, toRevision } from "../../api/revision.ts";
 import type { StoreEvent } from "../store.ts";
-import type { Entry, Key } from "../../api/entry.ts";
 import { encodeIndexText, type IndexCache } from "./index-text.ts";
 
 /**

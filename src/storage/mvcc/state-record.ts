@@ -1,8 +1,8 @@
-import type { MemberRecord } from "../cluster.ts";
 import { type Revision, toRevision } from "../../api/revision.ts";
+import type { MemberRecord } from "../cluster.ts";
 import type { SessionRecord } from "../sessions.ts";
-import { firstRevision } from "../state-machine.ts";
 import { emptyHash, type StateHash } from "../state-hash.ts";
+import { firstRevision } from "../state-machine.ts";
 import type { Database, DatabaseOperation } from "./database.ts";
 import { metaKey } from "./layout.ts";
 import { decodeMeta, encodeMeta } from "./record.ts";

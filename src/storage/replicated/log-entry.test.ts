@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { IndexCache } from "../mvcc/index-text.ts";
 import { toRevision } from "../../api/revision.ts";
+import { IndexCache } from "../mvcc/index-text.ts";
 import type { Command } from "../store.ts";
 import { type Decision, encodeCommands, encodeDecision, LogEntry, UnknownLogEntryError } from "./log-entry.ts";
 

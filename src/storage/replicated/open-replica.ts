@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import {
   createLog,
   foundedBy,
+  type Log,
   LogError,
   logExists,
   membershipOf,
-  noMembership,
-  type Log,
   type NodeObserver,
+  noMembership,
   openLog,
   RaftNode,
   type Timing,
-  toMemberId,
   type Transport,
+  toMemberId,
 } from "../../../raft/index.ts";
 import { type Clock, systemClock } from "../../process/clock.ts";
 import { AppliedFeed } from "../applied-feed.ts";

@@ -1,6 +1,6 @@
-import type { MemberIdentity } from "../mvcc/identity.ts";
 import { DataDirectory } from "../mvcc/data-directory.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
+import type { MemberIdentity } from "../mvcc/identity.ts";
 
 /**
  * Assigns an empty directory to a member that joins a cluster. When `openReplica` opens it, it takes the state from the

@@ -1,11 +1,11 @@
 import {
+  isLearner,
+  isVoter,
   type MemberId,
   RaftError,
   type RaftNode,
-  toMemberId,
-  isLearner,
-  isVoter,
   type Status,
+  toMemberId,
 } from "../../../raft/index.ts";
 import {
   aloneError,

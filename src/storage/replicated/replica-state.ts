@@ -1,10 +1,11 @@
 import {
-  type Entry as LogRecord,
   type Index,
-  type StateImage,
+  type Entry as LogRecord,
   type StateMachine as ReplicatedByLog,
+  type StateImage,
   toIndex,
 } from "../../../raft/index.ts";
+import type { Key } from "../../api/entry.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
 import { CompactionSweep } from "../mvcc/compaction.ts";
@@ -15,10 +16,9 @@ import { HistoryReader } from "../mvcc/history-reader.ts";
 import { type OpenImage, openImage } from "../mvcc/image.ts";
 import type { OpenedState } from "../mvcc/open-state.ts";
 import { restoreState } from "../mvcc/restore-state.ts";
-import type { StateMachine } from "../state-machine.ts";
 import { differences } from "../state-difference.ts";
+import type { StateMachine } from "../state-machine.ts";
 import type { CorruptEntryError } from "../store.ts";
-import type { Key } from "../../api/entry.ts";
 import type { Proposer } from "./proposer.ts";
 import { ReplicatedState } from "./replicated-state.ts";
 

@@ -6,11 +6,11 @@ import { toMemberId } from "../../../raft/index.ts";
 import { ClusterInProcess, eventually } from "../../../test/contract/cluster-in-process.ts";
 import { bodyText, del, put } from "../../../test/contract/store-commands.ts";
 import { storeContract } from "../../../test/contract/store-contract.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
 import { systemClock } from "../../process/clock.ts";
 import { CacherSet } from "../cacher/cacher-set.ts";
 import { lineEncoder, MemorySink } from "../cacher/testing.ts";
 import { ClusterError, type MemberRecord } from "../cluster.ts";
-import { type Revision, toRevision } from "../../api/revision.ts";
 import type { StoreEvent } from "../store.ts";
 import type { OpenReplica } from "./open-replica.ts";
 

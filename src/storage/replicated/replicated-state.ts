@@ -1,11 +1,11 @@
 import type { Entry as LogRecord } from "../../../raft/index.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
 import { IndexCache } from "../mvcc/index-text.ts";
 import type { StateRecord } from "../mvcc/state-record.ts";
 import { type BatchId, Sessions } from "../sessions.ts";
 import { StateMachine } from "../state-machine.ts";
 import type { ApplyResult, Command, CorruptEntryError, StoreEvent } from "../store.ts";
-import type { Entry, Key } from "../../api/entry.ts";
 import { IndexHashes } from "./index-hashes.ts";
 import { type Decision, LogEntry } from "./log-entry.ts";
 

@@ -17,10 +17,10 @@ import { openAlone } from "../../../test/contract/open-alone.ts";
 import { bodyText, del, put } from "../../../test/contract/store-commands.ts";
 import { storeContract } from "../../../test/contract/store-contract.ts";
 import type { Revision } from "../../api/revision.ts";
-import { CorruptEntryError, StoreUnavailableError } from "../store.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 import { type Database, openDatabase } from "../mvcc/database.ts";
 import { currentKey, eventKey, metaKey, versionKey } from "../mvcc/layout.ts";
+import { CorruptEntryError, StoreUnavailableError } from "../store.ts";
 import { openReplica } from "./open-replica.ts";
 import type { ReplicatedStore } from "./replicated-store.ts";
 

@@ -1,11 +1,12 @@
-import { type RaftNode, RaftError } from "../../../raft/index.ts";
+import { RaftError, type RaftNode } from "../../../raft/index.ts";
+import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
+import type { Revision } from "../../api/revision.ts";
 import { atMost } from "../../process/at-most.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import { CommandQueue } from "../command-queue.ts";
-import { assertStorable } from "../mvcc/layout.ts";
 import type { HistoryReader } from "../mvcc/history-reader.ts";
-import type { Revision } from "../../api/revision.ts";
+import { assertStorable } from "../mvcc/layout.ts";
 import {
   type ApplyResult,
   type Command,
@@ -15,7 +16,6 @@ import {
   type StoreEvent,
   StoreUnavailableError,
 } from "../store.ts";
-import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import { handOver } from "./hand-over.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Client } from "../client.ts";
-import { cpuSeconds, residentBytes, makeProgram, type Served, startProgram, temporaryDirectory } from "../process.ts";
+import { cpuSeconds, makeProgram, residentBytes, type Served, startProgram, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 
 const root = join(import.meta.dir, "../../..");

@@ -1,5 +1,5 @@
-import { BenchCluster } from "../cluster.ts";
 import { Client } from "../client.ts";
+import { BenchCluster } from "../cluster.ts";
 import { CreateLoad } from "../create-load.ts";
 import { PreparedCreates } from "../prepared-creates.ts";
 import { makeProgram, temporaryDirectory } from "../process.ts";

@@ -1,6 +1,6 @@
 import type { MemberProcess } from "../../integration/member-process.ts";
-import { BenchCluster } from "../cluster.ts";
 import { Client } from "../client.ts";
+import { BenchCluster } from "../cluster.ts";
 import { load } from "../load.ts";
 import { PreparedCreates } from "../prepared-creates.ts";
 import { cpuSeconds, makeProgram, temporaryDirectory } from "../process.ts";

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { MemberProcess } from "../../integration/member-process.ts";
-import { BenchCluster } from "../cluster.ts";
 import { Client } from "../client.ts";
+import { BenchCluster } from "../cluster.ts";
 import { makeProgram, residentBytes, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 import { Updates } from "../updates.ts";

@@ -2,8 +2,8 @@ import type { MemberProcess } from "../../integration/member-process.ts";
 import { BenchCluster } from "../cluster.ts";
 import { FailoverLoad } from "../failover-load.ts";
 import { calmMs, figuresOf, Scene, stretchMs, times, totals } from "../failover-scene.ts";
-import { makeProgram, temporaryDirectory } from "../process.ts";
 import { InstalledProgram } from "../installed-program.ts";
+import { makeProgram, temporaryDirectory } from "../process.ts";
 import type { Figure, Options } from "../report.ts";
 
 const members = 3;

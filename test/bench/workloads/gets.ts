@@ -1,6 +1,6 @@
 import { Client } from "../client.ts";
 import { collection, objectName, randomFrom, seedDirectory } from "../documents.ts";
-import { load, type LoadResult } from "../load.ts";
+import { type LoadResult, load } from "../load.ts";
 import { cpuSeconds, type Served, serve, temporaryDirectory } from "../process.ts";
 import type { Figure, Options } from "../report.ts";
 

@@ -1,6 +1,6 @@
 import { Client } from "../client.ts";
 import { collection, seedDirectory } from "../documents.ts";
-import { load, type LoadResult } from "../load.ts";
+import { type LoadResult, load } from "../load.ts";
 import { residentBytes, type Served, serve, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 

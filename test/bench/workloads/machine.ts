@@ -1,5 +1,5 @@
-import { open } from "node:fs/promises";
 import { fdatasyncSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryDirectory } from "../process.ts";
 import type { Figure } from "../report.ts";

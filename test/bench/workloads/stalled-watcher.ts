@@ -1,8 +1,8 @@
 import { Client } from "../client.ts";
 import { collection } from "../documents.ts";
-import { startCrowd } from "../start-crowd.ts";
 import { residentBytes, serve, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
+import { startCrowd } from "../start-crowd.ts";
 import { latencies, Updates } from "../updates.ts";
 
 const healthy = 99;

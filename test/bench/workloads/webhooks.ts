@@ -1,9 +1,9 @@
+import { TlsService } from "../../integration/tls-service.ts";
 import { Client } from "../client.ts";
 import { CreateLoad } from "../create-load.ts";
 import { PreparedCreates } from "../prepared-creates.ts";
 import { cpuSeconds, type Served, serve, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
-import { TlsService } from "../../integration/tls-service.ts";
 
 const connections = 8;
 const writers = 64;

@@ -1,6 +1,7 @@
+import { type FileCheck, parseConfigurationFile } from "../../../api/codec/configuration-file.ts";
 import { fieldError } from "../../../api/field-error.ts";
 import { type JsonObject } from "../../../api/json.ts";
-import { type FileCheck, parseConfigurationFile } from "../../../api/codec/configuration-file.ts";
+import { listOf, objectOf } from "../../../api/json-reading.ts";
 import type { ValidationRule } from "./claim-expressions.ts";
 import {
   type ClaimMappings,
@@ -9,7 +10,6 @@ import {
   parseMappings,
   parseUserRules,
 } from "./claim-mappings.ts";
-import { listOf, objectOf } from "../../../api/json-reading.ts";
 
 const kind = "AuthenticationConfiguration";
 const versions = ["v1", "v1beta1", "v1alpha1"];

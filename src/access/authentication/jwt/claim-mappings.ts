@@ -1,7 +1,8 @@
 import type { FileCheck } from "../../../api/codec/configuration-file.ts";
+import { isDnsSubdomain } from "../../../api/dns-name.ts";
 import { fieldError } from "../../../api/field-error.ts";
 import { type JsonObject } from "../../../api/json.ts";
-import { isDnsSubdomain } from "../../../api/dns-name.ts";
+import { listOf, objectOf } from "../../../api/json-reading.ts";
 import { ExpressionProblem, selectsField, type TypedProgram } from "../../../cel/index.ts";
 import {
   claimsEnvironment,
@@ -10,7 +11,6 @@ import {
   userEnvironment,
   type ValidationRule,
 } from "./claim-expressions.ts";
-import { listOf, objectOf } from "../../../api/json-reading.ts";
 
 export interface PrefixedClaim {
   readonly claim: string;

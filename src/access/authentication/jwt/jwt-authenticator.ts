@@ -4,8 +4,8 @@ import { AuthenticationFailure } from "../authenticator.ts";
 import { claimedIssuer } from "../service-account/verified-tokens.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../token-authenticator.ts";
 import { commonAudiences } from "../token-authenticator.ts";
-import { userOf } from "./mapped-user.ts";
 import type { JwtIssuer } from "./authentication-configuration.ts";
+import { userOf } from "./mapped-user.ts";
 
 /**
  * Shortest time between two fetches. An unknown key may be new, but made-up key ids must not cause more requests than

@@ -1,9 +1,9 @@
 import type { JWTPayload } from "jose";
-import { AuthenticationFailure } from "../authenticator.ts";
 import type { Json } from "../../../cel/index.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
+import { AuthenticationFailure } from "../authenticator.ts";
 import type { JwtIssuer } from "./authentication-configuration.ts";
-import { checkUser, ClaimExpressions } from "./claim-expressions.ts";
+import { ClaimExpressions, checkUser } from "./claim-expressions.ts";
 
 const credentialIdKey = "authentication.kubernetes.io/credential-id";
 

@@ -1,7 +1,7 @@
-import type { ResourceInfo } from "../../../api/scheme/resource.ts";
 import { decodeEntry } from "../../../api/codec/stored-object.ts";
-import type { Store } from "../../../storage/store.ts";
 import type { Entry } from "../../../api/entry.ts";
+import type { ResourceInfo } from "../../../api/scheme/resource.ts";
+import type { Store } from "../../../storage/store.ts";
 
 /** The kinds that a token depends on. */
 export type BoundResource = "serviceaccounts" | "pods" | "secrets" | "nodes";

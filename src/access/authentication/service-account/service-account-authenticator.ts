@@ -1,8 +1,8 @@
 import type { Clock } from "../../../process/clock.ts";
+import type { UserInfo } from "../../../request/user-info.ts";
 import type { TokenUse } from "../authentication-observer.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "../token-authenticator.ts";
-import type { UserInfo } from "../../../request/user-info.ts";
 import { type BoundObject, legacyIssuer, type ServiceAccountClaims, serviceAccountUserName } from "./claims.ts";
 import type { TokenKey } from "./keys.ts";
 import type { BoundResource, LiveObjects } from "./live-objects.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../api/json.ts";
-import { boundPayload, type BoundObject, legacyPayload, type ServiceAccountClaims } from "./claims.ts";
+import { type BoundObject, boundPayload, legacyPayload, type ServiceAccountClaims } from "./claims.ts";
 import type { SigningKey } from "./keys.ts";
 
 export interface TokenIssuer {

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import { parseJson } from "../../../api/codec/json.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json.ts";
+import { textOf } from "../../../api/json-reading.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import type { Attributes } from "../attributes.ts";
-import { textOf } from "../../../api/json-reading.ts";
 
 const apiVersion = "abac.authorization.kubernetes.io/v1beta1";
 const authenticatedGroup = "system:authenticated";

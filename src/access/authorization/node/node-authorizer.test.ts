@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { UserInfo } from "../../../request/user-info.ts";
 import { parseRequestInfo } from "../../../http/parse-request-info.ts";
+import type { UserInfo } from "../../../request/user-info.ts";
 import { nodeRules } from "../rbac/bootstrap/cluster-roles.ts";
 import { rulesOf } from "../rbac/bootstrap/default-objects.ts";
 import { policyRules } from "../rbac/policy-rule.ts";

@@ -1,7 +1,7 @@
 import { decodeBody } from "../../../api/codec/stored-object.ts";
+import type { Entry, Key } from "../../../api/entry.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import type { Store, StoreEvent } from "../../../storage/store.ts";
-import type { Entry, Key } from "../../../api/entry.ts";
 import { podReferences, type ReferenceKey, referenceKey, volumeReferences } from "./references.ts";
 
 /** Key prefixes of the kinds, each with a trailing slash. */

@@ -1,8 +1,8 @@
 import { equalJson, isJsonObject, type JsonObject } from "../../../api/json.ts";
+import { objectsOf } from "../../../api/json-reading.ts";
 import { matchesLabels } from "../../../api/label-selector.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { objectsOf } from "../../../api/json-reading.ts";
 
 /**
  * Returns the rules of an aggregated ClusterRole: those of every other role that one of its selectors matches, in order

@@ -1,13 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
-import type { UserInfo } from "../../../request/user-info.ts";
 import { decodeBody } from "../../../api/codec/stored-object.ts";
-import type { Store, StoreEvent } from "../../../storage/store.ts";
 import type { Entry, Key } from "../../../api/entry.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { textOf } from "../../../api/json-reading.ts";
+import type { UserInfo } from "../../../request/user-info.ts";
+import type { Store, StoreEvent } from "../../../storage/store.ts";
 import type { Attributes } from "../attributes.ts";
 import type { Decision } from "../authorizer.ts";
 import { GrantIndex } from "./grant-index.ts";
 import { type PolicyRule, policyRules } from "./policy-rule.ts";
-import { textOf } from "../../../api/json-reading.ts";
 
 /**
  * Roles of one subject in one scope above which they are merged into one index, which is then the only one to check.

@@ -1,7 +1,7 @@
 import { toBytes } from "../../../api/codec/byte-text.ts";
+import type { Entry, Key } from "../../../api/entry.ts";
 import type { Revision } from "../../../api/revision.ts";
 import type { EventListener, Store, StoreEvent } from "../../../storage/store.ts";
-import type { Entry, Key } from "../../../api/entry.ts";
 import type { RbacPrefixes } from "./rbac-policy.ts";
 
 export const testPrefixes: RbacPrefixes = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import type { Answer } from "../../../client/json-endpoint.ts";
+import { parseRequestInfo } from "../../../http/parse-request-info.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import { ManualClock } from "../../../storage/cacher/testing.ts";
-import { parseRequestInfo } from "../../../http/parse-request-info.ts";
-import type { Answer } from "../../../client/json-endpoint.ts";
 import type { Attributes } from "../attributes.ts";
 import type { Decision } from "../authorizer.ts";
 import { cachedDecisionsMax, DecisionCache } from "./decision-cache.ts";

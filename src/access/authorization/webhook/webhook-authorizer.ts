@@ -1,8 +1,8 @@
-import type { Clock } from "../../../process/clock.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json.ts";
-import type { UserInfo } from "../../../request/user-info.ts";
 import { parseJson } from "../../../api/codec/json.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import { type Answer, AnswerTooLongError, type JsonEndpoint } from "../../../client/json-endpoint.ts";
+import type { Clock } from "../../../process/clock.ts";
+import type { UserInfo } from "../../../request/user-info.ts";
 import type { Attributes } from "../attributes.ts";
 import type { WebhookAuthorizerObserver, WebhookResult } from "../authorization-observer.ts";
 import { type Authorizer, type Decision, noOpinion } from "../authorizer.ts";

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../json.ts";
-import { labelSelectorOf } from "../../label-selector-object.ts";
 import { labelSelectorText } from "../../label-selector.ts";
+import { labelSelectorOf } from "../../label-selector-object.ts";
 
 /** Formats a selector as `app=web,tier in (a,b)`; `<none>` without requirements. */
 export function selectorText(selector: JsonValue | undefined): string {

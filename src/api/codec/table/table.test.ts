@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../json.ts";
 import { eventConversion } from "../../../kinds/events/conversion.ts";
+import type { JsonObject } from "../../json.ts";
 import { ageOf, humanDuration } from "./human-duration.ts";
 import { cells, nowMs, rowConditions } from "./testing.ts";
 

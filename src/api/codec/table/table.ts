@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../../json.ts";
 import type { KubeObject } from "../../object-meta.ts";
-import { metaGroup } from "../../vendor.ts";
 import { fromStorage } from "../../scheme/conversion/convert.ts";
 import { type ResourceInfo, tableInfo } from "../../scheme/resource.ts";
+import { metaGroup } from "../../vendor.ts";
 import { partialMetadata } from "../partial-metadata.ts";
 import type { Transform } from "../representation.ts";
 import { cellsOf, rowConditionsOf } from "./cells.ts";

@@ -1,3 +1,4 @@
+import { apiRelease } from "../../../api/release.ts";
 import {
   authorizerType,
   celTypes,
@@ -6,7 +7,6 @@ import {
   resourceCheckType,
   storedEnvironment,
 } from "../../../cel/index.ts";
-import { apiRelease } from "../../../api/release.ts";
 import { patchDeclarations } from "./patch-types.ts";
 import { namespaceType, requestType, requestTypes } from "./request-types.ts";
 

@@ -1,5 +1,5 @@
-import type { ObjectForm } from "../../../api/scheme/object-form.ts";
 import type { ScalarKind, Schema, StructSchema } from "../../../api/schema/schema.ts";
+import type { ObjectForm } from "../../../api/scheme/object-form.ts";
 import {
   celTypes,
   declareType,

@@ -4,11 +4,11 @@ import type {
   ParamRef,
   ValidatingAdmissionPolicyBinding,
 } from "../../../api/types/admissionregistration-v1.ts";
-import { validateMatchResources, validateMutableOperations } from "./admission-policy.ts";
 import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateMatchResources, validateMutableOperations } from "./admission-policy.ts";
 
 const actions = ["Audit", "Deny", "Warn"];
 const notFoundActions = ["Deny", "Allow"];

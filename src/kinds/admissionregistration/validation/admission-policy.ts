@@ -5,24 +5,24 @@ import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type {
   AuditAnnotation,
   MatchResources,
-  Mutation,
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicySpec,
+  Mutation,
   ParamKind,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicySpec,
   Validation,
   Variable,
 } from "../../../api/types/admissionregistration-v1.ts";
-import { validateNamedRule } from "./admission-rule.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
 import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
-import { validateMatchConditions } from "./match-conditions.ts";
-import { PolicyExpressions } from "./policy-expressions.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateEach, validateEachInTurns } from "../../../api/validation/validate-each.ts";
+import { validateNamedRule } from "./admission-rule.ts";
+import { validateMatchConditions } from "./match-conditions.ts";
+import { PolicyExpressions } from "./policy-expressions.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
 const matchPolicies = ["Equivalent", "Exact"];

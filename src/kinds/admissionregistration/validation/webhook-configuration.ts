@@ -6,18 +6,18 @@ import type {
   ValidatingWebhook,
   ValidatingWebhookConfiguration,
 } from "../../../api/types/admissionregistration-v1.ts";
-import { validateAdmissionRule } from "./admission-rule.ts";
 import { validateFullyQualifiedName } from "../../../api/validation/domain-names.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
-import { validateMatchConditions } from "./match-conditions.ts";
 import {
   hasKnownReviewVersion,
   reviewVersions,
   validateReviewVersions,
 } from "../../../api/validation/review-versions.ts";
-import { validateWebhookClient } from "../../../api/validation/webhook-client.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateWebhookClient } from "../../../api/validation/webhook-client.ts";
+import { validateAdmissionRule } from "./admission-rule.ts";
+import { validateMatchConditions } from "./match-conditions.ts";
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 type Webhook = MutatingWebhook | ValidatingWebhook;

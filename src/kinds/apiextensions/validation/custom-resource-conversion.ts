@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { objectOf } from "../../../api/json-reading.ts";
+import type { CustomResourceConversion } from "../../../api/types/apiextensions-v1.ts";
 import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { hasKnownReviewVersion, validateReviewVersions } from "../../../api/validation/review-versions.ts";
 import { validateWebhookClient } from "../../../api/validation/webhook-client.ts";
-import type { CustomResourceConversion } from "../../../api/types/apiextensions-v1.ts";
 import { validateCaBundle } from "./ca-bundle.ts";
 
 const strategies = ["None", "Webhook"];

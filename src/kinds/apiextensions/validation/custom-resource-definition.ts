@@ -1,16 +1,16 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson, type JsonValue } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
-import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
 import { type OpenApiSchema, someSchema } from "../../../api/structural/open-api-schema.ts";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
   CustomResourceSubresources,
 } from "../../../api/types/apiextensions-v1.ts";
+import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
+import { validateImmutable } from "../../../api/validation/immutable.ts";
+import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 import { isEstablished } from "../definition-conditions.ts";
 import { validateApiApproval } from "./api-approval.ts";
 import { validateCaBundle } from "./ca-bundle.ts";

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { CustomResourceDefinitionNames } from "../../../api/types/apiextensions-v1.ts";
 import { dnsLabel1035Problems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
-import type { CustomResourceDefinitionNames } from "../../../api/types/apiextensions-v1.ts";
 
 /** Checks that the names are there that a definition has to have. */
 export function requireNames(names: CustomResourceDefinitionNames, field: string): FieldError[] {

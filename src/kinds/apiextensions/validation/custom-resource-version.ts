@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
 import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresources,
 } from "../../../api/types/apiextensions-v1.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateSimpleJsonPath } from "./simple-json-path.ts";
 
 const columnTypes = ["boolean", "date", "integer", "number", "string"];

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { newEnvironment, RuleChecker, storedEnvironment, toFieldError } from "../../../cel/index.ts";
 import { type OpenApiSchema, someSchema } from "../../../api/structural/open-api-schema.ts";
+import { newEnvironment, RuleChecker, storedEnvironment, toFieldError } from "../../../cel/index.ts";
 import { validateDefaults } from "./default-values.ts";
 import type { SchemaRatchets } from "./schema-ratchets.ts";
 import { validateSchemaRules } from "./schema-rules.ts";

@@ -1,15 +1,15 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { OpenApiSchema } from "../../../api/structural/open-api-schema.ts";
 import { valuesOf } from "../../../api/structural/open-api-schema.ts";
-import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { resourceFields } from "../../../api/structural/prune.ts";
+import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import {
   placeBelow,
   RuleChecker,
   type RulePlace,
   type RuleSchema,
-  ruleFormProblems,
   rootPlace,
+  ruleFormProblems,
   toFieldError,
 } from "../../../cel/index.ts";
 import { validateListAndMapTypes, validateListKeys } from "./list-type-rules.ts";

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError, fieldErrorText } from "../../../api/field-error.ts";
 import { equalJson, type JsonValue } from "../../../api/json.ts";
 import { compilePattern, PatternError } from "../../../api/re2-pattern.ts";
-import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "../../../api/structural/open-api-schema.ts";
+import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 
 /** Nodes that are checked before others get their turn. */
 const nodesPerStep = 200;

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { isJsonObject } from "../../../api/json.ts";
-import type { ControllerRevision } from "../../../api/types/apps-v1.ts";
-import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { isPresent } from "../../../api/json-reading.ts";
+import type { ControllerRevision } from "../../../api/types/apps-v1.ts";
 import { validateNotNegative } from "../../../api/validation/field-rules.ts";
+import { validateImmutable } from "../../../api/validation/immutable.ts";
 
 /** @param old what is replaced: its data has to stay, whatever it is */
 export function validateControllerRevision(

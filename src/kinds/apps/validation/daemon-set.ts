@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from "../../../api/types/apps-v1.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import {
   intOrPercentValue,
   validateIntOrPercent,
@@ -7,7 +8,6 @@ import {
 } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { isEmptySelector, validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateLastingTemplate, validatePodTemplate } from "../../core/validation/pod-template.ts";
 import { validateCollisionCount, validateCounts } from "./replica-status.ts";
 import { validateSelectsTemplate } from "./workload-selector.ts";

@@ -5,13 +5,13 @@ import type {
   DeploymentStrategy,
   RollingUpdateDeployment,
 } from "../../../api/types/apps-v1.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import {
   intOrPercentValue,
   validateIntOrPercent,
   validateNotMoreThan100Percent,
 } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateReplicaTemplate } from "./replica-set.ts";
 import { validateCollisionCount, validateCounts, validateParts } from "./replica-status.ts";
 

@@ -9,6 +9,7 @@ import type {
   StatefulSetUpdateStrategy,
 } from "../../../api/types/apps-v1.ts";
 import type { PodTemplateSpec, Volume } from "../../../api/types/core-v1.ts";
+import { validateNotNegative, validateText } from "../../../api/validation/field-rules.ts";
 import {
   intOrPercentValue,
   validateIntOrPercent,
@@ -17,7 +18,6 @@ import {
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { shownSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { validateNotNegative, validateText } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateClaimSpec } from "../../core/validation/persistent-volume-claim.ts";
 import {

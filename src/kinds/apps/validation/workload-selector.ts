@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import { matchesLabels } from "../../../api/label-selector.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type { PodTemplateSpec } from "../../../api/types/core-v1.ts";
 import type { LabelSelector } from "../../../api/types/meta-v1.ts";
 import { isEmptySelector, validateLabelSelector } from "../../../api/validation/label-selector.ts";

@@ -5,11 +5,11 @@ import type {
   HPAScalingPolicy,
   HPAScalingRules,
 } from "../../../api/types/autoscaling-v2.ts";
-import { validateMetrics } from "./metric-spec.ts";
-import { isVersionText, validateObjectReference } from "./object-reference.ts";
 import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateQuantityNotNegative } from "../../../api/validation/quantity.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateMetrics } from "./metric-spec.ts";
+import { isVersionText, validateObjectReference } from "./object-reference.ts";
 
 const periodSecondsMax = 1800;
 const stabilizationSecondsMax = 3600;

@@ -9,12 +9,12 @@ import type {
   PodsMetricSource,
   ResourceMetricSource,
 } from "../../../api/types/autoscaling-v2.ts";
-import { validateObjectReference } from "./object-reference.ts";
-import { dnsLabelProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
 import { validateText } from "../../../api/validation/field-rules.ts";
+import { dnsLabelProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import { validateContainerResourceName } from "../../../api/validation/resource-name.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateObjectReference } from "./object-reference.ts";
 
 interface MetricContext {
   /** With no pods there is nothing to measure them by: another metric has to say when one is needed. */

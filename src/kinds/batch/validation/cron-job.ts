@@ -1,8 +1,8 @@
-import { CronScheduleError, isTimeZone, parseCronSchedule } from "../cron-schedule.ts";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { CronJob, CronJobSpec, JobSpec } from "../../../api/types/batch-v1.ts";
-import { validateJobSpec } from "./job.ts";
 import { validateNotNegative, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
+import { CronScheduleError, isTimeZone, parseCronSchedule } from "../cron-schedule.ts";
+import { validateJobSpec } from "./job.ts";
 
 const concurrencyPolicies = ["Allow", "Forbid", "Replace"];
 /** The controller appends a time of eleven characters to make the name of a job. */

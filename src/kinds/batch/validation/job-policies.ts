@@ -7,10 +7,10 @@ import type {
   PodFailurePolicyRule,
   SuccessPolicyRule,
 } from "../../../api/types/batch-v1.ts";
-import { checkIndexes } from "./index-intervals.ts";
-import { internalForm } from "../../../api/validation/internal-form.ts";
 import { validateNotNegative } from "../../../api/validation/field-rules.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { checkIndexes } from "./index-intervals.ts";
 
 const rulesMax = 20;
 const exitCodesMax = 255;

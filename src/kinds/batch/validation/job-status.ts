@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { Job, JobSpec, JobStatus, UncountedTerminatedPods } from "../../../api/types/batch-v1.ts";
-import { checkIndexes, commonIndex } from "./index-intervals.ts";
 import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { checkIndexes, commonIndex } from "./index-intervals.ts";
 
 const terminalConditions = ["Failed", "Complete", "FailureTarget"];
 

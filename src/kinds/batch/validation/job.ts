@@ -5,14 +5,14 @@ import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { Job, JobSpec, JobStatus } from "../../../api/types/batch-v1.ts";
 import type { Affinity, Container, PodSpec, PodTemplateSpec } from "../../../api/types/core-v1.ts";
 import { validateDomainPrefixedPath } from "../../../api/validation/domain-names.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
 import { type InternalType, internalForm } from "../../../api/validation/internal-form.ts";
-import { validatePodFailurePolicy, validateSuccessPolicy } from "./job-policies.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { validateNotNegative } from "../../../api/validation/field-rules.ts";
-import { validatePodTemplate } from "../../core/validation/pod-template.ts";
 import { sortedLabels, validateSelectsTemplate } from "../../apps/validation/workload-selector.ts";
+import { validatePodTemplate } from "../../core/validation/pod-template.ts";
+import { validatePodFailurePolicy, validateSuccessPolicy } from "./job-policies.ts";
 
 /** Labels that a job puts on its pods: what the job is called, and which one of that name it is. */
 export const jobNameLabels: readonly string[] = ["job-name", "batch.kubernetes.io/job-name"];

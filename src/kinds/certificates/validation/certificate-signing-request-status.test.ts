@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { createAuthority } from "../../../access/certificates/authority.ts";
 import { fieldErrorText } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { createAuthority } from "../../../access/certificates/authority.ts";
-import { certificateApprovalStrategy, certificateStatusStrategy } from "../certificate-signing-request-status.ts";
 import type { Strategy } from "../../../registry/strategy.ts";
+import { certificateApprovalStrategy, certificateStatusStrategy } from "../certificate-signing-request-status.ts";
 
 const nowMs = Date.parse("2026-01-01T00:00:00Z");
 const now = "2026-01-01T00:00:00Z";

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
+import { type PemBlock, pemBlocks } from "../../../access/certificates/pem.ts";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { ClusterTrustBundle } from "../../../api/types/certificates-v1beta1.ts";
-import { type PemBlock, pemBlocks } from "../../../access/certificates/pem.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";

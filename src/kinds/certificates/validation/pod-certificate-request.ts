@@ -1,11 +1,11 @@
-import { createPublicKey, type KeyObject, constants, verify } from "node:crypto";
+import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
 import type { PodCertificateRequest, PodCertificateRequestSpec } from "../../../api/types/certificates-v1beta1.ts";
-import { parseCertificateRequest } from "./certificate-request.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateAnnotations } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { parseCertificateRequest } from "./certificate-request.ts";
 import { isProjectSigner, validateSignerName } from "./signer-name.ts";
 
 const uidBytesMax = 128;

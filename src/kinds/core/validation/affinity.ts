@@ -4,8 +4,8 @@ import type { Affinity, NodeAffinity, PodAffinity, PodAffinityTerm } from "../..
 import type { LabelSelector } from "../../../api/types/meta-v1.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { validateNodeSelector, validateNodeSelectorTerm } from "./node-selector.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateNodeSelector, validateNodeSelectorTerm } from "./node-selector.ts";
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";

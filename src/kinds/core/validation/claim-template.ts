@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { isPresent } from "../../../api/json-reading.ts";
 import type { PersistentVolumeClaimTemplate } from "../../../api/types/core-v1.ts";
 import type { ObjectMeta } from "../../../api/types/meta-v1.ts";
 import { validateAnnotations, validateLabels } from "../../../api/validation/labels.ts";
 import { validateClaimSpec } from "./persistent-volume-claim.ts";
-import { isPresent } from "../../../api/json-reading.ts";
 
 /** Validates the template of an ephemeral volume's claim, which takes labels and annotations from it and nothing else. */
 export function validateClaimTemplate(

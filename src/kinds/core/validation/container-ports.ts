@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { Container, ContainerPort } from "../../../api/types/core-v1.ts";
-import { portNameProblems } from "../../../api/validation/names.ts";
 import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
+import { portNameProblems } from "../../../api/validation/names.ts";
 import { validatePortNumber } from "../../../api/validation/port.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { ContainerStatus, PodSpec, ResourceHealth } from "../../../api/types/core-v1.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 import type { AnyContainer } from "./placed-container.ts";
 import { validateId } from "./security-context.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const healthValues = ["Healthy", "Unhealthy", "Unknown"];
 

@@ -1,16 +1,16 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { Container, ContainerResizePolicy, PodSpec } from "../../../api/types/core-v1.ts";
+import { validateRequiredChoice, validateText } from "../../../api/validation/field-rules.ts";
+import { dnsLabelProblems } from "../../../api/validation/names.ts";
+import { validateContainerResourceName } from "../../../api/validation/resource-name.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateContainerPorts, validateHostPortsUnique } from "./container-ports.ts";
 import { validateInitRestartRules, validateRestartRules } from "./container-restart.ts";
 import { validateEnvironment, validateEnvironmentSources } from "./environment.ts";
-import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { validateRequiredChoice, validateText } from "../../../api/validation/field-rules.ts";
 import type { AnyContainer, PlacedContainer } from "./placed-container.ts";
 import { type ProbeKind, validateLifecycle, validateProbe } from "./probe.ts";
-import { validateContainerResourceName } from "../../../api/validation/resource-name.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
 import { validateSecurityContext } from "./security-context.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
 import { type VolumesByName, validateVolumeDevices, validateVolumeMounts } from "./volume-mounts.ts";
 
 export const pullPolicies: readonly string[] = ["Always", "IfNotPresent", "Never"];

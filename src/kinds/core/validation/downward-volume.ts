@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { DownwardAPIVolumeFile } from "../../../api/types/core-v1.ts";
-import { validateFieldReference, validateResourceReference, volumeFieldPaths } from "./field-reference.ts";
-import { validateFileMode } from "./key-reference.ts";
 import { validateUnreservedPath } from "../../../api/validation/local-path.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateFieldReference, validateResourceReference, volumeFieldPaths } from "./field-reference.ts";
+import { validateFileMode } from "./key-reference.ts";
 
 /** Validates fields of a pod as files. Upstream names the volume in these errors, not the item of its list. */
 export function validateDownwardFiles(files: readonly DownwardAPIVolumeFile[], field: string): FieldError[] {

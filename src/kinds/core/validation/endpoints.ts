@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { EndpointAddress, Endpoints, EndpointSubset } from "../../../api/types/core-v1.ts";
+import type { EndpointAddress, EndpointSubset, Endpoints } from "../../../api/types/core-v1.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateText } from "../../../api/validation/field-rules.ts";
-import { validateEndpointPorts } from "./service-port.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateEndpointPorts } from "./service-port.ts";
 
 export function validateEndpoints({ subsets = [] }: Endpoints): FieldError[] {
   return subsets.flatMap((subset, at) => validateSubset(subset, `subsets[${at}]`)).slice(0, fieldErrorsMax);

@@ -7,9 +7,7 @@ import type {
   LocalObjectReference,
   PodSpec,
 } from "../../../api/types/core-v1.ts";
-import type { PlacedContainer } from "./placed-container.ts";
-import { environmentFieldPaths, validateFieldReference, validateResourceReference } from "./field-reference.ts";
-import { validateKeyReference } from "./key-reference.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateNoBacksteps } from "../../../api/validation/local-path.ts";
 import {
   dnsLabelProblems,
@@ -17,8 +15,10 @@ import {
   environmentNameProblems,
   prefixOfName,
 } from "../../../api/validation/names.ts";
-import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { environmentFieldPaths, validateFieldReference, validateResourceReference } from "./field-reference.ts";
+import { validateKeyReference } from "./key-reference.ts";
+import type { PlacedContainer } from "./placed-container.ts";
 
 const moreThanOneText = "may not have more than one field specified at a time";
 const valueSourcesText =

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { EphemeralContainer, PodSpec } from "../../../api/types/core-v1.ts";
-import { type ContainerContext, validateCommon, validateImageOfPod } from "./container.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { type ContainerContext, validateCommon, validateImageOfPod } from "./container.ts";
 
 /** Fields that an ephemeral container cannot have, in the order of the type. */
 const forbiddenFields = [

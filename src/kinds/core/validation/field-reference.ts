@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { ObjectFieldSelector, ResourceFieldSelector } from "../../../api/types/core-v1.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { canonicalQuantity } from "../../../api/quantity.ts";
+import type { ObjectFieldSelector, ResourceFieldSelector } from "../../../api/types/core-v1.ts";
 
 /** Fields of its pod that a container may have in an environment variable. */
 export const environmentFieldPaths: readonly string[] = [

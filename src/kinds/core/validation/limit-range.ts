@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import type { LimitRange, LimitRangeItem, ResourceList } from "../../../api/types/core-v1.ts";
 import { compareQuantities, parseQuantity, type Quantity } from "../../../api/quantity.ts";
+import type { LimitRange, LimitRangeItem, ResourceList } from "../../../api/types/core-v1.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import {
   isOvercommitAllowed,

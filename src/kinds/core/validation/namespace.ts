@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
+import type { Namespace } from "../../../api/types/core-v1.ts";
 import { validateFinalizerDomain } from "../../../api/validation/object-meta.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
-import type { Namespace } from "../../../api/types/core-v1.ts";
 
 export function validateNamespace(namespace: Namespace): FieldError[] {
   return validateEach(namespace.spec?.finalizers ?? [], (finalizer) => validateFinalizer(finalizer, "spec.finalizers"));

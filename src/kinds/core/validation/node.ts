@@ -2,13 +2,13 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
 import type { Node, NodeAddress, NodeSpec, NodeStatus, ResourceList, Taint } from "../../../api/types/core-v1.ts";
+import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { parseCidr } from "../../../api/validation/ip.ts";
-import { validateStrictCidr } from "../../../api/validation/strict-ip.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
-import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
-import { validateResourceAmount } from "./resource-requirements.ts";
+import { validateStrictCidr } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateResourceAmount } from "./resource-requirements.ts";
 
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const podCidrsMax = 2;

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
-import { compareQuantities } from "../../../api/quantity.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
+import { compareQuantities } from "../../../api/quantity.ts";
 import type {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
@@ -9,16 +9,16 @@ import type {
   VolumeResourceRequirements,
 } from "../../../api/types/core-v1.ts";
 import type { Quantity } from "../../../api/types/resource.ts";
-import { validateAccessModes } from "./access-modes.ts";
+import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import {
   parsedQuantity,
   validateQuantityNotNegative,
   validateQuantityPositive,
 } from "../../../api/validation/quantity.ts";
+import { validateAccessModes } from "./access-modes.ts";
 
 const volumeModes = ["Block", "Filesystem"];
 const classAnnotation = "volume.beta.kubernetes.io/storage-class";

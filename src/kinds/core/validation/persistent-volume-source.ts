@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as core from "../../../api/types/core-v1.ts";
+import { requireTexts, validateText } from "../../../api/validation/field-rules.ts";
 import { validateNoBacksteps } from "../../../api/validation/local-path.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { requireTexts, validateText } from "../../../api/validation/field-rules.ts";
 import { validateCsiDriverName, volumeSourceRules, type WithSecret } from "./volume-source.ts";
 
 /** Fields of a spec that are not sources. */

@@ -1,15 +1,15 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type { PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from "../../../api/types/core-v1.ts";
-import { validateAccessModes } from "./access-modes.ts";
+import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateNodeSelector } from "./node-selector.ts";
-import { persistentSourceNames, validatePersistentSource } from "./persistent-volume-source.ts";
-import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
-import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import { validateQuantityPositive } from "../../../api/validation/quantity.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateAccessModes } from "./access-modes.ts";
+import { validateNodeSelector } from "./node-selector.ts";
+import { persistentSourceNames, validatePersistentSource } from "./persistent-volume-source.ts";
 
 const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const volumeModes = ["Block", "Filesystem"];

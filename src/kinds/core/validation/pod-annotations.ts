@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { AppArmorProfile, PodSpec, SeccompProfile } from "../../../api/types/core-v1.ts";
-import { containersOf } from "./container.ts";
 import { validateDescendingPath } from "../../../api/validation/local-path.ts";
+import { containersOf } from "./container.ts";
 
 /** Annotation of mirror pods, which node agents create for pods that they started themselves. */
 export const mirrorAnnotation = "kubernetes.io/config.mirror";

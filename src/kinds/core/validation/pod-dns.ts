@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { HostAlias, PodSpec } from "../../../api/types/core-v1.ts";
 import { validateIp } from "../../../api/validation/ip.ts";
 import { dnsSubdomainProblems, dnsSubdomainUnderscoreProblems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
-import type { HostAlias, PodSpec } from "../../../api/types/core-v1.ts";
 
 /** Limits of the resolvers of the C library. */
 const nameserversMax = 3;

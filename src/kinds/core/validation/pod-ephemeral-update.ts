@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
-import { mirrorAnnotation, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 import type { Pod } from "../../../api/types/core-v1.ts";
+import { mirrorAnnotation, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 
 /** Rejects changes of ephemeral containers. New ones may be added to a running pod. */
 export function validateEphemeralContainersUpdate(pod: Pod, old: Pod): FieldError[] {

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { Container, PodSecurityContext, PodSpec } from "../../../api/types/core-v1.ts";
-import { containersOf } from "./container.ts";
 import { isPresent } from "../../../api/json-reading.ts";
+import type { Container, PodSecurityContext, PodSpec } from "../../../api/types/core-v1.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { containersOf } from "./container.ts";
 
 const systems = ["linux", "windows"];
 /** Fields of a container's security context that Windows does not support. */

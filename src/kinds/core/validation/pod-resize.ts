@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
 import type { Container, Pod, PodSpec, ResourceList } from "../../../api/types/core-v1.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 import { isSidecar } from "./container.ts";
 import { mirrorAnnotation } from "./pod-annotations.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const resizable = ["cpu", "memory"];
 const lists = ["initContainers", "containers"] as const;

@@ -1,13 +1,13 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { PodResourceClaim, PodSpec, ResourceList } from "../../../api/types/core-v1.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../../api/quantity.ts";
-import { podTotalOf } from "../pod-defaults.ts";
+import type { PodResourceClaim, PodSpec, ResourceList } from "../../../api/types/core-v1.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import { validatePodResourceName } from "../../../api/validation/resource-name.ts";
-import { validateResourceRequirements } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { podTotalOf } from "../pod-defaults.ts";
+import { validateResourceRequirements } from "./resource-requirements.ts";
 
 const noQuantity = parseQuantity("0");
 

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { PodSpec, Sysctl } from "../../../api/types/core-v1.ts";
-import { validateAppArmorProfile, validateId, validateSeccompProfile } from "./security-context.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateAppArmorProfile, validateId, validateSeccompProfile } from "./security-context.ts";
 import { validateWindowsOptions } from "./windows-options.ts";
 
 const sysctlBytesMax = 253;

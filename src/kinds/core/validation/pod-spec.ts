@@ -1,5 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonValue } from "../../../api/json.ts";
+import { isPresent, numberOf } from "../../../api/json-reading.ts";
+import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type {
   PodReadinessGate,
   PodSchedulingGate,
@@ -7,24 +9,22 @@ import type {
   PodSpec,
   ResourceList,
 } from "../../../api/types/core-v1.ts";
-import { labelKeyErrors } from "../../../api/label-syntax.ts";
+import { validateRange, validateRequiredChoice, validateText } from "../../../api/validation/field-rules.ts";
+import { validateLabels } from "../../../api/validation/labels.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateAffinity } from "./affinity.ts";
 import { type ContainerContext, containersOf, validateContainers, validateInitContainers } from "./container.ts";
 import { validateHostNetworkPorts } from "./container-ports.ts";
-import { validateEphemeralContainers } from "./ephemeral-containers.ts";
 import { validateFileVariables } from "./environment.ts";
-import { validateLabels } from "../../../api/validation/labels.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { validateEphemeralContainers } from "./ephemeral-containers.ts";
 import { validateDnsConfig, validateHostAliases } from "./pod-dns.ts";
-import { isPresent, numberOf } from "../../../api/json-reading.ts";
-import { validateRange, validateRequiredChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { validatePodOs } from "./pod-os.ts";
 import { validatePodResourceClaims, validatePodResources } from "./pod-resources.ts";
 import { validateHostUsers, validatePodSecurityContext } from "./pod-security-context.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
 import { validateTolerations } from "./tolerations.ts";
 import { validateTopologySpread } from "./topology-spread.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateVolumes } from "./volume.ts";
 import { validateHostProcesses } from "./windows-options.ts";
 

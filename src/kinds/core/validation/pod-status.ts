@@ -1,5 +1,5 @@
-import type { JsonValue } from "../../../api/json.ts";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type {
   Container,
@@ -11,14 +11,14 @@ import type {
   PodSpec,
   PodStatus,
 } from "../../../api/types/core-v1.ts";
-import { isSidecar } from "./container.ts";
-import { validateAllocated, validateUsers } from "./container-status.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateDualStack } from "../../../api/validation/ip.ts";
-import { validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validatePodAnnotations, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
+import { validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { isSidecar } from "./container.ts";
+import { validateAllocated, validateUsers } from "./container-status.ts";
+import { validatePodAnnotations, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 
 const systemConditions: ReadonlySet<string> = new Set(["PodScheduled", "Ready", "Initialized"]);
 const containerLists = [

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { fieldErrorText } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { podEphemeralContainersStrategy, podResizeStrategy, podStatusStrategy } from "../pod.ts";
 import type { Strategy } from "../../../registry/strategy.ts";
+import { podEphemeralContainersStrategy, podResizeStrategy, podStatusStrategy } from "../pod.ts";
 
 const mirror = { "kubernetes.io/config.mirror": "x" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { changed, updateRefusal, updated } from "../../testing.ts";
+import { changed, updated, updateRefusal } from "../../testing.ts";
 import { validatePodStatusUpdate } from "./pod-status.ts";
 
 const path = "v1/pods";

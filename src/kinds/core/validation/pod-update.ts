@@ -1,3 +1,4 @@
+import { stringifyJson } from "../../../api/codec/json.ts";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
 import type {
@@ -10,12 +11,11 @@ import type {
   PodSpec,
   Toleration,
 } from "../../../api/types/core-v1.ts";
-import { validateImageOfPod } from "./container.ts";
-import { stringifyJson } from "../../../api/codec/json.ts";
 import { unifiedDiff } from "../../../api/unified-diff.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateImageOfPod } from "./container.ts";
+import { validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 
 const forbiddenText =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { Pod, PodSpec } from "../../../api/types/core-v1.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateImageOfPod } from "./container.ts";
 import { validatePodAnnotations, validateProfilesAgree } from "./pod-annotations.ts";
 import { validatePodSpec } from "./pod-spec.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
 
 /** Validates the rules that always hold for a pod. @param old replaced pod; absent at creation */
 export function validatePod({ metadata, spec = { containers: null } }: Pod, old?: Pod): FieldError[] {

@@ -1,10 +1,10 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe } from "../../../api/types/core-v1.ts";
-import { httpHeaderProblems } from "../../../api/validation/names.ts";
 import { validateNotNegative } from "../../../api/validation/field-rules.ts";
+import { httpHeaderProblems } from "../../../api/validation/names.ts";
 import { validatePortNumber, validatePortNumberOrName } from "../../../api/validation/port.ts";
-import { validateStopSignal } from "./stop-signal.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateStopSignal } from "./stop-signal.ts";
 
 /** The actions of probes and hooks. */
 type Handlers = Pick<Probe, "grpc"> & LifecycleHandler;

@@ -1,13 +1,13 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as core from "../../../api/types/core-v1.ts";
-import { validateDownwardFile } from "./downward-volume.ts";
-import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
+import { requireTexts } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { validateUnreservedPath } from "../../../api/validation/local-path.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { requireTexts } from "../../../api/validation/field-rules.ts";
-import { validateSignerName } from "../../certificates/validation/signer-name.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateSignerName } from "../../certificates/validation/signer-name.ts";
+import { validateDownwardFile } from "./downward-volume.ts";
+import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
 
 const tokenSecondsMin = 600;
 const tokenSecondsMax = 2 ** 32;

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { ReplicationController } from "../../../api/types/core-v1.ts";
 import { validateNotNegative } from "../../../api/validation/field-rules.ts";
-import { validateLastingTemplate, validatePodTemplate } from "./pod-template.ts";
 import { validateCounts, validateParts } from "../../apps/validation/replica-status.ts";
 import { validateMapSelectsTemplate } from "../../apps/validation/workload-selector.ts";
+import { validateLastingTemplate, validatePodTemplate } from "./pod-template.ts";
 
 export function validateReplicationController({ spec = {} }: ReplicationController): FieldError[] {
   const { selector = {}, template, replicas } = spec;

@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type {
   ResourceList,
   ResourceQuota,
@@ -7,10 +8,9 @@ import type {
 } from "../../../api/types/core-v1.ts";
 import { immutableText } from "../../../api/validation/immutable.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import { isQuotaResource, validateQuotaResourceName } from "../../../api/validation/resource-name.ts";
-import { validateResourceAmount } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateResourceAmount } from "./resource-requirements.ts";
 
 /** Scopes of pods. Below are the resources that a quota of such a scope can limit. */
 const podScopes = [

@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
+import type { ResourceClaim, ResourceList, ResourceRequirements } from "../../../api/types/core-v1.ts";
 import { validateText } from "../../../api/validation/field-rules.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
@@ -17,7 +18,6 @@ import {
   validateContainerResourceName,
 } from "../../../api/validation/resource-name.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
-import type { ResourceClaim, ResourceList, ResourceRequirements } from "../../../api/types/core-v1.ts";
 
 export interface RequirementRules {
   readonly validateName: (name: string, field: string) => FieldError[];

@@ -1,10 +1,10 @@
+import { JsonSyntaxError, parseJson } from "../../../api/codec/json.ts";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { isJsonObject } from "../../../api/json.ts";
 import type { Secret } from "../../../api/types/core-v1.ts";
-import { JsonSyntaxError, parseJson } from "../../../api/codec/json.ts";
-import { validateFrozen } from "./config-map.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { base64Bytes, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
+import { validateFrozen } from "./config-map.ts";
 
 const serviceAccountNameAnnotation = "kubernetes.io/service-account.name";
 const sshKey = "ssh-privatekey";

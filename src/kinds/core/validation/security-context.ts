@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { AppArmorProfile, SeccompProfile, SecurityContext } from "../../../api/types/core-v1.ts";
+import { validateRange } from "../../../api/validation/field-rules.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { validateDescendingPath } from "../../../api/validation/local-path.ts";
-import { validateRange } from "../../../api/validation/field-rules.ts";
 import { validateWindowsOptions } from "./windows-options.ts";
 
 const idRange = { min: 0, max: 2_147_483_647 };

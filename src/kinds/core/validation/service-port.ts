@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { EndpointPort, ServicePort } from "../../../api/types/core-v1.ts";
-import { dnsLabelProblems } from "../../../api/validation/names.ts";
 import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
+import { dnsLabelProblems } from "../../../api/validation/names.ts";
 import { validatePortNumber, validatePortNumberOrName } from "../../../api/validation/port.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

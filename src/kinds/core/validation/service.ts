@@ -1,17 +1,17 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from "../../../api/types/core-v1.ts";
-import { addressFieldErrors } from "../../service-allocation/service-families.ts";
-import { validateIngressPoint } from "../../networking/validation/ingress.ts";
+import { validateRange, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { validateNonSpecialIp } from "../../../api/validation/ip.ts";
-import { validateStrictCidr, validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateRange, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validatePortNumber } from "../../../api/validation/port.ts";
-import { validateServicePorts } from "./service-port.ts";
+import { validateStrictCidr, validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateIngressPoint } from "../../networking/validation/ingress.ts";
+import { addressFieldErrors } from "../../service-allocation/service-families.ts";
+import { validateServicePorts } from "./service-port.ts";
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const affinities = ["ClientIP", "None"];

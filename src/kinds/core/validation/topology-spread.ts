@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { TopologySpreadConstraint } from "../../../api/types/core-v1.ts";
-import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { validatePositive } from "../../../api/validation/field-rules.ts";
+import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const actions = ["DoNotSchedule", "ScheduleAnyway"];

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { Volume, VolumeMount } from "../../../api/types/core-v1.ts";
-import { hasBacksteps, validateDescendingPath } from "../../../api/validation/local-path.ts";
 import { validateChoice } from "../../../api/validation/field-rules.ts";
-import type { AnyContainer } from "./placed-container.ts";
+import { hasBacksteps, validateDescendingPath } from "../../../api/validation/local-path.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import type { AnyContainer } from "./placed-container.ts";
 
 /** The valid volumes of a pod, by name. */
 export type VolumesByName = ReadonlyMap<string, Volume>;

@@ -1,11 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as core from "../../../api/types/core-v1.ts";
-import { validateClaimTemplate } from "./claim-template.ts";
-import { pullPolicies } from "./container.ts";
-import { validateDownwardFiles } from "./downward-volume.ts";
-import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
-import { validateDescendingPath, validateNoBacksteps } from "../../../api/validation/local-path.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import {
   requireTexts,
   validateChoice,
@@ -13,8 +7,14 @@ import {
   validateRequiredChoice,
   validateText,
 } from "../../../api/validation/field-rules.ts";
-import { validateProjectedVolume } from "./projected-volume.ts";
+import { validateDescendingPath, validateNoBacksteps } from "../../../api/validation/local-path.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
+import { validateClaimTemplate } from "./claim-template.ts";
+import { pullPolicies } from "./container.ts";
+import { validateDownwardFiles } from "./downward-volume.ts";
+import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
+import { validateProjectedVolume } from "./projected-volume.ts";
 
 /** Sources of a pod's volume, by field. */
 export type VolumeSources = Required<Omit<core.Volume, "name">>;

@@ -1,5 +1,4 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { flowSchemas, mandatorySpec } from "../flow-control-objects.ts";
 import { equalJson } from "../../../api/json.ts";
 import type {
   FlowSchema,
@@ -13,6 +12,7 @@ import { internalForm } from "../../../api/validation/internal-form.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { flowSchemas, mandatorySpec } from "../flow-control-objects.ts";
 
 const precedenceMax = 10_000;
 const exemptName = "exempt";

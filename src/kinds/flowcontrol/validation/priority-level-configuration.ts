@@ -1,5 +1,4 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { mandatorySpec, priorityLevels } from "../flow-control-objects.ts";
 import { equalJson, type JsonObject } from "../../../api/json.ts";
 import type {
   ExemptPriorityLevelConfiguration,
@@ -10,6 +9,7 @@ import type {
   QueuingConfiguration,
 } from "../../../api/types/flowcontrol-v1.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
+import { mandatorySpec, priorityLevels } from "../flow-control-objects.ts";
 
 const exemptName = "exempt";
 const types = ["Exempt", "Limited"];

@@ -1,10 +1,10 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { PodDisruptionBudget } from "../../../api/types/policy-v1.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateIntOrPercent, validateNotMoreThan100Percent } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import type { PodDisruptionBudget } from "../../../api/types/policy-v1.ts";
 
 const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 

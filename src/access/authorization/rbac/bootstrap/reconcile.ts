@@ -1,9 +1,9 @@
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../../../api/json.ts";
+import { objectsOf } from "../../../../api/json-reading.ts";
 import type { KubeObject } from "../../../../api/object-meta.ts";
 import { missingPermissions } from "../covers.ts";
 import { policyRules } from "../policy-rule.ts";
 import { autoUpdateAnnotation } from "./default-objects.ts";
-import { objectsOf } from "../../../../api/json-reading.ts";
 
 /**
  * The action for an existing default role or binding: `replace` where it refers to another role, which cannot be
