@@ -11,6 +11,7 @@ import { componentPages } from "../http/component-pages.ts";
 import { connectionsOf } from "../http/connect/connectors.ts";
 import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
+import { MergedDiscovery } from "../http/discovery/merged-discovery.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import type { ChainOptions } from "../http/filters/chain.ts";
@@ -163,7 +164,7 @@ function clusterPlugins({ storage, api, config, credentials, heard }: AppParts):
 
 function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlugin[] {
   const { config } = parts;
-  const { scheme, catalog } = parts.api;
+  const { scheme, catalog, apis, remoteDiscovery: remote } = parts.api;
   const { authentication } = parts.credentials;
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
@@ -172,7 +173,7 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     ...clusterPlugins(parts),
     ...further,
     ...componentPages({ clock: config.clock, flags: () => config.flagTexts }),
-    pluginOf("discovery", discoveryRoute(catalog, address)),
+    pluginOf("discovery", discoveryRoute(new MergedDiscovery({ catalog, apis, remote }), address)),
     pluginOf(
       "openapi",
       openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: apiRelease, cbor }, config.clock),

@@ -11,6 +11,7 @@ import { ensureDefaultRbac, rbacRegistries } from "../controllers/default-rbac.t
 import { EventExpiry } from "../controllers/event-expiry.ts";
 import { ServerRecords } from "../controllers/server-records.ts";
 import { SystemNamespaces } from "../controllers/system-namespaces.ts";
+import { RemoteDiscovery } from "../http/aggregation/remote-discovery.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { apiService } from "../kinds/apiregistration/api-service.ts";
 import { ApiServices, type ServedApis } from "../kinds/apiregistration/api-services.ts";
@@ -56,6 +57,8 @@ export interface ServerApi extends ServerRegistries, Disposable {
   /** The group versions that APIServices describe, and the connections to the services that answer for them. */
   readonly apis: ServedApis;
   readonly backends: AggregatedBackends;
+  /** The resources of extension servers. */
+  readonly remoteDiscovery: RemoteDiscovery;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
   /** Creates the objects that every cluster has, unless they are there. */
@@ -134,6 +137,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const backends = parts.use(
     new AggregatedBackends({ resolve, proxyClient: () => proxyClient.current, identityHeaders }),
   );
+  const remoteDiscovery = new RemoteDiscovery({ apis, backends, clock, random: Math.random });
+  parts.use(remoteDiscovery.start());
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();
@@ -146,6 +151,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     serverId,
     apis,
     backends,
+    remoteDiscovery,
     servers,
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);

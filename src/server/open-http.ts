@@ -64,7 +64,14 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   const audited = config.audit && openAudit(config.audit, { clock, metrics: counted.events, onError });
   parts.defer(() => audited?.backend.close());
   const lifecycle = new Lifecycle();
-  const checks = [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(api), shutdownCheck(lifecycle)];
+  const checks = [
+    pingCheck,
+    storeCheck(store),
+    quorumCheck(store, clock),
+    ...rbacCheck(api),
+    discoveryCheck(api),
+    shutdownCheck(lifecycle),
+  ];
   const fairness = openFlowControl(config, api);
   if (fairness !== undefined) parts.use(fairness.control.start());
   const served = appOptions({ ...context, lifecycle, audited, auditFilter: counted.filter, checks, fairness });
@@ -125,6 +132,14 @@ function rbacCheck({ scheme, authorization }: Pick<ServerApi, "scheme" | "author
     if (!made) throw new Error("the default roles are not there yet");
   };
   return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
+}
+
+/** Under upstream's name. Until every extension server was asked once, clients would take its resources for unknown. */
+function discoveryCheck({ remoteDiscovery }: Pick<ServerApi, "remoteDiscovery">): HealthCheck {
+  const check = () => {
+    if (!remoteDiscovery.isSynced) throw new Error("not finished");
+  };
+  return { name: "poststarthook/apiservice-discovery-controller", endpoints: healthEndpoints, startup: true, check };
 }
 
 interface ListenParts extends Pick<ListenerOptions, "handle" | "onHandshakeFailed"> {

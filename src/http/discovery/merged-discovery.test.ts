@@ -14,16 +14,13 @@ const catalog = {
   resources: () => [],
   generation: () => 1,
 };
-const ranks: Record<string, number> = { "": 18_000, apps: 17_800 };
-const priorityOf = ({ group }: { group: string }) => ({ groupPriority: ranks[group] ?? 1_000, versionPriority: 15 });
-
 function discovered(apiVersion: string, freshness: DiscoveredVersion["freshness"]): DiscoveredVersion {
   const [group, version] = apiVersion.split("/") as [string, string];
   return { group, version, freshness, resources: [] };
 }
 
 function mergedOf(apis: FakeApis, ...versions: DiscoveredVersion[]) {
-  return new MergedDiscovery({ catalog, priorityOf, apis, remote: { versions: () => versions, generation: () => 1 } });
+  return new MergedDiscovery({ catalog, apis, remote: { versions: () => versions, generation: () => 1 } });
 }
 
 const namesOf = (groups: readonly { group: string; versions: readonly string[] }[]) =>

@@ -1,19 +1,18 @@
 import { apiVersionOf, type GroupVersion } from "../../api/gvk.ts";
 import type { DiscoveredVersion } from "../../client/aggregation/discovered-version.ts";
 import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { builtInPriority, customPriority, type GroupPriority } from "../../kinds/apiregistration/group-priorities.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
-import { orderedGroups, type Priorities, type RankedVersion } from "./ordered-groups.ts";
+import { orderedGroups, type RankedVersion } from "./ordered-groups.ts";
 import type { ServedTypes } from "./served-types.ts";
 
 /** The group of APIServices, which has no APIService of its own and comes first. */
 const aggregationGroup = "apiregistration.k8s.io";
-const first: Priorities = { groupPriority: 20_001, versionPriority: 0 };
+const first: GroupPriority = { group: 20_001, version: 0 };
 
 export interface DiscoverySource {
   /** The types that this server has. */
   readonly catalog: ServedTypes;
-  /** The place of a version that this server has. */
-  readonly priorityOf: (groupVersion: GroupVersion) => Priorities;
   readonly apis: Pick<ServedApis, "groups" | "generation">;
   /** The types that extension servers have. */
   readonly remote: RemoteTypes;
@@ -77,7 +76,7 @@ export class MergedDiscovery {
     const { catalog, apis } = this.#source;
     const local = catalog
       .groups()
-      .flatMap(({ group, versions }) => versions.map((version) => this.#rankedLocal({ group, version })));
+      .flatMap(({ group, versions }) => versions.map((version) => rankedLocal({ group, version })));
     const registered = apis.groups().flatMap(({ versions }) => versions.map(rankedApi));
     const known = this.#source.remote.versions().filter(({ freshness }) => freshness !== "Pending");
     const remote = new Map(known.map((version) => [apiVersionOf(version), version]));
@@ -88,19 +87,18 @@ export class MergedDiscovery {
       remote,
     };
   }
+}
 
-  #rankedLocal(groupVersion: GroupVersion): RankedVersion {
-    const priorities = groupVersion.group === aggregationGroup ? first : this.#source.priorityOf(groupVersion);
-    return { ...groupVersion, ...priorities };
-  }
+function rankedLocal(groupVersion: GroupVersion): RankedVersion {
+  if (groupVersion.group === aggregationGroup) return { ...groupVersion, priority: first };
+  return { ...groupVersion, priority: builtInPriority(groupVersion) ?? customPriority };
 }
 
 function rankedApi({ group, version, apiService: { spec } }: ServedApi): RankedVersion {
   return {
     group,
     version,
-    groupPriority: spec?.groupPriorityMinimum ?? 0,
-    versionPriority: spec?.versionPriority ?? 0,
+    priority: { group: spec?.groupPriorityMinimum ?? 0, version: spec?.versionPriority ?? 0 },
   };
 }
 

@@ -1,17 +1,13 @@
 import type { GroupVersion } from "../../api/gvk.ts";
 import { compareVersions } from "../../api/version-order.ts";
+import type { GroupPriority } from "../../kinds/apiregistration/group-priorities.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
 import { compare } from "./api-resource-list.ts";
 
-/** The place of a group version in discovery. */
-export interface Priorities {
-  /** The higher, the earlier. The highest of its versions counts for a group. */
-  readonly groupPriority: number;
-  /** The higher, the earlier in its group. */
-  readonly versionPriority: number;
+/** A group version with its place in discovery. The highest rank of its versions counts for a group. */
+export interface RankedVersion extends GroupVersion {
+  readonly priority: GroupPriority;
 }
-
-export interface RankedVersion extends GroupVersion, Priorities {}
 
 /**
  * Orders group versions as clients look for a kind.
@@ -23,12 +19,13 @@ export function orderedGroups(
   tieOf: (first: RankedVersion) => string,
 ): CatalogGroup[] {
   const sorted = [...versions].sort(
-    (a, b) => b.groupPriority - a.groupPriority || compare(tieOf(a), tieOf(b)) || compareVersions(a.version, b.version),
+    (a, b) =>
+      b.priority.group - a.priority.group || compare(tieOf(a), tieOf(b)) || compareVersions(a.version, b.version),
   );
   return [...Map.groupBy(sorted, ({ group }) => group)].map(([group, of]) => ({
     group,
     versions: of
-      .toSorted((a, b) => b.versionPriority - a.versionPriority || compareVersions(a.version, b.version))
+      .toSorted((a, b) => b.priority.version - a.priority.version || compareVersions(a.version, b.version))
       .map(({ version }) => version),
   }));
 }
