@@ -12,6 +12,7 @@ import { EventExpiry } from "../controllers/event-expiry.ts";
 import { ServerRecords } from "../controllers/server-records.ts";
 import { SystemNamespaces } from "../controllers/system-namespaces.ts";
 import { RemoteDiscovery } from "../http/aggregation/remote-discovery.ts";
+import { RemoteOpenApi } from "../http/aggregation/remote-openapi.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { apiService } from "../kinds/apiregistration/api-service.ts";
 import { ApiServices, type ServedApis } from "../kinds/apiregistration/api-services.ts";
@@ -59,6 +60,8 @@ export interface ServerApi extends ServerRegistries, Disposable {
   readonly backends: AggregatedBackends;
   /** The resources of extension servers. */
   readonly remoteDiscovery: RemoteDiscovery;
+  /** The OpenAPI documents of extension servers. */
+  readonly remoteOpenApi: RemoteOpenApi;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
   /** Creates the objects that every cluster has, unless they are there. */
@@ -139,6 +142,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   );
   const remoteDiscovery = new RemoteDiscovery({ apis, backends, clock, random: Math.random });
   parts.use(remoteDiscovery.start());
+  const remoteOpenApi = new RemoteOpenApi({ apis, backends, clock, random: Math.random });
+  parts.use(remoteOpenApi.start());
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();
@@ -152,6 +157,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     apis,
     backends,
     remoteDiscovery,
+    remoteOpenApi,
     servers,
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);

@@ -3,6 +3,7 @@ import type { DiscoveredVersion } from "../../client/aggregation/discovered-vers
 import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
 import type { ServedApi } from "../../kinds/apiregistration/api-services.ts";
 import type { DiscoveryDownload, downloadDiscovery } from "./download-discovery.ts";
+import type { PerServer } from "./remote-servers.ts";
 import { RepeatedDownload, type RepeatedDownloadParts } from "./repeated-download.ts";
 
 const intervalMs = 60_000;
@@ -22,7 +23,7 @@ export interface DiscoveredServerParts extends Pick<RepeatedDownloadParts, "cloc
 }
 
 /** The resources of one extension server, in the group versions whose APIServices name it. */
-export class DiscoveredServer implements Disposable {
+export class DiscoveredServer implements PerServer {
   readonly #parts: DiscoveredServerParts;
   readonly #repeated: RepeatedDownload;
   #apis: readonly ServedApi[] = [];

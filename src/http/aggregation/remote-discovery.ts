@@ -1,10 +1,10 @@
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { DiscoveredVersion, DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
-import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
-import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import { DiscoveredServer } from "./discovered-server.ts";
 import { type DiscoveryDownloadParts, downloadDiscovery } from "./download-discovery.ts";
 import { DownloadSlots } from "./download-slots.ts";
+import { RemoteServers } from "./remote-servers.ts";
 
 /** Downloads at a time. A server that hangs holds one for seconds. */
 const downloadsAtATime = 16;
@@ -22,8 +22,7 @@ export interface RemoteDiscoveryParts extends DiscoveryDownloadParts {
 export class RemoteDiscovery implements DiscoveredVersions {
   readonly #parts: RemoteDiscoveryParts;
   readonly #slots = new DownloadSlots(downloadsAtATime);
-  /** By the address of the server and how its certificate is verified. */
-  readonly #servers = new Map<string, DiscoveredServer>();
+  readonly #servers: RemoteServers<DiscoveredServer>;
   readonly #followers = new Set<() => void>();
   #versions: readonly DiscoveredVersion[] = [];
   /** Versions of each server, from which `#versions` was made. */
@@ -33,16 +32,24 @@ export class RemoteDiscovery implements DiscoveredVersions {
 
   constructor(parts: RemoteDiscoveryParts) {
     this.#parts = parts;
+    this.#servers = new RemoteServers(
+      parts.apis,
+      (remote) =>
+        new DiscoveredServer({
+          ...parts,
+          slots: this.#slots,
+          remote,
+          download: (...given) => downloadDiscovery(parts, ...given),
+          changed: () => this.#collect(),
+        }),
+    );
   }
 
   /** Follows the APIServices until it is disposed of. */
   start(): Disposable {
     const running = new DisposableStack();
+    running.use(this.#servers);
     running.use(this.#parts.apis.follow(() => this.#reconcile()));
-    running.defer(() => {
-      for (const server of this.#servers.values()) server[Symbol.dispose]();
-      this.#servers.clear();
-    });
     this.#reconcile();
     return running;
   }
@@ -67,35 +74,12 @@ export class RemoteDiscovery implements DiscoveredVersions {
   }
 
   #reconcile(): void {
-    const { apis, ...parts } = this.#parts;
-    const remotes = apis
-      .groups()
-      .flatMap(({ versions }) => versions)
-      .filter(isRemote);
-    const byServer = Map.groupBy(remotes, ({ remote }) => keyOf(remote));
-    for (const [key, server] of this.#servers) {
-      if (byServer.has(key)) continue;
-      server[Symbol.dispose]();
-      this.#servers.delete(key);
-    }
-    for (const [key, [first, ...others]] of byServer as Map<string, [RemoteServedApi, ...RemoteServedApi[]]>) {
-      const server =
-        this.#servers.get(key) ??
-        new DiscoveredServer({
-          ...parts,
-          slots: this.#slots,
-          remote: first.remote,
-          download: (...given) => downloadDiscovery(parts, ...given),
-          changed: () => this.#collect(),
-        });
-      this.#servers.set(key, server);
-      server.set([first, ...others]);
-    }
+    this.#servers.reconcile();
     this.#collect();
   }
 
   #collect(): void {
-    const collected = [...this.#servers.values()].map(({ versions }) => versions);
+    const collected = [...this.#servers.all()].map(({ versions }) => versions);
     const versions = collected.flat();
     this.#isSynced ||= versions.every(({ freshness }) => freshness !== "Pending");
     const isSame = collected.length === this.#collected.length;
@@ -105,14 +89,4 @@ export class RemoteDiscovery implements DiscoveredVersions {
     this.#generation++;
     for (const run of this.#followers) run();
   }
-}
-
-type RemoteServedApi = ServedApi & { readonly remote: RemoteApi };
-
-function isRemote(api: ServedApi): api is RemoteServedApi {
-  return api.remote !== undefined;
-}
-
-function keyOf({ namespace, name, port, authorities, insecure }: RemoteApi): string {
-  return JSON.stringify([namespace, name, port, authorities, insecure]);
 }
