@@ -1,6 +1,9 @@
 import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
+import { builtInApiServices } from "../controllers/aggregation/local-api-services.ts";
+import { discoveryCheck } from "../http/aggregation/discovery-check.ts";
+import { registrationCheck } from "../http/aggregation-check.ts";
 import { buildApp } from "../http/app.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import { collectionSize } from "../http/flow-control/collection-size.ts";
@@ -69,7 +72,8 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     storeCheck(store),
     quorumCheck(store, clock),
     ...rbacCheck(api),
-    discoveryCheck(api),
+    discoveryCheck(api.remoteDiscovery),
+    aggregationCheck(api),
     shutdownCheck(lifecycle),
   ];
   const fairness = openFlowControl(config, api);
@@ -134,12 +138,9 @@ function rbacCheck({ scheme, authorization }: Pick<ServerApi, "scheme" | "author
   return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
 }
 
-/** Under upstream's name. Until every extension server was asked once, clients would take its resources for unknown. */
-function discoveryCheck({ remoteDiscovery }: Pick<ServerApi, "remoteDiscovery">): HealthCheck {
-  const check = () => {
-    if (!remoteDiscovery.isSynced) throw new Error("not finished");
-  };
-  return { name: "poststarthook/apiservice-discovery-controller", endpoints: healthEndpoints, startup: true, check };
+function aggregationCheck({ apis, builtInVersions }: ServerApi): HealthCheck {
+  const names = builtInApiServices(builtInVersions).map(({ metadata: { name = "" } }) => name);
+  return registrationCheck(names, apis);
 }
 
 interface ListenParts extends Pick<ListenerOptions, "handle" | "onHandshakeFailed"> {

@@ -188,9 +188,11 @@ export class AggregatedBackends implements Disposable {
     return { code, headers, body: Buffer.concat(chunks) };
   }
 
-  /** Closes the connections without a request, so that the next request makes a new one. */
-  forgetIdle(): void {
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  /** Closes the connections to an address that have no request, so that the next request makes a new one. */
+  forgetIdle({ host, port }: Endpoint): void {
+    for (const [name, sockets] of Object.entries(this.#agent.freeSockets)) {
+      if (name.startsWith(`${host}:${port}:`)) for (const socket of sockets ?? []) socket.destroy();
+    }
   }
 
   [Symbol.dispose](): void {
