@@ -164,7 +164,7 @@ function clusterPlugins({ storage, api, config, credentials, heard }: AppParts):
 
 function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlugin[] {
   const { config } = parts;
-  const { scheme, catalog, apis, remoteDiscovery: remote } = parts.api;
+  const { scheme, catalog, apis, remoteDiscovery, remoteOpenApi } = parts.api;
   const { authentication } = parts.credentials;
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
@@ -173,10 +173,19 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     ...clusterPlugins(parts),
     ...further,
     ...componentPages({ clock: config.clock, flags: () => config.flagTexts }),
-    pluginOf("discovery", discoveryRoute(new MergedDiscovery({ catalog, apis, remote }), address)),
+    pluginOf("discovery", discoveryRoute(new MergedDiscovery({ catalog, apis, remote: remoteDiscovery }), address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: apiRelease, cbor }, config.clock),
+      openApiRoute(
+        {
+          catalog,
+          typeOf: (name) => scheme.typeSchema(name),
+          version: apiRelease,
+          cbor,
+          remote: remoteOpenApi,
+        },
+        config.clock,
+      ),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",

@@ -44,7 +44,7 @@ test("readSwagger() takes __proto__ for a name like any other", () => {
   expect(({} as Record<string, unknown>)["type"]).toBeUndefined();
 });
 
-test("readSwagger() refuses what is no document, too large or too deep", () => {
+test("readSwagger() refuses other documents, and those that are too large or too deep", () => {
   const deep = (levels: number): object => (levels === 0 ? {} : { items: deep(levels - 1) });
   expect(() => readSwagger(Buffer.from("<html>"))).toThrow();
   expect(() => readSwagger(bytesOf([]))).toThrow("the document is no object");

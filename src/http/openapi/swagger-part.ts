@@ -22,8 +22,8 @@ export const definitionPrefix = "#/definitions/";
 export const parameterPrefix = "#/parameters/";
 
 /**
- * Reads a Swagger document. Only fields that all forms of our documents can have are taken over, and each only with the
- * type that it must have, so the rest of the server can rely on the result.
+ * Reads a Swagger document. It takes over the fields that all forms of our documents can have, and each with the type that
+ * it must have, so the rest of the server can rely on the result.
  * @throws Error for a document that is no object, or is too large
  */
 export function readSwagger(bytes: Uint8Array): Swagger {
