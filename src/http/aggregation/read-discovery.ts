@@ -123,13 +123,13 @@ function kindOf(value: JsonValue | undefined): GroupVersionKind {
 
 function rootOf(bytes: Uint8Array): JsonObject {
   const { value } = parseJson(bytes, { strict: false, valuesMax });
-  if (!isJsonObject(value)) throw new Error("the document is no object");
+  if (!isJsonObject(value)) throw new Error("the document is not an object");
   return value;
 }
 
 function object(value: JsonValue | undefined, field: string): JsonObject {
   if (value === undefined || value === null) return {};
-  if (!isJsonObject(value)) throw new Error(`${field} is no object`);
+  if (!isJsonObject(value)) throw new Error(`${field} is not an object`);
   return value;
 }
 
@@ -143,14 +143,14 @@ function texts(value: JsonValue | undefined, field: string): string[] {
 
 function list(value: JsonValue | undefined, field: string, max: number): JsonValue[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new Error(`${field} is no list`);
+  if (!Array.isArray(value)) throw new Error(`${field} is not a list`);
   if (value.length > max) throw new Error(`${field} has more than ${max} items`);
   return value;
 }
 
 function text(value: JsonValue | undefined, field: string): string {
   if (value === undefined || value === null) return "";
-  if (typeof value !== "string") throw new Error(`${field} is no text`);
+  if (typeof value !== "string") throw new Error(`${field} is not a text`);
   if (value.length > nameMax) throw new Error(`${field} is longer than ${nameMax} characters`);
   return value;
 }

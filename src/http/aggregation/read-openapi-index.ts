@@ -11,7 +11,7 @@ const urlMax = 2_048;
 /**
  * Reads the index of the OpenAPI 3.0 documents of an extension server: their URLs by key. It drops
  * entries that do not name a place on the server itself.
- * @throws Error for a document that is no index, or is too large
+ * @throws Error for a document that is not an index, or is too large
  */
 export function readOpenApiIndex(bytes: Uint8Array): ReadonlyMap<string, string> {
   const { value } = parseJson(bytes, { strict: false, valuesMax });

@@ -95,7 +95,7 @@ test("of two servers with the same document, the more important one has it", asy
 });
 
 test.each([
-  ["an index that is no object", "[]"],
+  ["an index that is not an object", "[]"],
   ["an index with too many documents", JSON.stringify(indexOf(...Array.from({ length: 2_001 }, (_, at) => `k${at}`)))],
   ["an index without paths", "{}"],
 ])("%s is refused and harms nobody", async (_, body) => {

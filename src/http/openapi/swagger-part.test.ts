@@ -47,7 +47,7 @@ test("readSwagger() takes __proto__ for a name like any other", () => {
 test("readSwagger() refuses other documents, and those that are too large or too deep", () => {
   const deep = (levels: number): object => (levels === 0 ? {} : { items: deep(levels - 1) });
   expect(() => readSwagger(Buffer.from("<html>"))).toThrow();
-  expect(() => readSwagger(bytesOf([]))).toThrow("the document is no object");
+  expect(() => readSwagger(bytesOf([]))).toThrow("the document is not an object");
   expect(() => readSwagger(bytesOf({ definitions: { Deep: deep(200) } }))).toThrow("more than 100 levels");
   expect(() => readSwagger(bytesOf({ paths: Array(1_100_000).fill(0) }))).toThrow();
 });

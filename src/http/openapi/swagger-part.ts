@@ -24,11 +24,11 @@ export const parameterPrefix = "#/parameters/";
 /**
  * Reads a Swagger document. It takes over the fields that all forms of our documents can have, and each with the type that
  * it must have, so the rest of the server can rely on the result.
- * @throws Error for a document that is no object, or is too large
+ * @throws Error for a document that is not an object, or is too large
  */
 export function readSwagger(bytes: Uint8Array): Swagger {
   const { value } = parseJson(bytes, { strict: false, valuesMax });
-  if (!isJsonObject(value)) throw new Error("the document is no object");
+  if (!isJsonObject(value)) throw new Error("the document is not an object");
   const { title = "", version = "" } = objectOf(info(value["info"] ?? {}, levelsMax));
   return {
     info: { title, version },
