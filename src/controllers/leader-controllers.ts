@@ -1,4 +1,5 @@
-import type { ResourceType } from "../client/client.ts";
+import type { DiscoveredVersions } from "../client/aggregation/discovered-version.ts";
+import type { Client, ResourceType } from "../client/client.ts";
 import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
 import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
@@ -14,6 +15,8 @@ import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-check
 export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts, AvailabilityParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
+  /** The resources of extension servers, and clients for them by the name of the controller that they act for. */
+  readonly aggregated: { readonly versions: DiscoveredVersions; clientOf(controller: string): Client };
   /** Called when the garbage collector could not read the objects of a kind. */
   readonly syncFailed?: (() => void) | undefined;
 }
@@ -32,7 +35,9 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
     running.use(startPolicyTypeChecking({ ...parts, served: parts.catalog }));
   }
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
-  running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
+  const { versions, clientOf } = parts.aggregated;
+  const aggregated = { versions, client: running.use(clientOf("namespace-controller")) };
+  running.use(startNamespaceDeletion({ ...parts, namespaces, aggregated, settle: () => parts.servers.settle() }));
   // Servers of two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
