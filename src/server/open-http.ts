@@ -3,7 +3,7 @@ import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import { builtInApiServices } from "../controllers/aggregation/local-api-services.ts";
 import { discoveryCheck } from "../http/aggregation/discovery-check.ts";
-import { registrationCheck } from "../http/aggregation-check.ts";
+import { registrationCheck } from "../http/aggregation/registration-check.ts";
 import { buildApp } from "../http/app.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import { collectionSize } from "../http/flow-control/collection-size.ts";
