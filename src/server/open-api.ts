@@ -99,6 +99,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     clock,
     randomInt: (below) => randomInt(below),
     servers,
+    isGateOn,
     gatedFields: new GatedFields(isGateOn),
     declarative: declarativeValidation(isGateOn, metrics),
     serviceNetwork: serviceNetworkOf(config),
