@@ -27,36 +27,36 @@ import { everyRule, type WriteRule } from "../registry/write-rule.ts";
 
 export interface ServerRegistriesParts
   extends Omit<RegistriesParts, "admission" | "allocatorOf" | "writeRuleOf" | "ownedFieldsOf"> {
-  /** Without it Services get no addresses and ports. */
+  /** Allocators for Services. If absent, Services get no addresses and ports. */
   readonly serviceNetwork?: ServiceNetwork | undefined;
-  /** In their order; by default those that are on by default. */
+  /** The enabled plugins in order; upstream's defaults if absent. */
   readonly admissionPlugins?: readonly PluginName[] | undefined;
-  /** The servers that share the store; without it this one is alone. */
+  /** The servers that share the store. If absent, this is the only one. */
   readonly servers?: QuotaServers | undefined;
-  /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
+  /** Answers plugins whether the user may do what a request implies. If absent, nobody may. */
   readonly authorizer?: Authorizer | undefined;
-  /** Reports whether a feature gate is on; by default all are. */
+  /** Reports whether a feature gate is on. If absent, all are. */
   readonly isGateOn?: ((gate: string) => boolean) | undefined;
-  /** Without them no webhook is called. */
+  /** Calls webhooks. If absent, none is called. */
   readonly webhooks?: PluginParts["webhooks"];
-  /** Hears how long the plugins take. */
+  /** Observes the durations of plugins. */
   readonly admissionObserver?: AdmissionObserver | undefined;
   readonly policyObserver?: PolicyObserver | undefined;
-  /** Behind the plugins, whatever these are. */
+  /** Checks that follow all plugins. */
   readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
 }
 
-/** The registries and the parts that judge and complete what is written through them. */
+/** The registries, and the parts that complete and check their writes. */
 export interface ServerRegistries {
   readonly registries: Registries;
   readonly admission: Admission;
   /** Keeps the used amounts of quotas. */
   readonly quotas: QuotaAccountant;
-  /** Undefined where Services get no addresses. */
+  /** Undefined if Services get no addresses. */
   readonly serviceAllocation: ServiceAllocation | undefined;
 }
 
-/** Puts the registries, the admission chain, the quotas and the addresses of Services together: they need each other. */
+/** Builds the registries, the admission chain, the quotas and the Service addresses, which need each other. */
 export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
   const { serviceNetwork: network } = parts;
   const found = () => registries;
