@@ -3,9 +3,9 @@ import type { ProposedBody } from "./store.ts";
 const mark = Buffer.from('"resourceVersion":"');
 
 /**
- * Splits encoded bytes around their resourceVersion, so that the same state can be sent with another revision. The
- * mark's first occurrence is the right one: only plain string fields of metadata precede it, and a quote inside a JSON
- * string is escaped.
+ * Splits encoded bytes around their resourceVersion, so that the same state can be sent with another revision. The mark's
+ * first occurrence is the right one: only plain string fields of metadata precede it, and JSON escapes quotes within
+ * strings.
  */
 export function splitAtResourceVersion(body: Uint8Array): ProposedBody {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
