@@ -8,11 +8,13 @@ import type { PolicyObserver } from "../admission/policies/policy-observer.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
 import { terminatingKind } from "../admission/terminating-kind.ts";
+import type { GroupResource } from "../api/gvk.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { resourceQuota } from "../kinds/core/resource-quota.ts";
 import { ownedFieldsOf } from "../kinds/reset-fields.ts";
 import { adminAccessRule } from "../kinds/resource/admin-access.ts";
+import { statusPermissionRule } from "../kinds/resource/status-permission.ts";
 import { ServiceAllocation, type ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { type Admission, type AdmissionPlugin, admissionChain } from "../registry/admission.ts";
 import type { AdmissionObserver } from "../registry/admission-observer.ts";
@@ -21,6 +23,7 @@ import { strategyOf } from "../registry/kind.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { Registries, type RegistriesParts } from "../registry/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
+import { everyRule, type WriteRule } from "../registry/write-rule.ts";
 
 export interface ServerRegistriesParts
   extends Omit<RegistriesParts, "admission" | "allocatorOf" | "writeRuleOf" | "ownedFieldsOf"> {
@@ -32,6 +35,8 @@ export interface ServerRegistriesParts
   readonly servers?: QuotaServers | undefined;
   /** Answers plugins whether the user may do what a request implies. If absent, nobody may. */
   readonly authorizer?: Authorizer | undefined;
+  /** Reports whether a feature gate is on. If absent, all are. */
+  readonly isGateOn?: ((gate: string) => boolean) | undefined;
   /** Calls webhooks. If absent, none is called. */
   readonly webhooks?: PluginParts["webhooks"];
   /** Observes the durations of plugins. */
@@ -68,9 +73,15 @@ export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
     ownedFieldsOf,
     allocatorOf: ({ group, resource }) =>
       group === "" && resource === "services" ? serviceAllocation?.allocator : undefined,
-    writeRuleOf: (resource) => adminAccessRule(resource, lookup),
+    writeRuleOf: (resource) => everyRule([adminAccessRule(resource, lookup), claimStatusRule(resource, parts)]),
   });
   return { registries, admission, quotas, serviceAllocation };
+}
+
+function claimStatusRule(resource: GroupResource, parts: ServerRegistriesParts): WriteRule | undefined {
+  const { authorizer = alwaysDenyAuthorizer, isGateOn = () => true } = parts;
+  if (!isGateOn("DRAResourceClaimGranularStatusAuthorization")) return undefined;
+  return statusPermissionRule(resource, { authorizer, hasDeviceStatus: isGateOn("DRAResourceClaimDeviceStatus") });
 }
 
 function quotasOf(

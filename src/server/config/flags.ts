@@ -1,4 +1,5 @@
 import { pluginNames } from "../../admission/plugin-names.ts";
+import { aggregationFlags } from "./aggregation-flags.ts";
 import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { clusterFlags } from "./cluster-flags.ts";
@@ -179,12 +180,7 @@ export const flags = {
     group: "API",
     help: "stop waiting for an admission webhook after several timeouts in a row, and retry every few seconds",
   },
-  "enable-aggregator-routing": {
-    type: "boolean",
-    default: false,
-    group: "API",
-    help: "connect to the endpoints of a webhook's Service instead of its cluster IP",
-  },
+  ...aggregationFlags,
   controllers: {
     type: "text",
     default: "*",

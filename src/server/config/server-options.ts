@@ -70,6 +70,10 @@ export interface ServerConfig {
   readonly breaksCircuits: boolean;
   /** Whether Services are reached at their endpoints, not at their cluster IPs. */
   readonly routesToEndpoints: boolean;
+  /** Our client certificate for the servers of APIServices. */
+  readonly proxyClientFiles: { readonly certificate: string; readonly key: string } | undefined;
+  /** Redirects by the servers of APIServices are refused instead of passed on. */
+  readonly refusesRedirects: boolean;
   readonly controllers: ReadonlySet<ControllerName>;
   /** The part of the bootstrap token that signs cluster-info. */
   readonly bootstrapSignerKey: "token" | "secret";
@@ -161,6 +165,9 @@ export function resolveOptions(
         : readAdmissionConfiguration(options.admissionControlConfigFile),
     breaksCircuits: options.webhookCircuitBreaker ?? flags["webhook-circuit-breaker"].default,
     routesToEndpoints: options.enableAggregatorRouting ?? flags["enable-aggregator-routing"].default,
+    proxyClientFiles: proxyClientFilesOf(options),
+    refusesRedirects:
+      options.aggregatorRejectForwardingRedirect ?? flags["aggregator-reject-forwarding-redirect"].default,
     bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
     controllers: parseControllers(options.controllers ?? flags.controllers.default),
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
@@ -242,6 +249,16 @@ function tlsFilesOf({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): ServerCo
     throw new StartupError("--tls-cert-file and --tls-private-key-file belong together: give both or neither");
   }
   return { certificate: tlsCertFile, key: tlsPrivateKeyFile };
+}
+
+function proxyClientFilesOf({ proxyClientCertFile, proxyClientKeyFile }: ServerOptions) {
+  if (proxyClientCertFile === undefined && proxyClientKeyFile === undefined) return undefined;
+  if (proxyClientCertFile === undefined || proxyClientKeyFile === undefined) {
+    throw new StartupError(
+      "--proxy-client-cert-file and --proxy-client-key-file belong together: give both or neither",
+    );
+  }
+  return { certificate: proxyClientCertFile, key: proxyClientKeyFile };
 }
 
 function kubeconfigPathOf(asked: string | undefined, dataDir: string | undefined): string | undefined {
