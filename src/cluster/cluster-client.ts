@@ -6,7 +6,7 @@ import { parseClientUrl } from "./member-address.ts";
 
 /** Largest answer. A real one is at most a table of members. */
 const answerBytesMax = 4 * 1024 * 1024;
-/** Most hops from the asked member to the leader, if that changes meanwhile. */
+/** Maximum number of hops from the asked member to the leader, if that changes meanwhile. */
 const hopsMax = 4;
 /** Time for retries during an election or another change. */
 const retryMsMax = 15_000;

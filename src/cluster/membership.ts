@@ -34,7 +34,7 @@ export const gossipPortOffset = 1_000;
 export function membershipOptionsOf(options: MembershipFlags, inMemory: boolean): MembershipOptions {
   const { peerAddress: address, advertiseClientUrl: url, memberName, gossip = true, gossipAddress } = options;
   if (inMemory && address !== undefined) {
-    throw new StartupError("--peer-address: a member of a cluster keeps its data on disk: leave --in-memory out");
+    throw new StartupError("--peer-address: a member of a cluster keeps its data on disk: omit --in-memory");
   }
   if (gossipAddress !== undefined && (address === undefined || !gossip)) {
     throw new StartupError(

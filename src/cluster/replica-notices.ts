@@ -4,7 +4,7 @@ import type { ReplicaEvent } from "../storage/replicated/open-replica.ts";
 
 /** Interval at which lasting trouble is reported again. */
 const repeatMs = 60_000;
-/** Most pairs of member and reason that are remembered as reported. */
+/** Maximum number of pairs of member and reason that are remembered as reported. */
 const toldMax = 1_000;
 
 /**

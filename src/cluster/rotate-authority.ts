@@ -19,9 +19,9 @@ interface Member extends AuthorityStatus {
 
 type OnProgress = (text: string) => void;
 
-/** Most rounds per step. A member that joins meanwhile takes the step as well. */
+/** Maximum number of rounds per step. A member that joins meanwhile takes the step as well. */
 const roundsMax = 5;
-/** Most hops from the asked member to the leader, if that changes meanwhile. */
+/** Maximum number of hops from the asked member to the leader, if that changes meanwhile. */
 const hopsMax = 4;
 
 /**

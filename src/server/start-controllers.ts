@@ -13,7 +13,7 @@ export interface ControllersParts extends StartContext {
   readonly http: ServerHttp;
 }
 
-/** Starts the controllers with what they need of the other parts. */
+/** Starts the controllers with their dependencies. */
 export function startControllers(context: ControllersParts): ServerControllers & AsyncDisposable {
   const { config, storage, api, credentials, http, onError } = context;
   const { identity, authentication } = credentials;

@@ -1,12 +1,12 @@
 import { status } from "../api/status.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "./store.ts";
 
-/** Most unanswered commands. Beyond it a write gets 429: it was not done and may be retried. */
+/** Maximum number of unanswered commands. Beyond it a write gets 429: it was not done and may be retried. */
 const outstandingCommandsMax = 20_000;
 const outstandingBytesMax = 128 * 1024 * 1024;
 /**
- * Most commands in one batch: large enough that the cost of the batch itself is small, and small enough for one
- * proposal.
+ * Maximum number of commands in one batch: large enough that the cost of the batch itself is small, and small enough for
+ * one proposal.
  */
 const batchCommandsMax = 1_000;
 const batchBytesMax = 4 * 1024 * 1024;

@@ -290,7 +290,7 @@ describe("one replica", () => {
   }, 60_000);
 });
 
-const alone = (hash: string) => `the API now uses this authority alone: ${hash}\n`;
+const alone = (hash: string) => `the API now uses only this authority: ${hash}\n`;
 
 async function nameOf(member: MemberProcess, client: Client): Promise<string> {
   const { members: known } = (await (await client.send(member, "GET", "/cluster/members")).json()) as any;

@@ -39,7 +39,7 @@ export interface GossipOptions {
   readonly openNetwork?: OpenNetwork;
 }
 
-/** Most members that are connected. A cluster has a handful. */
+/** Maximum number of members that are connected. A cluster has a handful. */
 const membersMax = 64;
 
 /**

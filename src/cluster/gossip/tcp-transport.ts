@@ -3,7 +3,7 @@ import type { Transport } from "@libp2p/interface";
 import { type TCPComponents, tcp } from "@libp2p/tcp";
 import type { Multiaddr } from "@multiformats/multiaddr";
 
-/** Most connections that wait to be accepted. */
+/** Maximum number of connections that wait to be accepted. */
 const backlogMax = 64;
 
 /**

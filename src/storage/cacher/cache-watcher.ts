@@ -30,13 +30,13 @@ export const bookmarkIntervalMs = 60_000;
 const bookmarkJitter = 0.1;
 /** Time between the last bookmark and the deadline, long enough for the bookmark to reach the client. */
 const lastBookmarkLeadMs = 2_000;
-/** Most bytes written to one watcher before the others get their turn. */
+/** Maximum number of bytes written to one watcher before the others get their turn. */
 const turnBytesMax = 1024 * 1024;
-/** Most events read from the store's history at a time. */
+/** Maximum number of events read from the store's history at a time. */
 const historyEventsMax = 128;
-/** Most events of the window examined for one batch of an encoder that prepares. */
+/** Maximum number of events of the window examined for one batch of an encoder that prepares. */
 const batchEventsMax = 4_096;
-/** Most entries of the initial state examined for one chunk. */
+/** Maximum number of entries of the initial state examined for one chunk. */
 const initialEntriesMax = 1_024;
 
 export interface WatchOptions {

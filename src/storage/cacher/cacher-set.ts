@@ -7,7 +7,7 @@ import type { CacherLimits } from "./limits.ts";
 import type { CacherMetrics } from "./metrics.ts";
 import { WatchScheduler } from "./watch-scheduler.ts";
 
-/** Most segments in a resource's prefix, as in `/registry/<group>/<resource>/`. */
+/** Maximum number of segments in a resource's prefix, as in `/registry/<group>/<resource>/`. */
 const prefixSegmentsMax = 3;
 
 export interface CacherSetOptions {

@@ -19,7 +19,10 @@ export type { CacheWatcher, WatchOptions } from "./cache-watcher.ts";
 export type { CacherLimits } from "./limits.ts";
 export type { CacherMetrics } from "./metrics.ts";
 
-/** Most watches and lists of one resource that read the store's history at the same time. Others wait in line. */
+/**
+ * Maximum number of watches and lists of one resource that read the store's history at the same time. Others wait in
+ * line.
+ */
 const historyReadersMax = 8;
 /** Entries read from the store's history at a time for a list with a selection. */
 const historyPageEntries = 1_000;
@@ -52,7 +55,7 @@ export interface ListOptions {
   readonly prefix: Key;
   /** First key that may be listed. */
   readonly start?: Key;
-  /** Most entries to return. Absent or not positive means all. */
+  /** Maximum number of entries to return. Absent or not positive means all. */
   readonly limit?: number;
   readonly matches?: (entry: Entry) => boolean;
   /** Label selection, applied together with `matches`. */

@@ -7,9 +7,9 @@ import { entryWithRevision } from "./with-resource-version.ts";
 
 export type SentType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** Most frames kept per event. Further combinations of type and format are encoded for each watcher. */
+/** Maximum number of frames kept per event. Further combinations of type and format are encoded for each watcher. */
 const framesPerEventMax = 8;
-/** Fewest dropped events that are cut off the array at once. They must also fill half of it. */
+/** Minimum number of dropped events that are cut off the array at once. They must also fill half of it. */
 const cutMin = 1_024;
 
 interface Frame {

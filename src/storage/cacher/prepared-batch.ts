@@ -3,7 +3,7 @@ import type { Entry } from "../../api/entry.ts";
 import { type Eventual, followedBy } from "../../api/eventual.ts";
 import type { SentType } from "./event-window.ts";
 
-/** Most entries prepared at a time, and bytes after which no more are taken. */
+/** Maximum number of entries prepared at a time, and bytes after which no more are taken. */
 const batchEntriesMax = 256;
 const batchBytesMax = 1024 * 1024;
 

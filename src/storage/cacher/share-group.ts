@@ -3,7 +3,7 @@ import type { EventWindow, SentType, WindowEvent } from "./event-window.ts";
 
 /** Size at which a chunk is full. It ends with the event that reaches this size. */
 export const chunkBytes = 64 * 1024;
-/** Most events examined for one chunk, so that a selection without matches does not hold the turn. */
+/** Maximum number of events examined for one chunk, so that a selection without matches does not hold the turn. */
 const chunkEventsMax = 4_096;
 /** Joined chunks kept per group. Watchers of a group are mostly at the same two or three positions. */
 const chunksKept = 4;

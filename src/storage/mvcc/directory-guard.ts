@@ -6,7 +6,8 @@ const guardFile = "guard";
 /** Start time of a process that has ended, which never matches a guard. */
 const ended = "ended";
 /**
- * Most attempts. Two processes that start together may each find the other's stale guard; one of them then gives up.
+ * Maximum number of attempts. Two processes that start together may each find the other's stale guard; one of them then
+ * gives up.
  */
 const acquireTriesMax = 3;
 

@@ -12,7 +12,7 @@ type Snapshot = ReturnType<Database["snapshot"]>;
 
 const readBatchRecords = 1_000;
 const readBatchBytes = 1024 * 1024;
-/** Fewest current entries that one step of a bounded scan examines. */
+/** Minimum number of current entries that one step of a bounded scan examines. */
 const scanStepEntriesMin = 256;
 
 interface Version {
