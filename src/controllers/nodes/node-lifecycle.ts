@@ -316,7 +316,7 @@ export class NodeLifecycle {
     if (wasReady) this.#recordEvent(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`);
     if (!wasReady && !this.#unmarked.has(name)) return;
     this.#unmarked.add(name);
-    for (const key of [...this.#parts.podsOnNodes.on(name)]) {
+    for (const key of this.#parts.podsOnNodes.on(name)) {
       if (this.#running.disposed) return;
       if (!(await this.#attempt(() => this.#markPod(key, name)))) return;
     }
