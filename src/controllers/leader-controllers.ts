@@ -10,9 +10,14 @@ import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
+import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 
-export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts, AvailabilityParts {
+export interface LeaderControllersParts
+  extends ClusterObjectsParts,
+    IdentityControllersParts,
+    NodeControllersParts,
+    AvailabilityParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
   /** The resources of extension servers, and clients for them by the name of the controller that they act for. */
@@ -42,6 +47,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  running.use(startNodeControllers(parts));
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   running.use(startCustomApiServices(parts));

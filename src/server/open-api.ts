@@ -51,7 +51,7 @@ import { openRegistries, type ServerRegistries } from "./registries.ts";
 import { serviceAddresses, storedServices } from "./service-addresses.ts";
 import type { StartContext } from "./start-context.ts";
 
-/** Every kind that is served, with its rules, caches and objects. */
+/** Every served kind, with its rules, caches and objects. */
 export interface ServerApi extends ServerRegistries, Disposable {
   readonly scheme: Scheme;
   readonly catalog: Catalog;
@@ -69,11 +69,11 @@ export interface ServerApi extends ServerRegistries, Disposable {
   readonly services: ServiceLookup;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
-  /** Creates the objects that every cluster has, unless they are there. */
+  /** Creates the objects that every cluster has, if they are missing. */
   ensureDefaults(): Promise<void>;
 }
 
-/** Opens the caches, rules and registries of every kind. The system namespaces exist when it resolves. */
+/** Opens the caches, rules and registries of every kind. Resolves once the system namespaces exist. */
 export async function openApi(context: StartContext): Promise<ServerApi> {
   using parts = new DisposableStack();
   const { config, onError } = context;
@@ -110,6 +110,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     clock,
     randomInt: (below) => randomInt(below),
     servers,
+    isGateOn,
     gatedFields: new GatedFields(isGateOn),
     declarative: declarativeValidation(isGateOn, metrics),
     serviceNetwork: serviceNetworkOf(config),
@@ -181,7 +182,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   };
 }
 
-/** Creates the system namespaces, and from then on those that somebody deletes. */
+/** Creates the system namespaces, now and whenever one is deleted. */
 async function openNamespaces(
   { config, storage, onError }: StartContext,
   registries: Registries,
@@ -192,7 +193,7 @@ async function openNamespaces(
   parts.use(namespaces.start(config.clock, onError));
 }
 
-/** Removes events and history when they are old enough; in a cluster the leader does it for all. */
+/** Removes expired Events and old history. In a cluster, the leader does this for all. */
 function removeOldData(context: StartContext, registries: Registries, parts: DisposableStack): void {
   const { config, onError } = context;
   const { store, member } = context.storage;
@@ -227,7 +228,7 @@ function serviceNetworkOf({ serviceClusterIpRange, serviceNodePortRange }: Serve
   return orStartupError(() => parseServiceNetwork(serviceClusterIpRange, serviceNodePortRange));
 }
 
-/** Reports any failure as one of the configuration: nothing else can fail in `run`. */
+/** Reports any failure as a configuration error, the only kind that `run` can have. */
 function orStartupError<T>(run: () => T): T {
   try {
     return run();

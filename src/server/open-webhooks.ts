@@ -12,11 +12,11 @@ import type { CountConditions } from "./metrics/condition-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { conversionMetrics, webhookMetrics } from "./metrics/webhook-metrics.ts";
 
-/** The clients of all webhooks that objects of the API name. */
+/** The clients of all webhooks that API objects name. */
 export interface ServerWebhooks {
   readonly mutating: WebhookParts;
   readonly validating: WebhookParts;
-  /** For the conversion of custom resources, which proves nothing to its webhooks. */
+  /** For the conversion of custom resources. It sends no credentials to its webhooks. */
   readonly conversion: Pick<WebhookConversionParts, "clients" | "observe">;
 }
 
@@ -29,7 +29,7 @@ export interface ServerWebhooksParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** @throws StartupError for a kubeconfig that cannot be read */
+/** @throws StartupError for a kubeconfig that is not readable */
 export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
   const { config } = parts;
   const { resolve } = parts;

@@ -2,6 +2,7 @@ import { type ServerControllers, startServerControllers } from "../controllers/s
 import type { ClientUser } from "../http/in-process-client.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
+import { nodeMetrics } from "./metrics/node-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
@@ -14,7 +15,7 @@ export interface ControllersParts extends StartContext {
   readonly http: ServerHttp;
 }
 
-/** Starts the controllers with what they need of the other parts. */
+/** Starts the controllers with their dependencies. */
 export function startControllers(context: ControllersParts): ServerControllers & AsyncDisposable {
   const { config, storage, api, credentials, http, onError } = context;
   const { identity, authentication } = credentials;
@@ -42,6 +43,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
       versions: api.remoteDiscovery,
       clientOf: (controller) => http.clients.open(serviceAccountOf(controller)),
     },
+    nodeObservers: nodeMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,
   });

@@ -11,7 +11,7 @@ import type { Registry } from "../../registry/registry.ts";
 import { apiServerContext } from "../../registry/server-context.ts";
 
 export interface LocalApiServicesParts {
-  /** Of APIServices. */
+  /** Registry of APIServices. */
   readonly registry: Registry;
   readonly apis: ServedApis;
 }

@@ -2,7 +2,7 @@ import type { GroupVersion } from "../../api/gvk.ts";
 import type { APIService } from "../../api/types/apiregistration-v1.ts";
 import type { GroupPriority } from "./group-priorities.ts";
 
-/** Label of the APIServices that the server itself keeps. Whoever removes it keeps the object. */
+/** Label of the APIServices that the server itself keeps. Without it the server leaves the object alone. */
 const managedLabel = "kube-aggregator.kubernetes.io/automanaged";
 
 /** `onstart`: kept when a server starts (built-in kinds). `true`: kept all the time (custom kinds). */

@@ -12,7 +12,7 @@ export function aggregationMetrics(registry: Registry, apis: ServedApis): Dispos
     for (const api of allOf(apis)) yield [{ name: nameOf(api) }, api.isAvailable ? 0 : 1];
   };
   new CollectedFamily(name, "1 for a group version that is not available.", "gauge", collect).register(registry);
-  const turns = new BoundCounter(`${name}_total`, "Times that a group version became unavailable, by the reason.");
+  const turns = new BoundCounter(`${name}_total`, "Times that a group version became unavailable, by reason.");
   turns.register(registry);
   const turnOf = boundSeries((labels) => turns.labels(labels));
   let available = new Set<string>();
