@@ -116,8 +116,7 @@ export class ExtensionObjects {
     const index = { paths: { [key]: { serverRelativeURL: `/openapi/v3/${key}?hash=1` } } };
     if (pathname === "/openapi/v3") return reply(response, openApiV3 && index);
     if (pathname === `/openapi/v3/${key}`) return reply(response, openApiV3);
-    const [, namespace, name] =
-      new RegExp(`^${root}(?:/namespaces/([^/]+))?/widgets(?:/([^/]+))?$`).exec(pathname) ?? [];
+    const { namespace, name } = placeOf(pathname);
     if (name === undefined && message.method === "GET") {
       if (searchParams.get("watch") === "true") return this.#watch(response);
       const items = [...this.#objects.values()].filter(
@@ -210,4 +209,10 @@ async function bodyOf(message: IncomingMessage): Promise<any> {
   for await (const chunk of message) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString();
   return text === "" ? {} : JSON.parse(text);
+}
+
+/** Takes `<root>/namespaces/<namespace>/widgets/<name>` apart; the namespace and the name may be absent. */
+function placeOf(pathname: string): { readonly namespace?: string | undefined; readonly name?: string | undefined } {
+  const parts = pathname.slice(root.length + 1).split("/");
+  return parts[0] === "namespaces" ? { namespace: parts[1], name: parts[3] } : { name: parts[1] };
 }

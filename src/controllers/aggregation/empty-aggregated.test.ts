@@ -132,7 +132,7 @@ test("a server that fails keeps the namespace, and no other server from being em
   expect(content.failures).toContain("2 remaining: the server is currently unable to handle the request");
 });
 
-test("verbs that the server does not have after all are no failure", async () => {
+test("a verb that the server does not have after all is skipped", async () => {
   const server = new FakeServer({ single: ["c"] });
   server.failure = status.methodNotAllowed();
   const content = await empty(
