@@ -48,7 +48,10 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
   running.use(startNodeControllers(parts));
-  if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
+  if (parts.controllers.has("garbage-collector-controller")) {
+    const client = running.use(clientOf("generic-garbage-collector"));
+    running.use(startGarbageCollector({ ...parts, aggregated: { versions, client } }));
+  }
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   running.use(startCustomApiServices(parts));
   running.use(startAvailability(parts));

@@ -151,6 +151,91 @@ test("a namespace stays while the extension server is dead, and its condition sa
   await until(async () => (await server.get(path)).code === 404, "the end of the namespace");
 });
 
+interface OwnerOf {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly uid: string };
+}
+
+const ownedBy = ({ apiVersion, kind, metadata: { name, uid } }: OwnerOf, blockOwnerDeletion = false) => ({
+  ownerReferences: [{ apiVersion, kind, name, uid, blockOwnerDeletion }],
+});
+
+async function createWidget(namespace: string, name: string, metadata: object = {}): Promise<OwnerOf> {
+  const answer = await server.post(`${root}/namespaces/${namespace}/widgets`, widget(name, metadata));
+  return answer.json;
+}
+
+async function createConfigMap(namespace: string, name: string, metadata: object = {}): Promise<OwnerOf> {
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...metadata } };
+  return { ...object, ...(await server.create(`/api/v1/namespaces/${namespace}/configmaps`, object)) };
+}
+
+async function configMaps(namespace: string): Promise<string[]> {
+  const { items } = (await server.get(`/api/v1/namespaces/${namespace}/configmaps`)).json;
+  const names = (items as { metadata: { name: string } }[]).map(({ metadata: { name } }) => name);
+  return names.filter((name) => name !== "kube-root-ca.crt");
+}
+
+test("a stored object goes with its owner on an extension server, and stays while the owner is there", async () => {
+  const namespace = await namespaceOf();
+  const owner = await createWidget(namespace, "owner");
+  await createConfigMap(namespace, "dependent", ownedBy(owner));
+  await createConfigMap(
+    namespace,
+    "early",
+    ownedBy({ ...owner, metadata: { name: "owner", uid: crypto.randomUUID() } }),
+  );
+  await until(async () => !(await configMaps(namespace)).includes("early"), "the end of a dependent without its owner");
+  expect(await configMaps(namespace)).toEqual(["dependent"]);
+  await server.delete(`${root}/namespaces/${namespace}/widgets/owner`);
+  await until(async () => (await configMaps(namespace)).length === 0, "the end of the dependent");
+});
+
+test("an object on an extension server goes with its stored owner, and blocks it in the foreground", async () => {
+  const namespace = await namespaceOf();
+  const owner = await createConfigMap(namespace, "owner");
+  await createWidget(namespace, "blocking", { ...ownedBy(owner, true), finalizers: ["example.com/held"] });
+  const path = `/api/v1/namespaces/${namespace}/configmaps/owner`;
+  await server.delete(path, { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Foreground" });
+  const key = `${namespace}/blocking`;
+  await until(() => objects.get(key)?.metadata.deletionTimestamp !== undefined, "the deletion of the dependent");
+  expect((await server.get(path)).code).toBe(200);
+  await server.patch(`${root}/namespaces/${namespace}/widgets/blocking`, mergePatch, {
+    metadata: { finalizers: null },
+  });
+  await until(async () => (await server.get(path)).code === 404, "the end of the owner");
+  expect(objects.get(key)).toBeUndefined();
+});
+
+test("orphans stay on both sides, without their references", async () => {
+  const namespace = await namespaceOf();
+  const orphan = { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Orphan" };
+  const stored = await createConfigMap(namespace, "stored");
+  await createWidget(namespace, "of-stored", ownedBy(stored));
+  const remote = await createWidget(namespace, "remote");
+  await createConfigMap(namespace, "of-remote", ownedBy(remote));
+  await server.delete(`/api/v1/namespaces/${namespace}/configmaps/stored`, orphan);
+  await server.delete(`${root}/namespaces/${namespace}/widgets/remote`, orphan);
+  await until(async () => (await configMaps(namespace)).join() === "of-remote", "the end of the stored owner");
+  await until(() => objects.get(`${namespace}/remote`) === undefined, "the end of the remote owner");
+  expect(objects.get(`${namespace}/of-stored`)?.metadata.ownerReferences).toBeUndefined();
+  const { metadata } = (await server.get(`/api/v1/namespaces/${namespace}/configmaps/of-remote`)).json;
+  expect(metadata.ownerReferences).toBeUndefined();
+});
+
+test("dependents of an owner on a server that is dead stay until it returns", async () => {
+  const namespace = await namespaceOf();
+  const owner = await createWidget(namespace, "owner");
+  await createConfigMap(namespace, "dependent", ownedBy(owner));
+  await setRunning(false);
+  await createConfigMap(namespace, "orphaned", ownedBy({ ...owner, metadata: { name: "other", uid: "1-2-3" } }));
+  await Bun.sleep(300);
+  expect((await configMaps(namespace)).sort()).toEqual(["dependent", "orphaned"]);
+  await setRunning(true);
+  await until(async () => (await configMaps(namespace)).join() === "dependent", "the end of the orphaned dependent");
+});
+
 test("the group goes from all documents with its APIService", async () => {
   await kubectl.ok(["delete", "apiservice", `v1.${group}`]);
   expect(await discovered()).toBeUndefined();

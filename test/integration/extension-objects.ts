@@ -132,7 +132,7 @@ export class ExtensionObjects {
     const body = await bodyOf(message);
     const found = this.#objects.get(`${namespace}/${name ?? body.metadata?.name}`);
     if (message.method === "POST") return this.#create(response, namespace ?? "", body);
-    if (found === undefined) return reply(response, undefined);
+    if (found === undefined) return notFound(response, name ?? "");
     if (message.method === "DELETE") return this.#delete(response, found, body);
     if (message.method === "PATCH") return this.#patch(response, found, body);
     reply(response, found);
@@ -149,7 +149,7 @@ export class ExtensionObjects {
 
   #delete(response: ServerResponse, object: Widget, body: any): void {
     const { uid = object.metadata.uid } = body.preconditions ?? {};
-    if (uid !== object.metadata.uid) return reply(response, undefined);
+    if (uid !== object.metadata.uid) return notFound(response, object.metadata.name);
     const finalizers = [
       ...(object.metadata.finalizers ?? []),
       ...(body.propagationPolicy === "Foreground" ? ["foregroundDeletion"] : []),
@@ -197,10 +197,17 @@ export class ExtensionObjects {
   }
 }
 
+/** @param body undefined for a path that is not served */
 function reply(response: ServerResponse, body: object | undefined, headers: Record<string, string> = {}): void {
   response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json", ...headers });
+  response.end(body === undefined ? "404 page not found" : JSON.stringify(body));
+}
+
+function notFound(response: ServerResponse, name: string): void {
+  const details = { name, group, kind: "widgets" };
+  response.writeHead(404, { "content-type": "application/json" });
   response.end(
-    JSON.stringify(body ?? { kind: "Status", apiVersion: "v1", status: "Failure", reason: "NotFound", code: 404 }),
+    JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", reason: "NotFound", details, code: 404 }),
   );
 }
 
