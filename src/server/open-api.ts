@@ -6,7 +6,7 @@ import { rbacEscalation } from "../admission/rbac-escalation.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
 import { AggregatedBackends } from "../client/aggregation/aggregated-backend.ts";
-import type { ServiceLookup } from "../client/service-endpoints.ts";
+import { type Endpoint, ownServiceResolver, type ServiceLookup } from "../client/service-endpoints.ts";
 import { ensureBuiltInApiServices } from "../controllers/aggregation/local-api-services.ts";
 import { DefaultFlowControl } from "../controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "../controllers/default-priority-classes.ts";
@@ -64,6 +64,8 @@ export interface ServerApi extends ServerRegistries, Disposable {
   readonly services: ServiceLookup;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
+  /** Tells at which address this server listens. */
+  listensAt(endpoint: Endpoint): void;
   /** Creates the objects that every cluster has, if they are missing. */
   ensureDefaults(): Promise<void>;
 }
@@ -96,7 +98,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
   const countConditions = conditionMetrics(metrics.registry);
   const services = storedServices(() => registries);
-  const resolve = serviceAddresses(services, config.routesToEndpoints);
+  let listening: Endpoint | undefined;
+  const resolve = ownServiceResolver(serviceAddresses(services, config.routesToEndpoints), () => listening);
   const webhooks = openWebhooks({ config, metrics, countConditions, onError, resolve, registries: () => registries });
   const opened = openRegistries({
     catalog,
@@ -159,6 +162,9 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     proxyClient,
     services,
     servers,
+    listensAt(endpoint) {
+      listening = endpoint;
+    },
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);
       await Promise.all([
