@@ -1,12 +1,12 @@
 import { randomInt } from "node:crypto";
 import { openAuthorization, type ServerAuthorization } from "../access/authorization/server-authorization.ts";
-import { openProxyClient } from "../access/certificates/proxy-client.ts";
+import { ProxyClient } from "../access/certificates/proxy-client.ts";
 import { openServerId } from "../access/certificates/server-id.ts";
 import { rbacEscalation } from "../admission/rbac-escalation.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
 import { AggregatedBackends } from "../client/aggregation/aggregated-backend.ts";
-import type { ServiceLookup } from "../client/service-endpoints.ts";
+import { type Endpoint, ownServiceResolver, type ServiceLookup } from "../client/service-endpoints.ts";
 import { ensureBuiltInApiServices } from "../controllers/aggregation/local-api-services.ts";
 import { DefaultFlowControl } from "../controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "../controllers/default-priority-classes.ts";
@@ -66,9 +66,12 @@ export interface ServerApi extends ServerRegistries, Disposable {
   readonly remoteDiscovery: RemoteDiscovery;
   /** The OpenAPI documents of extension servers. */
   readonly remoteOpenApi: RemoteOpenApi;
+  readonly proxyClient: ProxyClient;
   readonly services: ServiceLookup;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
+  /** Tells at which address this server listens. */
+  listensAt(endpoint: Endpoint): void;
   /** Creates the objects that every cluster has, if they are missing. */
   ensureDefaults(): Promise<void>;
 }
@@ -101,7 +104,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
   const countConditions = conditionMetrics(metrics.registry);
   const services = storedServices(() => registries);
-  const resolve = serviceAddresses(services, config.routesToEndpoints);
+  let listening: Endpoint | undefined;
+  const resolve = ownServiceResolver(serviceAddresses(services, config.routesToEndpoints), () => listening);
   const webhooks = openWebhooks({ config, metrics, countConditions, onError, resolve, registries: () => registries });
   const opened = openRegistries({
     catalog,
@@ -143,7 +147,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const apiServices = registries.builtIn(apiService);
   const apis = new ApiServices(apiServices, store);
   parts.use(aggregationMetrics(metrics.registry, apis));
-  const proxyClient = parts.use(orStartupError(() => openProxyClient(config.proxyClientFiles, clock, onError)));
+  const proxyClient = parts.use(orStartupError(() => new ProxyClient(config.proxyClientFiles, clock, onError)));
   const identityHeaders = identityHeadersOf(config);
   const backends = parts.use(
     new AggregatedBackends({ resolve, proxyClient: () => proxyClient.current, identityHeaders }),
@@ -167,8 +171,12 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     backends,
     remoteDiscovery,
     remoteOpenApi,
+    proxyClient,
     services,
     servers,
+    listensAt(endpoint) {
+      listening = endpoint;
+    },
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);
       await Promise.all([
