@@ -3,13 +3,17 @@ import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
+import { type EndpointControllersParts, startEndpointControllers } from "./endpoints/endpoint-controllers.ts";
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 
-export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
+export interface LeaderControllersParts
+  extends ClusterObjectsParts,
+    IdentityControllersParts,
+    EndpointControllersParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
   /** Called when the garbage collector could not read the objects of a kind. */
@@ -35,6 +39,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  running.use(startEndpointControllers(parts));
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });

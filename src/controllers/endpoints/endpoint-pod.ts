@@ -56,7 +56,10 @@ export function endpointChanges(old: Entry, entry: Entry): boolean {
 }
 
 /** Returns the number of a service's port on a pod; undefined if the pod has no port of that name. */
-export function portOnPod({ namedPorts }: EndpointPod, { targetPort, protocol = "TCP" }: ServicePort): number | undefined {
+export function portOnPod(
+  { namedPorts }: EndpointPod,
+  { targetPort, protocol = "TCP" }: ServicePort,
+): number | undefined {
   if (typeof targetPort !== "string") return targetPort ?? 0;
   return namedPorts.find((port) => port.name === targetPort && port.protocol === protocol)?.number;
 }

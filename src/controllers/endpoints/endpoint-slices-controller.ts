@@ -3,7 +3,7 @@ import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
-import type { RecordEvent } from "../record-event.ts";
+import type { RecordEvent } from "../events/record-event.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
 import { followServices } from "./follow-services.ts";

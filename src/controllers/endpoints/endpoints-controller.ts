@@ -6,8 +6,8 @@ import type { Registry } from "../../registry/registry.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
+import type { RecordEvent } from "../events/record-event.ts";
 import { isNamespaceTerminating } from "../namespace-terminating.ts";
-import type { RecordEvent } from "../record-event.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { type EndpointPod, hostnameIn, portOnPod } from "./endpoint-pod.ts";
@@ -118,7 +118,11 @@ export function wantedEndpoints(
   const { namespace = "", name = "", labels = {} } = service.metadata;
   const subsets = repack(subsetsOf(service, pods));
   if (current !== undefined && isAsWanted(current, subsets, labels)) return undefined;
-  const { [triggerTimeAnnotation]: _time, [overCapacityAnnotation]: _over, ...kept } = current?.metadata.annotations ?? {};
+  const {
+    [triggerTimeAnnotation]: _time,
+    [overCapacityAnnotation]: _over,
+    ...kept
+  } = current?.metadata.annotations ?? {};
   const fitting = truncated(subsets);
   const annotations = {
     ...kept,
@@ -176,7 +180,11 @@ function subsetsOf(service: Service, pods: readonly EndpointPod[]): EndpointSubs
       const port = portOnPod(pod, servicePort);
       if (port === undefined) return [];
       const { name, protocol = "TCP", appProtocol } = servicePort;
-      return [at([{ ...(name !== undefined && { name }), port, protocol, ...(appProtocol !== undefined && { appProtocol }) }])];
+      return [
+        at([
+          { ...(name !== undefined && { name }), port, protocol, ...(appProtocol !== undefined && { appProtocol }) },
+        ]),
+      ];
     });
   });
 }

@@ -98,7 +98,11 @@ function planFamily(
   const changes = withPlaceholder(service, family, existing, {
     create: packings.flatMap(({ create }) => create),
     update: packings.flatMap(({ update }) => update),
-    remove: [...existing.filter((slice) => !own.includes(slice)), ...packings.flatMap(({ remove }) => remove), ...unwanted],
+    remove: [
+      ...existing.filter((slice) => !own.includes(slice)),
+      ...packings.flatMap(({ remove }) => remove),
+      ...unwanted,
+    ],
   });
   const hinted = withTrafficHints(changes, own, trafficPreference(service.spec?.trafficDistribution));
   return {

@@ -34,7 +34,10 @@ export class SliceCounts {
       endpoints += counts.endpoints.reduce((total, count) => total + count, 0);
       const needed = counts.endpoints.map((count) => Math.ceil(count / this.#endpointsPerSlice));
       // A service without endpoints has a slice, too.
-      slicesNeeded += Math.max(1, needed.reduce((total, count) => total + count, 0));
+      slicesNeeded += Math.max(
+        1,
+        needed.reduce((total, count) => total + count, 0),
+      );
       if (trafficDistribution === "") continue;
       distributions.set(trafficDistribution, (distributions.get(trafficDistribution) ?? 0) + 1);
     }

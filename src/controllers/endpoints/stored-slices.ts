@@ -34,7 +34,9 @@ export class StoredSlices {
     const receive = (events: readonly StoreEvent[]) => {
       for (const { entry, previous } of events) {
         if (!entry.key.startsWith(keyPrefix)) continue;
-        const managed = [entry, previous].filter((state) => state !== undefined).filter((state) => this.#isManaged(state));
+        const managed = [entry, previous]
+          .filter((state) => state !== undefined)
+          .filter((state) => this.#isManaged(state));
         const names = new Set(managed.map(({ index }) => index.labels?.[serviceNameLabel] ?? ""));
         const namespace = entry.key.slice(keyPrefix.length, entry.key.indexOf("/", keyPrefix.length));
         for (const name of names) if (name !== "") changed(`${namespace}/${name}`);

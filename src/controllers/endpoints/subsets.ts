@@ -37,7 +37,9 @@ export function repack(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   byAddresses.delete("");
   return [...byAddresses.values()]
     .map((keys) => subsetOf(keys, sorted, ports))
-    .toSorted((a, b) => compareTexts(textOf(a.ports ?? []), textOf(b.ports ?? [])) || compareTexts(textOf(a), textOf(b)));
+    .toSorted(
+      (a, b) => compareTexts(textOf(a.ports ?? []), textOf(b.ports ?? [])) || compareTexts(textOf(a), textOf(b)),
+    );
 }
 
 /**
@@ -108,7 +110,9 @@ function compareAddresses(a: EndpointAddress, b: EndpointAddress): number {
 }
 
 function comparePorts(a: EndpointPort, b: EndpointPort): number {
-  return a.port - b.port || compareTexts(a.protocol ?? "", b.protocol ?? "") || compareTexts(a.name ?? "", b.name ?? "");
+  return (
+    a.port - b.port || compareTexts(a.protocol ?? "", b.protocol ?? "") || compareTexts(a.name ?? "", b.name ?? "")
+  );
 }
 
 function compareTexts(a: string, b: string): number {

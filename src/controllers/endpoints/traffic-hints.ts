@@ -28,9 +28,7 @@ export function withTrafficHints<T extends SliceChanges>(
   const stale = existing.filter(
     (slice) =>
       !touched.has(slice.metadata.name) &&
-      (slice.endpoints ?? []).some(
-        (endpoint) => !equalJson(endpoint.hints, withHints(endpoint, preference).hints),
-      ),
+      (slice.endpoints ?? []).some((endpoint) => !equalJson(endpoint.hints, withHints(endpoint, preference).hints)),
   );
   const hinted = (slice: EndpointSlice): EndpointSlice => ({
     ...slice,

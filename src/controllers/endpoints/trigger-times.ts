@@ -22,7 +22,9 @@ export class TriggerTimes {
   next(key: string, { metadata }: Service, pods: readonly EndpointPod[]): string | undefined {
     const known = this.#services.get(key);
     const created = metadata.creationTimestamp ?? "";
-    const times = new Map(pods.flatMap(({ name, readySince }) => (readySince === undefined ? [] : [[name, readySince]])));
+    const times = new Map(
+      pods.flatMap(({ name, readySince }) => (readySince === undefined ? [] : [[name, readySince]])),
+    );
     this.#services.set(key, { created, pods: times });
     if (known === undefined) return created === "" ? undefined : created;
     const fresh = [...times].filter(([name, time]) => time > (known.pods.get(name) ?? "")).map(([, time]) => time);
