@@ -29,7 +29,7 @@ interface NamedPort {
 /** An entry never changes, so its facts are read once for all services that select the pod. */
 const facts = new WeakMap<Entry, EndpointPod>();
 
-/** Returns the facts of a stored pod, or undefined if it has ended or has no address, so that it is no endpoint. */
+/** Returns the facts of a stored pod, or undefined if it has ended or has no address, so that nothing can reach it. */
 export function endpointPodOf(entry: Entry): EndpointPod | undefined {
   const { fields = {} } = entry.index;
   const phase = fields["status.phase"];

@@ -28,7 +28,7 @@ export interface MirrorPlan extends SliceChanges {
   readonly added: number;
   readonly updated: number;
   readonly removed: number;
-  /** Addresses that are no IP addresses. */
+  /** Addresses that cannot be read. */
   readonly invalid: number;
   /** Addresses that are left out, invalid or too many. */
   readonly skipped: number;

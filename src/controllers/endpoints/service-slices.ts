@@ -36,7 +36,7 @@ export interface ServiceSlicesParts {
   readonly node: (name: string) => EndpointNode | undefined;
 }
 
-/** What to do for the slices of one service. */
+/** The changes for the slices of one service. */
 export interface ServiceSlicesPlan extends SliceChanges {
   readonly added: number;
   readonly removed: number;

@@ -45,7 +45,7 @@ test("the order of the spelling does not matter, nor does a second pass", () => 
   expect(repack(subsets.toReversed())).toEqual(once);
 });
 
-test("a port without addresses is no endpoint", () => {
+test("a port without addresses does not count", () => {
   expect(repack([{ ports: [http] }])).toEqual([]);
   expect(repack([])).toEqual([]);
 });

@@ -33,7 +33,7 @@ export function repack(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const byAddresses = Map.groupBy(ports.keys(), (port) =>
     sorted.flatMap(({ readyOn }, at) => (readyOn.has(port) ? [`${at}:${readyOn.get(port)}`] : [])).join(),
   );
-  // A port without addresses is no endpoint.
+  // Ports without addresses do not count.
   byAddresses.delete("");
   return [...byAddresses.values()]
     .map((keys) => subsetOf(keys, sorted, ports))
