@@ -1,6 +1,7 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
+import { nodeMetrics } from "./metrics/node-metrics.ts";
 import { sliceMetrics } from "./metrics/slice-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
@@ -14,7 +15,7 @@ export interface ControllersParts extends StartContext {
   readonly http: ServerHttp;
 }
 
-/** Starts the controllers with what they need of the other parts. */
+/** Starts the controllers with their dependencies. */
 export function startControllers(context: ControllersParts): ServerControllers & AsyncDisposable {
   const { config, storage, api, credentials, http, onError } = context;
   const { identity, authentication } = credentials;
@@ -39,6 +40,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
     sliceObservers: sliceMetrics(registry),
+    nodeObservers: nodeMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,
   });
