@@ -5,6 +5,7 @@ import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
+import { type EndpointControllersParts, startEndpointControllers } from "./endpoints/endpoint-controllers.ts";
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
@@ -16,6 +17,7 @@ export interface LeaderControllersParts
   extends ClusterObjectsParts,
     IdentityControllersParts,
     NodeControllersParts,
+    EndpointControllersParts,
     AvailabilityParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
@@ -42,6 +44,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  running.use(startEndpointControllers(parts));
   running.use(startNodeControllers(parts));
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));

@@ -5,8 +5,16 @@ import type { Store, StoreEvent } from "../storage/store.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
 /** First delay after a failure. It doubles with each failure up to the maximum. */
-const retryMsMin = 100;
-const retryMsMax = 60_000;
+const retryMsMinDefault = 100;
+const retryMsMaxDefault = 60_000;
+
+/** Asks for another attempt later. The cause is known and needs no line in the log. */
+export class RetryError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "RetryError";
+  }
+}
 
 /** Measures one queue. A key is known by its name from when it waits until the work on it has ended. */
 export interface WorkQueueObserver extends Disposable {
@@ -27,11 +35,14 @@ export interface WorkQueueOptions extends QueueSource {
   readonly clock: Clock;
   /** Keys that are worked on at a time, each by one worker; 1 by default. */
   readonly workers?: number | undefined;
+  /** First and longest delay after failures; by default 100 ms and a minute. */
+  readonly retryMsMin?: number | undefined;
+  readonly retryMsMax?: number | undefined;
   /** Failures in a row after which a key is given up until it is added again; by default never. */
   readonly failuresMax?: number | undefined;
   /** Brings what the key names to where it should be, from what is stored now. */
   work(key: Key): Promise<void>;
-  /** Receives failures other than a registry's rejection, which is retried silently. */
+  /** Receives failures other than a registry's rejection and RetryError, which are retried silently. */
   onError(error: unknown): void;
 }
 
@@ -121,7 +132,7 @@ export class WorkQueue implements Disposable {
 
   #retry(key: Key, error: unknown): void {
     if (this.#stopped) return;
-    if (!(error instanceof StatusError)) this.#options.onError(error);
+    if (!(error instanceof StatusError || error instanceof RetryError)) this.#options.onError(error);
     const failures = (this.#failures.get(key) ?? 0) + 1;
     if (failures >= (this.#options.failuresMax ?? Number.POSITIVE_INFINITY)) {
       this.#failures.delete(key);
@@ -129,6 +140,7 @@ export class WorkQueue implements Disposable {
     }
     this.#failures.set(key, failures);
     this.#observer?.retried();
+    const { retryMsMin = retryMsMinDefault, retryMsMax = retryMsMaxDefault } = this.#options;
     const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** (failures - 1));
     this.addAfter(key, Math.max(waitMs, this.#budget.take()));
   }
