@@ -22,7 +22,7 @@ export interface Fault {
   /** Description for tables: one sentence without a full stop. */
   readonly does: string;
   readonly parts: readonly Part[];
-  /** Fewest members with which it makes sense. */
+  /** Minimum number of members with which it makes sense. */
   readonly membersMin: number;
   readonly needs?: Tool;
   /** Causes the fault and returns the function that ends it. */

@@ -23,7 +23,7 @@ export interface Limits {
   readonly committedBytesMax: number;
   /** Reads that wait for confirmation at the leader. */
   readonly pendingReadsMax: number;
-  /** Most entries that a caught-up learner, or a member that may take over, lacks. */
+  /** Maximum number of entries that a caught-up learner, or a member that may take over, lacks. */
   readonly promotionLagMax: number;
 }
 

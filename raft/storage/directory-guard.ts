@@ -4,7 +4,8 @@ import { LogError } from "./log-error.ts";
 
 const guardFile = "guard";
 /**
- * Most attempts. Two processes that start together may each find the other's stale guard; one of them then gives up.
+ * Maximum number of attempts. Two processes that start together may each find the other's stale guard; one of them then
+ * gives up.
  */
 const acquireTriesMax = 3;
 

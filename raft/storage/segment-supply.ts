@@ -10,7 +10,7 @@ const growingFile = "growing.segment";
 /** Names of spare segments. One compaction frees several segments at once, and the log needs them again one by one. */
 const spareFiles = ["spare-1.segment", "spare-2.segment", "spare-3.segment"];
 const zerosBytes = 1 << 20;
-/** Most dirty bytes at once, so that a sync of the log does not wait behind all of a new segment. */
+/** Maximum number of dirty bytes at once, so that a sync of the log does not wait behind all of a new segment. */
 const dirtyBytesMax = 4 << 20;
 
 export class SegmentSupply {

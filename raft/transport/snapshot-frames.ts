@@ -29,7 +29,7 @@ const transferBytesMax = 64;
 const reasonBytesMax = 1024;
 
 export const chunkBytesMax = 256 << 10;
-/** Most bytes in flight that the receiver has not taken. */
+/** Maximum number of bytes in flight that the receiver has not taken. */
 export const windowBytes = 4 << 20;
 
 export function encodeSnapshotFrame(frame: SnapshotFrame): Buffer {

@@ -7,7 +7,7 @@ import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 
-/** Most attempts. Another replica may be doing the same, but more collisions indicate another problem. */
+/** Maximum number of attempts. Another replica may be doing the same, but more collisions indicate another problem. */
 const triesMax = 5;
 
 /** The registries of the four kinds. */

@@ -13,8 +13,8 @@ import type { Store } from "../storage/store.ts";
 /** Marks per time to live. They determine how late an Event may be removed. */
 const marksPerTtl = 60;
 /**
- * Most Events removed in one round. The others follow in the next rounds, so that many of them never delay other work
- * for long.
+ * Maximum number of Events removed in one round. The others follow in the next rounds, so that many of them never delay
+ * other work for long.
  */
 const removalsPerRoundMax = 1_000;
 

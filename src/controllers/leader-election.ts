@@ -22,7 +22,9 @@ import {
 const leaseDurationMs = 15_000;
 const renewDeadlineMs = 10_000;
 const retryPeriodMs = 2_000;
-/** Most retry periods that a candidate waits in addition, so that candidates do not write at the same time. */
+/**
+ * Maximum number of retry periods that a candidate waits in addition, so that candidates do not write at the same time.
+ */
 const jitterPeriodsMax = 1.2;
 /** Longest time for the release of the lease. After that the next leader waits for its end. */
 const releaseMsMax = 1_000;

@@ -14,7 +14,7 @@ const name = "kube-apiserver-legacy-service-account-token-tracking";
 const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 const datePattern = /^\d{4}-\d{2}-\d{2}$/;
 const queueName = "legacy_token_tracking_controller";
-/** Most Secrets remembered as labelled with today's date. Beyond it all are checked again. */
+/** Maximum number of Secrets remembered as labelled with today's date. Beyond it all are checked again. */
 const notedTodayMax = 4_096;
 
 export interface TrackingStartParts extends QueueSource {

@@ -44,13 +44,13 @@ export interface AppParts extends StartContext {
   readonly audited: OpenAudit | undefined;
   readonly auditFilter: AuditFilterMetrics;
   readonly checks: readonly HealthCheck[];
-  /** Priority and fairness; undefined where it is turned off. */
+  /** Priority and fairness; undefined when it is turned off. */
   readonly fairness: ChainOptions["flowControl"];
-  /** The health that other members report of themselves. */
+  /** The health that other members report about themselves. */
   readonly heard: Gossip["peers"];
 }
 
-/** Connects the parts of the server with the filters and handlers of its API. */
+/** Connects the parts of the server to the filters and handlers of its API. */
 export function appOptions(parts: AppParts): AppOptions {
   const { config, log, lifecycle } = parts;
   const { scheme, catalog, metrics, authorization } = parts.api;
@@ -117,7 +117,7 @@ export function appOptions(parts: AppParts): AppOptions {
   };
 }
 
-/** Makes the endpoints of every kind in the catalog, and follows as kinds come and go. */
+/** Makes the endpoints of every kind in the catalog, and updates them when kinds come or go. */
 function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints {
   const { clock } = config;
   const { store } = storage;
@@ -186,11 +186,11 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
   const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
   const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
   const debugging = parts.fairness === undefined ? [] : flowDebugPages(parts.fairness.control, config.clock);
-  // The index does not list the pages for debugging, as upstream's does not.
+  // The index omits the debugging pages, as upstream's does.
   return [...plugins, pluginOf("index", indexRoute(paths)), ...debugging];
 }
 
-/** Reads the paths of the route each time, because they change with the catalog. */
+/** Reads the route's paths on each call, because they change with the catalog. */
 function pluginOf(name: string, route: Pick<AppPlugin, "paths" | "handle">): AppPlugin {
   return {
     name,
@@ -201,7 +201,7 @@ function pluginOf(name: string, route: Pick<AppPlugin, "paths" | "handle">): App
   };
 }
 
-/** Errors are written in the type that the client accepts; where nothing fits, as JSON. */
+/** Write errors in a type that the client accepts, or as JSON if it accepts none of ours. */
 function statusEncoder(cbor: boolean): EncodeStatus {
   return (status, exchange) => {
     const representation = negotiate(header(exchange.request, "accept"), {

@@ -33,23 +33,23 @@ export interface ServerHttp extends AsyncDisposable {
   /** `https://127.0.0.1:6443`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** YAML text, with which an administrator reaches the listener. */
+  /** YAML text of an administrator's kubeconfig for the listener. */
   readonly kubeconfig: string;
   readonly checks: readonly HealthCheck[];
-  /** Clients that need no connection. */
+  /** Opens clients that need no connection. */
   readonly clients: InProcessClients;
-  /** Fails `/readyz` from now on; everything else is served as usual. */
+  /** Makes `/readyz` fail from now on. Other requests are served as usual. */
   leave(): void;
   /** Answers 503 from now on, because the cluster has removed this member. */
   expel(): void;
-  /** Takes no more requests, and waits up to `graceMs` for those that run. */
+  /** Refuses new requests, and waits up to `graceMs` for running ones. */
   drain(graceMs: number): Promise<void>;
 }
 
 export interface HttpParts extends StartContext {
   readonly api: ServerApi;
   readonly credentials: ServerCredentials;
-  /** The health that other members report of themselves. */
+  /** The health that other members report about themselves. */
   readonly heard: Gossip["peers"];
 }
 
@@ -115,14 +115,14 @@ function openFlowControl({ fairSeats, clock }: ServerConfig, { registries, metri
   return { control, watches };
 }
 
-/** Under upstream's name: tests of clients wait for it. */
+/** The check has upstream's name, because tests of clients wait for it. */
 function rbacCheck({ scheme, authorization }: Pick<ServerApi, "scheme" | "authorization">): HealthCheck[] {
   if (scheme.find("rbac.authorization.k8s.io", "v1", "clusterroles") === undefined) return [];
   let made = false;
   const check = () => {
-    // Once they were made, what becomes of them is the administrator's business.
+    // Later changes to the roles are the administrator's decision.
     made ||= authorization.policy.roleRules("ClusterRole", "cluster-admin", "") !== undefined;
-    if (!made) throw new Error("the default roles are not there yet");
+    if (!made) throw new Error("the default roles do not exist yet");
   };
   return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
 }

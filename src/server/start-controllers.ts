@@ -1,6 +1,7 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
+import { nodeMetrics } from "./metrics/node-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
@@ -13,7 +14,7 @@ export interface ControllersParts extends StartContext {
   readonly http: ServerHttp;
 }
 
-/** Starts the controllers with what they need of the other parts. */
+/** Starts the controllers with their dependencies. */
 export function startControllers(context: ControllersParts): ServerControllers & AsyncDisposable {
   const { config, storage, api, credentials, http, onError } = context;
   const { identity, authentication } = credentials;
@@ -37,6 +38,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
     ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
+    nodeObservers: nodeMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,
   });

@@ -5,9 +5,9 @@ const quote = 0x22;
 const mark = Buffer.from('"resourceVersion":"');
 
 /**
- * Splits encoded bytes around their resourceVersion, so that the same state can be sent with another revision. The
- * mark's first occurrence is the right one: only plain string fields of metadata precede it, and a quote inside a JSON
- * string is escaped.
+ * Splits encoded bytes around their resourceVersion, so that the same state can be sent with another revision. The mark's
+ * first occurrence is the right one: only plain string fields of metadata precede it, and JSON escapes quotes within
+ * strings.
  */
 export function splitAtResourceVersion(body: Uint8Array): ProposedBody {
   const start = indexOfBytes(body, mark);

@@ -290,7 +290,7 @@ describe("one replica", () => {
   }, 60_000);
 });
 
-const alone = (hash: string) => `the API now uses this authority alone: ${hash}\n`;
+const alone = (hash: string) => `the API now uses only this authority: ${hash}\n`;
 
 async function nameOf(member: MemberProcess, client: Client): Promise<string> {
   const { members: known } = (await (await client.send(member, "GET", "/cluster/members")).json()) as any;
@@ -325,7 +325,7 @@ describe("three replicas", () => {
     expect(refused).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^quorate: member 3 \(c\) has to be healthy/),
+      err: expect.stringMatching(/^quorate: member 3 \(c\) must be healthy/),
     });
     for (const member of [a, b]) {
       const { json } = await member.request("GET", "/cluster/authority");

@@ -4,10 +4,9 @@ import type { Attributes, ResourceAttributes } from "./attributes.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { forbiddenError } from "./forbidden.ts";
 import { systemMastersGroup } from "./system-masters.ts";
-import { nodeNameOf, serviceAccountOf } from "./user-names.ts";
+import { nodeNameExtra, nodeNameOf, serviceAccountOf } from "./user-names.ts";
 
 const authenticationGroup = "authentication.k8s.io";
-const nodeNameExtra = "authentication.kubernetes.io/node-name";
 const authenticatedGroup = "system:authenticated";
 const unauthenticatedGroup = "system:unauthenticated";
 

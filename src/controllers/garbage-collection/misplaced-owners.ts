@@ -1,10 +1,8 @@
-import type { KubeObject, OwnerReference } from "../../api/object-meta.ts";
-import { StatusError } from "../../api/status.ts";
-import { formatTime } from "../../api/time.ts";
+import type { OwnerReference } from "../../api/object-meta.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registries } from "../../registry/registries.ts";
-import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
+import { EventRecorder } from "../events/event-recorder.ts";
 import { SlicedWork } from "./sliced-work.ts";
 
 const component = "garbage-collector-controller";
@@ -42,6 +40,7 @@ export interface MisplacedOwnersParts {
 export class MisplacedOwners implements Disposable {
   readonly #parts: MisplacedOwnersParts;
   readonly #work: SlicedWork;
+  readonly #recorder: EventRecorder;
   /** By owner, then by dependent. */
   readonly #pending = new Map<string, Map<string, Suspicion>>();
   readonly #known = new Set<string>();
@@ -50,6 +49,8 @@ export class MisplacedOwners implements Disposable {
   constructor(parts: MisplacedOwnersParts) {
     this.#parts = parts;
     this.#work = new SlicedWork(parts.onError);
+    const events = parts.registries.builtIn({ group: "", resource: "events" });
+    this.#recorder = new EventRecorder({ ...parts, events, component });
   }
 
   /** Notes that an object is gone, so that nobody searches for it. A uid never returns. */
@@ -74,6 +75,7 @@ export class MisplacedOwners implements Disposable {
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]();
     this.#work[Symbol.dispose]();
+    this.#recorder[Symbol.dispose]();
   }
 
   *#search(): Generator<void, void> {
@@ -104,36 +106,10 @@ export class MisplacedOwners implements Disposable {
   }
 
   #report({ dependent, owner }: Suspicion): void {
-    const { registries, clock, onError } = this.#parts;
     this.#know(owner.uid + dependent.uid);
     const { apiVersion, kind, name, uid } = owner;
     const ref = `[${apiVersion}/${kind}, namespace: ${dependent.namespace}, name: ${name}, uid: ${uid}]`;
     const message = `ownerRef ${ref} does not exist in namespace ${JSON.stringify(dependent.namespace)}`;
-    const event = eventAbout(dependent, message, clock.nowMs());
-    const namespace = event.metadata.namespace ?? "";
-    const events = registries.find({ group: "", resource: "events" });
-    events?.create(event, namespace, controllerManagerContext).catch((error: unknown) => {
-      // The namespace may be going away. An Event is a hint.
-      if (!(error instanceof StatusError)) onError(error);
-    });
+    this.#recorder.record({ about: { ...dependent }, type: "Warning", reason: "OwnerRefInvalidNamespace", message });
   }
-}
-
-function eventAbout(dependent: Dependent, message: string, nowMs: number): KubeObject {
-  const time = formatTime(nowMs);
-  const namespace = dependent.namespace === "" ? "default" : dependent.namespace;
-  return {
-    kind: "Event",
-    apiVersion: "v1",
-    metadata: { name: `${dependent.name}.${crypto.randomUUID()}`, namespace },
-    involvedObject: { ...dependent },
-    type: "Warning",
-    reason: "OwnerRefInvalidNamespace",
-    message,
-    source: { component },
-    reportingComponent: component,
-    firstTimestamp: time,
-    lastTimestamp: time,
-    count: 1,
-  };
 }

@@ -23,6 +23,7 @@ export function writeContext(
     user: exchange.user,
     manager: managerName(fieldManager, header(exchange.request, "user-agent")),
     dryRun,
+    verb: exchange.info.verb,
     version: call.info,
     options: given,
     deadlineMs: exchange.deadlineMs,

@@ -1,7 +1,7 @@
 import { GrantIndex } from "./grant-index.ts";
 import { type PolicyRule, policyRuleText } from "./policy-rule.ts";
 
-/** Most single permissions in one check. A role with more is denied to users who need the check. */
+/** Maximum number of single permissions in one check. A role with more is denied to users who need the check. */
 export const checkedPermissionsMax = 100_000;
 
 /** A part of a rule: one verb on one resource or path, with at most one name. */

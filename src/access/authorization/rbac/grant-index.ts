@@ -2,8 +2,8 @@ import type { Attributes } from "../attributes.ts";
 import { type PolicyRule, urlPrefix } from "./policy-rule.ts";
 
 /**
- * Most combinations of a rule that are indexed verb by verb, because one object could name billions. A wider rule is
- * kept unchanged and checked in turn.
+ * Maximum number of combinations of a rule that are indexed verb by verb, because one object could name billions. A wider
+ * rule is kept unchanged and checked in turn.
  */
 const combinationsMax = 4_096;
 

@@ -1,0 +1,282 @@
+import type { IncomingMessage } from "node:http";
+import { Agent, type RequestOptions, request } from "node:https";
+import type { HeaderList } from "../../request/exchange.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+import { authorityOf, dialErrorText } from "../dial-error.ts";
+import { requireCertificates } from "../require-certificates.ts";
+import type { Endpoint, ServiceResolver } from "../service-endpoints.ts";
+import { withIdentity } from "./identity-headers.ts";
+import { type RemoteApi, serverNameOf } from "./remote-api.ts";
+
+/** Connections to one address. A request has one to itself, so a slow client never holds up another. */
+const connectionsMax = 4_000;
+/** Connections without a request that are kept for the next one. */
+const idleConnectionsMax = 32;
+const keepAliveMs = 30_000;
+/** Time for the connection with its handshake. */
+const connectMsMax = 10_000;
+/** Methods that may be sent again when an idle connection turns out to be closed. */
+const repeatableMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export interface BackendRequest {
+  readonly method: string;
+  /** Path and query, percent-encoded. */
+  readonly target: string;
+  /** Lower-case names. A repeated header has an entry for each value. Host and identity are added. */
+  readonly headers: HeaderList;
+  /** Read at the pace of the backend; undefined for none. */
+  readonly body?: AsyncIterable<Uint8Array> | undefined;
+  /** The backend acts for this user. */
+  readonly user: UserInfo;
+  /** Aborts the request, also while its answer is read. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer whose head has arrived. Redirects are answers like any other. */
+export interface BackendAnswer {
+  readonly code: number;
+  readonly headers: [string, string][];
+  /** Body at the pace of its reader. It must be read to its end or destroyed. */
+  readonly body: IncomingMessage;
+  /** Returns the trailers after the end of the body. */
+  trailers(): [string, string][];
+}
+
+/** A complete answer. */
+export interface BackendDocument {
+  readonly code: number;
+  readonly headers: [string, string][];
+  readonly body: Uint8Array;
+}
+
+/** The client certificate by which backends know this server, PEM. */
+export interface ProxyClient {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** The connection to a backend could be made, or can never be made like this. */
+export class BackendError extends Error {
+  override readonly name = "BackendError";
+  /**
+   * `unresolved`: the service has no address now. `unusable`: the APIService cannot be used as it is. `unreachable`: no
+   * answer came.
+   */
+  readonly reason: "unresolved" | "unusable" | "unreachable";
+
+  /** @param message upstream's text */
+  constructor(reason: BackendError["reason"], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Settings of a TLS connection to a backend. */
+export interface BackendTls {
+  readonly servername: string;
+  readonly rejectUnauthorized: boolean;
+  readonly allowPartialTrustChain: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export interface AggregatedBackendsParts {
+  readonly resolve: ServiceResolver;
+  /** Read for every connection, because the files are replaced; undefined for none. */
+  readonly proxyClient: () => ProxyClient | undefined;
+  /** Names of further headers by which this server knows users; see `withIdentity`. */
+  readonly identityHeaders?: readonly string[] | undefined;
+}
+
+/** Sends requests to the services of APIServices. Connections are kept, and shared by all requests to one address. */
+export class AggregatedBackends implements Disposable {
+  readonly #parts: AggregatedBackendsParts;
+  readonly #agent = new Agent({
+    keepAlive: true,
+    keepAliveMsecs: keepAliveMs,
+    maxSockets: connectionsMax,
+    maxFreeSockets: idleConnectionsMax,
+  });
+
+  constructor(parts: AggregatedBackendsParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the address of a service. It may differ from call to call. @throws BackendError `unresolved` */
+  resolve({ namespace, name, port }: RemoteApi): Endpoint {
+    try {
+      return this.#parts.resolve(namespace, name, port);
+    } catch (error) {
+      throw new BackendError("unresolved", (error as Error).message);
+    }
+  }
+
+  /** @throws BackendError `unusable` for authorities that cannot be read */
+  tlsOf(remote: RemoteApi): BackendTls {
+    const { authorities, insecure } = remote;
+    const client = this.#parts.proxyClient();
+    try {
+      requireCertificates(authorities);
+    } catch (error) {
+      throw new BackendError("unusable", (error as Error).message);
+    }
+    return {
+      servername: serverNameOf(remote),
+      rejectUnauthorized: !insecure,
+      // Go trusts every certificate of a bundle, also one that another certificate signed.
+      allowPartialTrustChain: true,
+      ...(authorities === undefined ? {} : { ca: authorities }),
+      ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
+    };
+  }
+
+  /** Returns the headers that a backend gets: those given, without their identity, and that of the user. */
+  headersFor(headers: HeaderList, user: UserInfo): [string, string][] {
+    return withIdentity(headers, user, this.#parts.identityHeaders);
+  }
+
+  /**
+   * Sends a request; resolves with the head of the answer.
+   * @param at address from `resolve`, where the caller needs to know it
+   * @throws BackendError, or the reason of the signal
+   */
+  async send(remote: RemoteApi, outgoing: BackendRequest, at: Endpoint = this.resolve(remote)): Promise<BackendAnswer> {
+    const tls = this.tlsOf(remote);
+    const options = { ...tls, ...this.#optionsOf(outgoing, at), agent: this.#agent };
+    try {
+      return await exchange(options, outgoing);
+    } catch (error) {
+      outgoing.signal.throwIfAborted();
+      if (error instanceof StaleConnectionError && repeatableMethods.has(outgoing.method)) {
+        return await exchange({ ...options, agent: false }, outgoing).catch((again: Error) => {
+          outgoing.signal.throwIfAborted();
+          throw unreachable(again, at);
+        });
+      }
+      throw unreachable(error as Error, at);
+    }
+  }
+
+  /**
+   * Sends a GET and reads the whole answer.
+   * @throws BackendError, also for an answer of more than `bytesMax`; or the reason of the signal
+   */
+  async get(
+    remote: RemoteApi,
+    outgoing: Omit<BackendRequest, "method" | "body">,
+    bytesMax: number,
+  ): Promise<BackendDocument> {
+    const at = this.resolve(remote);
+    const { code, headers, body } = await this.send(remote, { ...outgoing, method: "GET" }, at);
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        bytes += chunk.byteLength;
+        if (bytes > bytesMax) {
+          throw new BackendError("unreachable", `the answer is longer than ${bytesMax} bytes`);
+        }
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      outgoing.signal.throwIfAborted();
+      throw error instanceof BackendError ? error : unreachable(error as Error, at);
+    } finally {
+      body.destroy();
+    }
+    return { code, headers, body: Buffer.concat(chunks) };
+  }
+
+  /** Closes the connections without a request, so that the next request makes a new one. */
+  forgetIdle(): void {
+    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+
+  #optionsOf({ method, target, headers, user }: BackendRequest, at: Endpoint): RequestOptions {
+    let fields: [string, string][];
+    try {
+      fields = this.headersFor(headers, user);
+    } catch (error) {
+      throw new BackendError("unreachable", (error as Error).message);
+    }
+    const grouped: Record<string, string | string[]> = { host: authorityOf(at) };
+    for (const [name, value] of fields) {
+      const before = grouped[name];
+      grouped[name] = before === undefined || name === "host" ? value : [before, value].flat();
+    }
+    grouped["host"] = authorityOf(at);
+    return { host: at.host, port: at.port, method, path: target, headers: grouped };
+  }
+}
+
+/** A connection of an earlier request was closed before this one had an answer. */
+class StaleConnectionError extends Error {}
+
+async function exchange(options: RequestOptions, { body, signal }: BackendRequest): Promise<BackendAnswer> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const sent = request(options);
+  const abort = () => sent.destroy(signal.reason instanceof Error ? signal.reason : new Error("context canceled"));
+  signal.addEventListener("abort", abort, { once: true });
+  const late = () => sent.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" }));
+  const timer = setTimeout(late, connectMsMax);
+  sent.once("socket", (socket) => {
+    const connected = () => clearTimeout(timer);
+    if (sent.reusedSocket || !socket.connecting) connected();
+    else socket.once("secureConnect", connected);
+  });
+  sent.once("response", resolve);
+  sent.once("close", () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  });
+  sent.on("error", (error: Error & { code?: string }) => {
+    const isStale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+    reject(isStale ? new StaleConnectionError("EOF") : error);
+  });
+  if (body === undefined) sent.end();
+  else {
+    pour(body, sent).catch((error: Error) => sent.destroy(error));
+  }
+  const message = await promise;
+  return {
+    code: message.statusCode ?? 502,
+    headers: pairsOf(message.rawHeaders),
+    body: message,
+    trailers: () => pairsOf(message.rawTrailers),
+  };
+}
+
+/** Writes a body at the pace of its reader. */
+async function pour(body: AsyncIterable<Uint8Array>, sent: ReturnType<typeof request>): Promise<void> {
+  for await (const chunk of body) {
+    if (sent.destroyed) return;
+    if (sent.write(chunk)) continue;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        sent.off("drain", done);
+        sent.off("close", done);
+        resolve();
+      };
+      sent.once("drain", done);
+      sent.once("close", done);
+    });
+  }
+  sent.end();
+}
+
+function pairsOf(raw: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([(raw[at] as string).toLowerCase(), raw[at + 1] as string]);
+  return pairs;
+}
+
+function unreachable(error: Error, at: Endpoint): BackendError {
+  if (error instanceof StaleConnectionError) return new BackendError("unreachable", error.message);
+  return new BackendError("unreachable", dialErrorText(error, at));
+}
