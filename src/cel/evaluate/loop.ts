@@ -15,7 +15,7 @@ interface Ended {
   readonly work: number;
 }
 
-/** What an evaluation has spent so far. */
+/** The spending of an evaluation so far. */
 interface Spending {
   cost: number;
 }
@@ -84,7 +84,7 @@ export class Loop extends Progress {
   isInPart = false;
   /** All elements have ended. */
   isOver = false;
-  /** What the evaluation had spent when the part began. */
+  /** The spending of the evaluation when the part began. */
   #cost = 0;
   #work = 0;
 
