@@ -9,6 +9,7 @@ const others = [
   "certificatesigningrequest-signing-controller",
   "clusterrole-aggregation-controller",
   "garbage-collector-controller",
+  "node-lifecycle-controller",
 ];
 const tokens = ["serviceaccount-token-controller", "validatingadmissionpolicy-status-controller"];
 const cleaner = "token-cleaner-controller";

@@ -7,9 +7,10 @@ import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
+import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 
-export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
+export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts, NodeControllersParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
   /** Called when the garbage collector could not read the objects of a kind. */
@@ -35,6 +36,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  running.use(startNodeControllers(parts));
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });

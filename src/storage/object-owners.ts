@@ -1,3 +1,4 @@
+import { indexOfBytes } from "../api/codec/byte-text.ts";
 import type { ObjectOwner } from "../api/entry.ts";
 
 /** An owner reference of an object's metadata. */
@@ -38,5 +39,5 @@ export function ownersInBody(...pieces: readonly Uint8Array[]): readonly ObjectO
 }
 
 function hasMark(piece: Uint8Array): boolean {
-  return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).includes(mark);
+  return indexOfBytes(piece, mark) >= 0;
 }

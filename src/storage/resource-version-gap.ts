@@ -1,5 +1,7 @@
+import { copyOfBytes, indexOfBytes } from "../api/codec/byte-text.ts";
 import type { ProposedBody } from "./store.ts";
 
+const quote = 0x22;
 const mark = Buffer.from('"resourceVersion":"');
 
 /**
@@ -8,9 +10,8 @@ const mark = Buffer.from('"resourceVersion":"');
  * strings.
  */
 export function splitAtResourceVersion(body: Uint8Array): ProposedBody {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const start = bytes.indexOf(mark);
+  const start = indexOfBytes(body, mark);
   if (start < 0) throw new Error("stored body without a resourceVersion");
-  const end = bytes.indexOf(0x22, start + mark.length);
-  return { prefix: body.subarray(0, start + mark.length), suffix: body.subarray(end) };
+  const end = body.indexOf(quote, start + mark.length);
+  return { prefix: copyOfBytes(body, 0, start + mark.length), suffix: copyOfBytes(body, end) };
 }

@@ -13,6 +13,7 @@ const stable = new Set([
   "apiserver_response_sizes",
   "apiserver_storage_objects",
   "apiserver_storage_size_bytes",
+  "node_collector_evictions_total",
 ]);
 
 /** Families that upstream changes only with notice. */

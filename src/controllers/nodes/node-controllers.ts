@@ -1,0 +1,39 @@
+import type { Clock } from "../../process/clock.ts";
+import type { Registries } from "../../registry/registries.ts";
+import type { Store } from "../../storage/store.ts";
+import type { ControllerName } from "../controller-names.ts";
+import type { QueueSource } from "../work-queue.ts";
+import { ClusterNodes } from "./cluster-nodes.ts";
+import { NodeLifecycle } from "./node-lifecycle.ts";
+import type { NodeLifecycleObserver } from "./node-lifecycle-observer.ts";
+import { PodsOnNodes } from "./pods-on-nodes.ts";
+
+/** Measures the controllers of nodes. */
+export interface NodeObservers {
+  readonly lifecycle?: NodeLifecycleObserver | undefined;
+}
+
+export interface NodeControllersParts extends QueueSource {
+  readonly registries: Registries;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly controllers: ReadonlySet<ControllerName>;
+  readonly nodeObservers?: NodeObservers | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Starts the controllers of nodes and of the pods on them. They share what they know of both. */
+export function startNodeControllers(parts: NodeControllersParts): Disposable {
+  const { registries, store, controllers, nodeObservers = {} } = parts;
+  const registry = (resource: string, group = "") => registries.builtIn({ group, resource });
+  const [nodes, pods, events] = [registry("nodes"), registry("pods"), registry("events")];
+  const running = new DisposableStack();
+  const clusterNodes = running.use(new ClusterNodes({ nodes, store }));
+  const podsOnNodes = running.use(new PodsOnNodes({ pods, store }));
+  const shared = { ...parts, nodes, pods, events, clusterNodes, podsOnNodes };
+  if (controllers.has("node-lifecycle-controller")) {
+    const leases = registry("leases", "coordination.k8s.io");
+    running.use(new NodeLifecycle({ ...shared, leases, observer: nodeObservers.lifecycle }).start());
+  }
+  return running;
+}
