@@ -40,7 +40,7 @@ const aliases: Readonly<Record<string, string>> = {
 export type ControllerName = (typeof controllerNames)[number];
 
 /**
- * Parses `--controllers`: `*` for all that are on by default, `name` to add one, `-name` to leave one out.
+ * Parses `--controllers`: `*` for the default ones, `name` to add one, `-name` to leave one out.
  * @throws StartupError for an unknown name
  */
 export function parseControllers(text: string): ReadonlySet<ControllerName> {

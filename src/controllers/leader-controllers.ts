@@ -19,15 +19,15 @@ export interface LeaderControllersParts
     NodeControllersParts,
     EndpointControllersParts,
     AvailabilityParts {
-  /** Reports whether a client can get at a type. */
+  /** Reports whether clients can use a type. */
   readonly serves: (type: ResourceType) => boolean;
-  /** Called when the garbage collector could not read the objects of a kind. */
+  /** Called if the garbage collector could not read the objects of a kind. */
   readonly syncFailed?: (() => void) | undefined;
 }
 
 /**
- * Starts the controllers that only the leader runs. Two at a time would do everything twice, and with different
- * knowledge would undo each other's changes without end.
+ * Starts the controllers that only the leader runs. Two instances would do everything twice, and with different knowledge
+ * they would undo each other's changes forever.
  */
 export function startLeaderControllers(parts: LeaderControllersParts): Disposable {
   const { registries } = parts;
@@ -40,7 +40,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   }
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
-  // Servers of two releases would undo each other's objects.
+  // Two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
