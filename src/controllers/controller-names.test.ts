@@ -11,7 +11,11 @@ const others = [
   "garbage-collector-controller",
   "node-lifecycle-controller",
 ];
-const tokens = ["serviceaccount-token-controller", "validatingadmissionpolicy-status-controller"];
+const tokens = [
+  "serviceaccount-token-controller",
+  "taint-eviction-controller",
+  "validatingadmissionpolicy-status-controller",
+];
 const cleaner = "token-cleaner-controller";
 
 test.each([

@@ -11,6 +11,7 @@ const onByDefault = [
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
+  "taint-eviction-controller",
   "validatingadmissionpolicy-status-controller",
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
