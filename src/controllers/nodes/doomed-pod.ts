@@ -18,7 +18,7 @@ export interface DoomedPodParts {
   readonly clock: Clock;
 }
 
-/** What a pod's status says about its deletion. */
+/** Entries that a pod's status gets before its deletion. */
 export interface LastWords {
   /** Condition DisruptionTarget. */
   readonly disruption?: { readonly reason: string; readonly message: string };
