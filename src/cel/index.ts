@@ -14,6 +14,7 @@ export {
   ResourceCheckValue,
   resourceCheckType,
 } from "./library/authorizer.ts";
+export { bindingsLibrary } from "./library/bindings.ts";
 export { jsonPatchLibrary } from "./library/json-patch.ts";
 export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
 export { SemverValue } from "./library/semver.ts";

@@ -208,7 +208,7 @@ describe.each(orders)("a crash in the middle of a step, %p '%s'", (kind, name, o
 
       for (const isBegunAnew of [false, true]) {
         const [rerun, directory] = await crashed();
-        // As if not all members knew the same new authority.
+        // As if members knew different new authorities.
         if (isBegunAnew && phaseOf(rerun.rotating) === "trusting") await rerun.trust(newAuthority(kind, clock.ms));
         const hash = await rotateToEnd(kind, new Members([rerun]).client());
         expect([phaseOf(rerun.rotating), newestOf(rerun.rotating)]).toEqual(["none", hash]);

@@ -1,4 +1,5 @@
-import { metadataBytes } from "../api/codec/stored-object.ts";
+import { toText } from "../api/codec/byte-text.ts";
+import { metadataBytes, metadataIncludes } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import type { ObjectMeta } from "../api/object-meta.ts";
 
@@ -6,7 +7,7 @@ const deletionMark = Buffer.from('"deletionTimestamp":');
 
 /** Decodes the metadata of a stored object, and nothing else of it. */
 export function storedMetadata(entry: Entry): ObjectMeta {
-  return JSON.parse(bufferOf(entry).toString()) as ObjectMeta;
+  return JSON.parse(toText(metadataBytes(entry))) as ObjectMeta;
 }
 
 /**
@@ -14,10 +15,5 @@ export function storedMetadata(entry: Entry): ObjectMeta {
  * often, never too seldom.
  */
 export function maybeDeleting(entry: Entry): boolean {
-  return bufferOf(entry).includes(deletionMark);
-}
-
-function bufferOf(entry: Entry): Buffer {
-  const bytes = metadataBytes(entry);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return metadataIncludes(entry, deletionMark);
 }

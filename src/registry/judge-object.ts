@@ -14,10 +14,12 @@ export function judgeObject(write: Write, metadataErrors: readonly FieldError[])
   if (strategy.examine === undefined) {
     const { info, declarative, writeRule } = kind.parts;
     const version = context.version ?? info;
-    return followedBy(writeRule?.(ruledWrite(write)) ?? [], (ruled) => {
-      const problems = objectProblems(object, old, { strategy, version, info, declarative });
-      kind.refuseInvalid(object, [...ruled, ...metadataErrors, ...problems]);
-    });
+    const rules = { strategy, version, info, declarative };
+    return followedBy(writeRule?.(ruledWrite(write)) ?? [], (ruled) =>
+      followedBy(objectProblems(object, old, rules), (problems) =>
+        kind.refuseInvalid(object, [...ruled, ...metadataErrors, ...problems]),
+      ),
+    );
   }
   return followedBy(strategy.examine({ object, old, metadataErrors }), ({ errors, warnings }) => {
     kind.refuseInvalid(object, [...metadataErrors, ...errors]);

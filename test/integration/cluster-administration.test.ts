@@ -171,7 +171,7 @@ describe("the administration of a cluster", () => {
       /authority has/,
     ],
     ["POST", "/cluster/peer-authority", { step: "jump" }, 400, /trust, issue, use or drop/],
-    ["POST", "/cluster/peer-authority", { step: "use" }, 400, /newest has to be the hash/],
+    ["POST", "/cluster/peer-authority", { step: "use" }, 400, /newest must be the hash/],
     ["POST", "/cluster/peer-authority", { step: "use", newest: "sha256:0" }, 400, /newest: .* 64 hexadecimal digits/],
     ["POST", "/cluster/peer-authority", { step: "use", newest: unknownHash }, 409, /not been told of it/],
     ["POST", "/cluster/authority", { step: "issue", newest: unknownHash }, 409, /not been told of it/],

@@ -232,7 +232,7 @@ describe("three members", () => {
     const { out, code } = await a.run("status");
     expect(code).toBe(0);
     expect(out).toMatch(/^\d +c +voter +unreachable /m);
-    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard of it \d+ s ago$/m);
+    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard from it \d+ s ago$/m);
     // Its own kubeconfig names the others, which answer in its place.
     expect((await c.run("status")).out).toContain("2 of 3 are healthy");
     const gone = await quorate(["status", "--kubeconfig", c.kubeconfig, "--endpoints", `${c.url},${b.url}`]);

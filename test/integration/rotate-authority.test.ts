@@ -325,7 +325,7 @@ describe("three replicas", () => {
     expect(refused).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^quorate: member 3 \(c\) has to be healthy/),
+      err: expect.stringMatching(/^quorate: member 3 \(c\) must be healthy/),
     });
     for (const member of [a, b]) {
       const { json } = await member.request("GET", "/cluster/authority");

@@ -1,4 +1,4 @@
-import { metadataBytes } from "../../api/codec/stored-object.ts";
+import { metadataIncludes } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import { StatusError } from "../../api/status.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
@@ -93,7 +93,7 @@ const deletionMark = Buffer.from('"deletionTimestamp":');
 
 /** Reports whether an instance is being deleted already. Finalizers hold it, and another delete changes nothing. */
 function isTerminating(entry: Entry): boolean {
-  return Buffer.from(metadataBytes(entry)).includes(deletionMark);
+  return metadataIncludes(entry, deletionMark);
 }
 
 function splitKey(rest: string): [namespace: string, name: string] {

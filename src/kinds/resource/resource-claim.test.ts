@@ -41,6 +41,20 @@ test.each([
 
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
+    "spec.devices.requests[1].firstAvailable[0].selectors",
+    [{ cel: { expression: "device.driver" } }],
+    [
+      'spec.devices.requests[1].firstAvailable[0].selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string',
+    ],
+  ],
+  [
+    "spec.devices.requests[0].exactly.selectors",
+    [{ cel: { expression: "device.driver" } }],
+    [
+      'spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string',
+    ],
+  ],
+  [
     "spec.devices.requests[0].name",
     "",
     [

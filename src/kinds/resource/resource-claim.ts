@@ -1,6 +1,6 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type * as resourceV1 from "../../api/types/resource-v1.ts";
-import { defaultStrategy, forNewObjects, statusStrategy } from "../../registry/default-strategy.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { resourceClaimConversion } from "./conversion.ts";
@@ -13,7 +13,7 @@ const resourceClaimStrategy: Strategy<resourceV1.ResourceClaim> = {
   coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
-  validate: forNewObjects(validateResourceClaim),
+  validateInTurns: validateResourceClaim,
   validateUpdate: validateResourceClaimUpdate,
 };
 

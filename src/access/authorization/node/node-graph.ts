@@ -1,3 +1,4 @@
+import { indexOfBytes } from "../../../api/codec/byte-text.ts";
 import { decodeBody } from "../../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../../api/entry.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
@@ -167,10 +168,7 @@ function hasSameReferences(entry: Entry, previous: Entry | undefined): boolean {
   if (previous === undefined || previous.index.uid !== entry.index.uid) return false;
   const node = entry.index.fields?.["spec.nodeName"];
   if (node === undefined || node !== previous.index.fields?.["spec.nodeName"]) return false;
-  return [entry, previous].every(({ body }) => {
-    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    return laterReferences.every((text) => !bytes.includes(text));
-  });
+  return [entry, previous].every(({ body }) => laterReferences.every((text) => indexOfBytes(body, text) < 0));
 }
 
 function nodeNameIn({ spec }: JsonObject): string {
