@@ -36,6 +36,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
     authority: () => identity.issuer,
     clientAuthorities: () => identity.tls().ca.join(""),
     frontProxy: frontProxy && { ...frontProxy, authority: () => identity.tls().frontProxyCa },
+    ownFrontProxy: credentials.frontProxy,
     ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
