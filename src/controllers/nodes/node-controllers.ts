@@ -7,10 +7,13 @@ import { ClusterNodes } from "./cluster-nodes.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
 import type { NodeLifecycleObserver } from "./node-lifecycle-observer.ts";
 import { PodsOnNodes } from "./pods-on-nodes.ts";
+import { TaintEviction } from "./taint-eviction.ts";
 
 /** Measures the controllers of nodes. */
 export interface NodeObservers {
   readonly lifecycle?: NodeLifecycleObserver | undefined;
+  /** Gets the time from when each evicted pod was due until it was deleted. */
+  readonly evicted?: ((seconds: number) => void) | undefined;
 }
 
 export interface NodeControllersParts extends QueueSource {
@@ -22,7 +25,7 @@ export interface NodeControllersParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Starts the controllers of nodes and of the pods on them. They share what they know of both. */
+/** Starts the controllers of nodes and of the pods on them, which share their caches of both. */
 export function startNodeControllers(parts: NodeControllersParts): Disposable {
   const { registries, store, controllers, nodeObservers = {} } = parts;
   const registry = (resource: string, group = "") => registries.builtIn({ group, resource });
@@ -34,6 +37,9 @@ export function startNodeControllers(parts: NodeControllersParts): Disposable {
   if (controllers.has("node-lifecycle-controller")) {
     const leases = registry("leases", "coordination.k8s.io");
     running.use(new NodeLifecycle({ ...shared, leases, observer: nodeObservers.lifecycle }).start());
+  }
+  if (controllers.has("taint-eviction-controller")) {
+    running.use(new TaintEviction({ ...shared, evicted: nodeObservers.evicted }).start());
   }
   return running;
 }
