@@ -10,10 +10,13 @@ const others = [
   "clusterrole-aggregation-controller",
   "garbage-collector-controller",
   "node-lifecycle-controller",
+  "pod-garbage-collector-controller",
 ];
 const tokens = [
   "serviceaccount-token-controller",
   "taint-eviction-controller",
+  "ttl-after-finished-controller",
+  "ttl-controller",
   "validatingadmissionpolicy-status-controller",
 ];
 const cleaner = "token-cleaner-controller";

@@ -9,12 +9,15 @@ import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
+import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
 export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts, NodeControllersParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
   /** Called when the garbage collector could not read the objects of a kind. */
   readonly syncFailed?: (() => void) | undefined;
+  /** Gets the time from when each finished Job was due until it was deleted. */
+  readonly jobDeleted?: ((seconds: number) => void) | undefined;
 }
 
 /**
@@ -37,6 +40,10 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
   running.use(startNodeControllers(parts));
+  if (parts.controllers.has("ttl-after-finished-controller")) {
+    const jobs = registries.builtIn({ group: "batch", resource: "jobs" });
+    running.use(startTtlAfterFinished({ ...parts, jobs, deleted: parts.jobDeleted }));
+  }
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
