@@ -1,4 +1,6 @@
 import type { ResourceType } from "../client/client.ts";
+import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
+import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
@@ -11,7 +13,11 @@ import { type NodeControllersParts, startNodeControllers } from "./nodes/node-co
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
-export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts, NodeControllersParts {
+export interface LeaderControllersParts
+  extends ClusterObjectsParts,
+    IdentityControllersParts,
+    NodeControllersParts,
+    AvailabilityParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
   /** Called when the garbage collector could not read the objects of a kind. */
@@ -46,6 +52,8 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   }
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
+  running.use(startCustomApiServices(parts));
+  running.use(startAvailability(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
   return running;
