@@ -6,6 +6,9 @@ const onByDefault = [
   "certificatesigningrequest-cleaner-controller",
   "certificatesigningrequest-signing-controller",
   "clusterrole-aggregation-controller",
+  "endpoints-controller",
+  "endpointslice-controller",
+  "endpointslice-mirroring-controller",
   "garbage-collector-controller",
   "node-lifecycle-controller",
   "pod-garbage-collector-controller",
@@ -26,6 +29,9 @@ const aliases: Readonly<Record<string, string>> = {
   csrapproving: "certificatesigningrequest-approving-controller",
   csrcleaner: "certificatesigningrequest-cleaner-controller",
   csrsigning: "certificatesigningrequest-signing-controller",
+  endpoint: "endpoints-controller",
+  endpointslice: "endpointslice-controller",
+  endpointslicemirroring: "endpointslice-mirroring-controller",
   garbagecollector: "garbage-collector-controller",
   nodelifecycle: "node-lifecycle-controller",
   podgc: "pod-garbage-collector-controller",
@@ -41,7 +47,7 @@ const aliases: Readonly<Record<string, string>> = {
 export type ControllerName = (typeof controllerNames)[number];
 
 /**
- * Parses `--controllers`: `*` for all that are on by default, `name` to add one, `-name` to leave one out.
+ * Parses `--controllers`: `*` for the default ones, `name` to add one, `-name` to leave one out.
  * @throws StartupError for an unknown name
  */
 export function parseControllers(text: string): ReadonlySet<ControllerName> {

@@ -5,7 +5,7 @@ import type { Clock } from "../process/clock.ts";
 
 export interface ExtensionAuthenticationParts {
   readonly clock: Clock;
-  /** Returns the authorities of clients, PEM. */
+  /** Returns the PEM of the authorities of clients. */
   readonly clientAuthorities: () => string;
   /** Undefined if this server accepts no authenticating proxy. */
   readonly frontProxy: PublishedFrontProxy | undefined;
@@ -14,8 +14,8 @@ export interface ExtensionAuthenticationParts {
 export type PublishedFrontProxy = FrontProxyOptions & { readonly authority: () => string | undefined };
 
 /**
- * Returns a function for the data of `extension-apiserver-authentication`, with which extension servers, the scheduler
- * and the controller manager authenticate the same clients and proxies as this server.
+ * Returns a function for the data of `extension-apiserver-authentication`. Extension servers, the scheduler and the
+ * controller manager use it to authenticate the same clients and proxies as this server.
  */
 export function extensionAuthentication(parts: ExtensionAuthenticationParts): () => Record<string, string> {
   let { frontProxy } = parts;
@@ -35,8 +35,8 @@ export function extensionAuthentication(parts: ExtensionAuthenticationParts): ()
 }
 
 /**
- * Returns a front proxy with the usual names and an authority whose key is not kept, so it never issues a certificate.
- * Readers of the ConfigMap wait for a front proxy's authority, even where there is no front proxy.
+ * Returns a front proxy with the usual names, and an authority whose key is discarded, so it never issues a certificate.
+ * Readers of the ConfigMap wait for a front proxy's authority, even if there is no front proxy.
  */
 function proxyThatNobodyIs(nowMs: number): PublishedFrontProxy {
   const commonName = "quorate-front-proxy";

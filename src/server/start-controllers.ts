@@ -3,6 +3,7 @@ import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
 import { nodeMetrics } from "./metrics/node-metrics.ts";
+import { sliceMetrics } from "./metrics/slice-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
@@ -40,6 +41,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
     terminatedPodsMax: config.terminatedPodsMax,
+    sliceObservers: sliceMetrics(registry),
     nodeObservers: nodeMetrics(registry),
     jobDeleted: finishedJobMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),

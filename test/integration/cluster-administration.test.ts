@@ -467,7 +467,7 @@ describe("joining", () => {
     const answer = await server.request("POST", "/cluster/join", machine, { headers });
     expect(answer).toMatchObject({
       code: 403,
-      json: { message: expect.stringMatching(/nobody joins for somebody else/) },
+      json: { message: expect.stringMatching(/join tokens cannot be used by another user/) },
     });
   });
 

@@ -32,10 +32,13 @@ export const protobuf = "application/vnd.kubernetes.protobuf";
 
 /**
  * Tests count ConfigMaps without the one that every namespace gets, their objects may name owners that do not exist, and
- * their nodes and pods stay as they are.
+ * their services, nodes and pods are nobody else's.
  */
 const quietControllers = [
   "*",
+  "-endpoints-controller",
+  "-endpointslice-controller",
+  "-endpointslice-mirroring-controller",
   "-garbage-collector-controller",
   "-node-lifecycle-controller",
   "-pod-garbage-collector-controller",

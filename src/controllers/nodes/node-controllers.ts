@@ -30,7 +30,7 @@ export interface NodeControllersParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Starts the controllers of nodes and of the pods on them. They share what they know of both. */
+/** Starts the controllers of nodes and of the pods on them, which share their caches of both. */
 export function startNodeControllers(parts: NodeControllersParts): Disposable {
   const { registries, store, controllers, nodeObservers = {} } = parts;
   const registry = (resource: string, group = "") => registries.builtIn({ group, resource });
