@@ -11,10 +11,13 @@ const onByDefault = [
   "endpointslice-mirroring-controller",
   "garbage-collector-controller",
   "node-lifecycle-controller",
+  "pod-garbage-collector-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
   "taint-eviction-controller",
+  "ttl-after-finished-controller",
+  "ttl-controller",
   "validatingadmissionpolicy-status-controller",
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
@@ -31,10 +34,13 @@ const aliases: Readonly<Record<string, string>> = {
   endpointslicemirroring: "endpointslice-mirroring-controller",
   garbagecollector: "garbage-collector-controller",
   nodelifecycle: "node-lifecycle-controller",
+  podgc: "pod-garbage-collector-controller",
   "root-ca-cert-publisher": "root-ca-certificate-publisher-controller",
   serviceaccount: "serviceaccount-controller",
   "serviceaccount-token": "serviceaccount-token-controller",
   tokencleaner: "token-cleaner-controller",
+  ttl: "ttl-controller",
+  "ttl-after-finished": "ttl-after-finished-controller",
   "validatingadmissionpolicy-status": "validatingadmissionpolicy-status-controller",
 };
 
