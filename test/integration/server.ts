@@ -32,12 +32,13 @@ export const protobuf = "application/vnd.kubernetes.protobuf";
 
 /**
  * Tests count ConfigMaps without the one that every namespace gets, their objects may name owners that do not exist, and
- * their services and pods are nobody else's.
+ * they write the status of budgets and the endpoints of services themselves.
  */
 const quietControllers = [
   "*",
   "-root-ca-certificate-publisher-controller",
   "-garbage-collector-controller",
+  "-disruption-controller",
   "-endpoints-controller",
   "-endpointslice-controller",
   "-endpointslice-mirroring-controller",
