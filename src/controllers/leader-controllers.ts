@@ -1,4 +1,6 @@
 import type { ResourceType } from "../client/client.ts";
+import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
+import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
@@ -16,7 +18,8 @@ export interface LeaderControllersParts
   extends ClusterObjectsParts,
     IdentityControllersParts,
     EndpointControllersParts,
-    NodeControllersParts {
+    NodeControllersParts,
+    AvailabilityParts {
   /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
   /** Called when the garbage collector could not read the objects of a kind. */
@@ -47,6 +50,8 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startNodeControllers(parts));
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
+  running.use(startCustomApiServices(parts));
+  running.use(startAvailability(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
   return running;
