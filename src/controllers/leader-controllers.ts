@@ -5,6 +5,7 @@ import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
+import { startDisruption } from "./disruption/start-disruption.ts";
 import { type EndpointControllersParts, startEndpointControllers } from "./endpoints/endpoint-controllers.ts";
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
@@ -48,6 +49,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
   running.use(startEndpointControllers(parts));
+  if (parts.controllers.has("disruption-controller")) running.use(startDisruption(parts));
   running.use(startNodeControllers(parts));
   if (parts.controllers.has("ttl-after-finished-controller")) {
     const jobs = registries.builtIn({ group: "batch", resource: "jobs" });
