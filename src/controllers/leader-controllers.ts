@@ -1,8 +1,11 @@
 import type { ResourceType } from "../client/client.ts";
+import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
+import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
+import { type EndpointControllersParts, startEndpointControllers } from "./endpoints/endpoint-controllers.ts";
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
@@ -10,7 +13,12 @@ import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 
-export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts, NodeControllersParts {
+export interface LeaderControllersParts
+  extends ClusterObjectsParts,
+    IdentityControllersParts,
+    NodeControllersParts,
+    EndpointControllersParts,
+    AvailabilityParts {
   /** Reports whether clients can use a type. */
   readonly serves: (type: ResourceType) => boolean;
   /** Called if the garbage collector could not read the objects of a kind. */
@@ -36,9 +44,12 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  running.use(startEndpointControllers(parts));
   running.use(startNodeControllers(parts));
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
+  running.use(startCustomApiServices(parts));
+  running.use(startAvailability(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
   return running;

@@ -5,8 +5,16 @@ import type { Store, StoreEvent } from "../storage/store.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
 /** First delay after a failure. It doubles with each further failure, up to the maximum. */
-const retryMsMin = 100;
-const retryMsMax = 60_000;
+const retryMsMinDefault = 100;
+const retryMsMaxDefault = 60_000;
+
+/** Requests another attempt later. The cause is known, so it is not logged. */
+export class RetryError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "RetryError";
+  }
+}
 
 /** Measures one queue. A key counts from the time when it is added until the work on it has ended. */
 export interface WorkQueueObserver extends Disposable {
@@ -27,11 +35,14 @@ export interface WorkQueueOptions extends QueueSource {
   readonly clock: Clock;
   /** Number of workers. Each works on one key at a time; 1 by default. */
   readonly workers?: number | undefined;
+  /** First and maximum delay after failures; by default 100 ms and a minute. */
+  readonly retryMsMin?: number | undefined;
+  readonly retryMsMax?: number | undefined;
   /** Number of failures in a row after which a key is dropped until it is added again; unlimited by default. */
   readonly failuresMax?: number | undefined;
   /** Reconciles the object that the key names with the state that is stored now. */
   work(key: Key): Promise<void>;
-  /** Receives failures, except for rejections by a registry, which are retried silently. */
+  /** Receives failures other than a registry's rejection and RetryError, which are retried silently. */
   onError(error: unknown): void;
 }
 
@@ -121,7 +132,7 @@ export class WorkQueue implements Disposable {
 
   #retry(key: Key, error: unknown): void {
     if (this.#stopped) return;
-    if (!(error instanceof StatusError)) this.#options.onError(error);
+    if (!(error instanceof StatusError || error instanceof RetryError)) this.#options.onError(error);
     const failures = (this.#failures.get(key) ?? 0) + 1;
     if (failures >= (this.#options.failuresMax ?? Number.POSITIVE_INFINITY)) {
       this.#failures.delete(key);
@@ -129,6 +140,7 @@ export class WorkQueue implements Disposable {
     }
     this.#failures.set(key, failures);
     this.#observer?.retried();
+    const { retryMsMin = retryMsMinDefault, retryMsMax = retryMsMaxDefault } = this.#options;
     const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** (failures - 1));
     this.addAfter(key, Math.max(waitMs, this.#budget.take()));
   }

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Transport, TransportAnswer, TransportRequest } from "../client/transport.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
@@ -62,6 +63,9 @@ function exchangeOf(
     remoteAddress: "",
     httpVersion: "2",
     body: () => Promise.resolve(body ?? new Uint8Array(0)),
+    get bodyStream() {
+      return body === undefined ? undefined : Readable.from([body]);
+    },
     signal,
     get isAborted() {
       return signal.aborted;

@@ -5,6 +5,11 @@ import { LastModes } from "../access/authorization/impersonation.ts";
 import { encodeStatus } from "../api/codec/encode-object.ts";
 import { apiRelease } from "../api/release.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
+import {
+  type AggregatedServerParts,
+  aggregatedDocuments,
+  aggregatedServer,
+} from "../http/aggregation/aggregated-server.ts";
 import type { AppOptions, AppPlugin } from "../http/app.ts";
 import { clusterPlugin } from "../http/cluster/cluster-plugin.ts";
 import { componentPages } from "../http/component-pages.ts";
@@ -111,10 +116,19 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler([builtInServer(handlers), customServer(handlers)], catalog, () => store.readBarrier()),
+    resources: resourceHandler(
+      [aggregatedServer(aggregatedParts(parts)), builtInServer(handlers), customServer(handlers)],
+      catalog,
+      () => store.readBarrier(),
+    ),
     notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts, [{ name: "slis", paths: ["/metrics/slis"], handle: healthMetrics.handle }]),
   };
+}
+
+function aggregatedParts({ api, config }: AppParts): AggregatedServerParts {
+  const { apis, backends, serverId } = api;
+  return { apis, backends, serverId, clock: config.clock, refusesRedirects: config.refusesRedirects };
 }
 
 /** Makes the endpoints of every kind in the catalog, and updates them when kinds come or go. */
@@ -172,6 +186,7 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     ...clusterPlugins(parts),
     ...further,
     ...componentPages({ clock: config.clock, flags: () => config.flagTexts }),
+    aggregatedDocuments(aggregatedParts(parts)),
     pluginOf("discovery", discoveryRoute(catalog, address)),
     pluginOf(
       "openapi",

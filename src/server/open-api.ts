@@ -3,8 +3,11 @@ import { openAuthorization, type ServerAuthorization } from "../access/authoriza
 import { openProxyClient } from "../access/certificates/proxy-client.ts";
 import { openServerId } from "../access/certificates/server-id.ts";
 import { rbacEscalation } from "../admission/rbac-escalation.ts";
+import type { GroupVersion } from "../api/gvk.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
 import { AggregatedBackends } from "../client/aggregation/aggregated-backend.ts";
+import type { ServiceLookup } from "../client/service-endpoints.ts";
+import { ensureBuiltInApiServices } from "../controllers/aggregation/local-api-services.ts";
 import { DefaultFlowControl } from "../controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "../controllers/default-priority-classes.ts";
 import { ensureDefaultRbac, rbacRegistries } from "../controllers/default-rbac.ts";
@@ -53,9 +56,11 @@ export interface ServerApi extends ServerRegistries, Disposable {
   readonly authorization: ServerAuthorization;
   readonly metrics: Metrics;
   readonly serverId: string;
+  readonly builtInVersions: readonly GroupVersion[];
   /** The group versions that APIServices describe, and the connections to the services that answer for them. */
   readonly apis: ServedApis;
   readonly backends: AggregatedBackends;
+  readonly services: ServiceLookup;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
   /** Creates the objects that every cluster has, if they are missing. */
@@ -112,9 +117,9 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     observerOf: storeRequestMetrics(metrics.registry),
   });
   const { registries } = opened;
+  const builtIn = builtInVersions(catalog);
   exposeFeatureGates(metrics.registry, config.featureGates.list());
   member?.metrics.register(metrics.registry, member.cluster);
-  aggregationMetrics(metrics.registry, catalog);
   if (config.dataDir !== undefined) exposeStorageSize(metrics.registry, config.dataDir);
   cacheMetrics(metrics.registry, () => registries.all());
 
@@ -129,7 +134,9 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
       onError,
     }),
   );
-  const apis = new ApiServices(registries.builtIn(apiService), store);
+  const apiServices = registries.builtIn(apiService);
+  const apis = new ApiServices(apiServices, store);
+  parts.use(aggregationMetrics(metrics.registry, apis));
   const proxyClient = parts.use(orStartupError(() => openProxyClient(config.proxyClientFiles, clock, onError)));
   const identityHeaders = identityHeadersOf(config);
   const backends = parts.use(
@@ -145,13 +152,16 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     authorization,
     metrics,
     serverId,
+    builtInVersions: builtIn,
     apis,
     backends,
+    services,
     servers,
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);
       await Promise.all([
         rbac === undefined ? undefined : untilAvailable(store, () => ensureDefaultRbac(rbac, isGateOn)),
+        untilAvailable(store, () => ensureBuiltInApiServices({ registry: apiServices, apis }, builtIn)),
         untilAvailable(store, () => ensurePriorityClasses(registries)),
         untilAvailable(store, () => new DefaultFlowControl(registries).ensure()),
       ]);
@@ -180,6 +190,11 @@ function removeOldData(context: StartContext, registries: Registries, parts: Dis
   const mayAct = () => member?.cluster.confirmLeader() ?? true;
   parts.use(new EventExpiry({ events, store, clock, ttlMs, mayAct, onError }).start());
   parts.use(new Retention({ store, clock, retentionMs, mayAct, onError }).start());
+}
+
+/** Returns the group versions of the catalog, which holds no custom kinds yet. */
+function builtInVersions(catalog: Catalog): GroupVersion[] {
+  return catalog.groups().flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
 }
 
 /** Names of the headers by which this server itself knows users, if an authenticating proxy is in front of it. */

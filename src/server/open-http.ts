@@ -1,6 +1,8 @@
 import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
+import { builtInApiServices } from "../controllers/aggregation/local-api-services.ts";
+import { registrationCheck } from "../http/aggregation/registration-check.ts";
 import { buildApp } from "../http/app.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import { collectionSize } from "../http/flow-control/collection-size.ts";
@@ -64,7 +66,14 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   const audited = config.audit && openAudit(config.audit, { clock, metrics: counted.events, onError });
   parts.defer(() => audited?.backend.close());
   const lifecycle = new Lifecycle();
-  const checks = [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(api), shutdownCheck(lifecycle)];
+  const checks = [
+    pingCheck,
+    storeCheck(store),
+    quorumCheck(store, clock),
+    ...rbacCheck(api),
+    aggregationCheck(api),
+    shutdownCheck(lifecycle),
+  ];
   const fairness = openFlowControl(config, api);
   if (fairness !== undefined) parts.use(fairness.control.start());
   const served = appOptions({ ...context, lifecycle, audited, auditFilter: counted.filter, checks, fairness });
@@ -125,6 +134,11 @@ function rbacCheck({ scheme, authorization }: Pick<ServerApi, "scheme" | "author
     if (!made) throw new Error("the default roles do not exist yet");
   };
   return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
+}
+
+function aggregationCheck({ apis, builtInVersions }: ServerApi): HealthCheck {
+  const names = builtInApiServices(builtInVersions).map(({ metadata: { name = "" } }) => name);
+  return registrationCheck(names, apis);
 }
 
 interface ListenParts extends Pick<ListenerOptions, "handle" | "onHandshakeFailed"> {

@@ -2,6 +2,7 @@ import { type ServerControllers, startServerControllers } from "../controllers/s
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
 import { nodeMetrics } from "./metrics/node-metrics.ts";
+import { sliceMetrics } from "./metrics/slice-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
@@ -38,6 +39,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
     ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
+    sliceObservers: sliceMetrics(registry),
     nodeObservers: nodeMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,

@@ -30,8 +30,18 @@ export const mergePatch = "application/merge-patch+json";
 export const strategicPatch = "application/strategic-merge-patch+json";
 export const protobuf = "application/vnd.kubernetes.protobuf";
 
-/** Tests count ConfigMaps without the one that every namespace gets, and their objects may name owners that do not exist. */
-const quietControllers = "*,-root-ca-certificate-publisher-controller,-garbage-collector-controller";
+/**
+ * Tests count ConfigMaps without the one that every namespace gets, their objects may name owners that do not exist, and
+ * their services and pods are nobody else's.
+ */
+const quietControllers = [
+  "*",
+  "-root-ca-certificate-publisher-controller",
+  "-garbage-collector-controller",
+  "-endpoints-controller",
+  "-endpointslice-controller",
+  "-endpointslice-mirroring-controller",
+].join(",");
 
 /** A server of its own on a free port, and a client that trusts it and is its administrator. */
 export class TestServer implements AsyncDisposable {

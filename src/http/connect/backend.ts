@@ -14,6 +14,8 @@ export interface Backend {
   readonly authorities?: string | undefined;
   /** Our certificate and key, PEM; absent if the backend needs none. */
   readonly client?: { readonly certificate: string; readonly key: string } | undefined;
+  /** Settings of the connection, in place of those that follow from the three fields before. */
+  readonly tls?: ConnectionOptions | undefined;
 }
 
 /** Timeout of a connection to a backend. */
@@ -67,7 +69,8 @@ export function returnedHeaders(headers: HeaderList): [string, string][] {
 }
 
 /** Returns the TLS settings of a connection to the backend. Pods, and by default nodes, sign their own certificates. */
-export function tlsOptions({ host, serverName = host, authorities, client }: Backend): ConnectionOptions {
+export function tlsOptions({ host, serverName = host, authorities, client, tls }: Backend): ConnectionOptions {
+  if (tls !== undefined) return tls;
   return {
     ...(authorities === undefined
       ? { rejectUnauthorized: false }

@@ -46,6 +46,10 @@ export class ReceivedRequest implements IncomingRequest {
     return this.#source !== undefined;
   }
 
+  get bodyStream(): Readable | undefined {
+    return this.#source;
+  }
+
   /** Made on first use, because most requests need none. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
