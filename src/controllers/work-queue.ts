@@ -35,14 +35,14 @@ export interface WorkQueueOptions extends QueueSource {
   readonly clock: Clock;
   /** Number of workers. Each works on one key at a time; 1 by default. */
   readonly workers?: number | undefined;
-  /** First and maximum delay after failures; by default 100 ms and a minute. */
+  /** First and longest delay after failures; 100 ms and a minute by default. */
   readonly retryMsMin?: number | undefined;
   readonly retryMsMax?: number | undefined;
   /** Number of failures in a row after which a key is dropped until it is added again; unlimited by default. */
   readonly failuresMax?: number | undefined;
   /** Reconciles the object that the key names with the state that is stored now. */
   work(key: Key): Promise<void>;
-  /** Receives failures other than a registry's rejection and RetryError, which are retried silently. */
+  /** Receives failures, except for rejections by a registry and RetryError, which are retried silently. */
   onError(error: unknown): void;
 }
 

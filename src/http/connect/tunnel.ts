@@ -12,8 +12,8 @@ const refusalBytesMax = 64 * 1024;
 const refusalWaitMs = 5_000;
 
 /**
- * Asks the backend to upgrade to the client's protocol, and then copies bytes both ways until one side ends. A backend that
- * has not agreed gets none of the client's bytes.
+ * Asks the backend to upgrade to the client's protocol, and then copies bytes both ways until one side ends. Sends none
+ * of the client's bytes before the backend has agreed.
  * @param forwarded headers for the backend besides those of the upgrade
  * @throws StatusError 500 if the backend cannot be reached
  */
