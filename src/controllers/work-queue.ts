@@ -8,7 +8,7 @@ import { RetryBudget } from "./retry-budget.ts";
 const retryMsMinDefault = 100;
 const retryMsMaxDefault = 60_000;
 
-/** Requests another attempt later. The cause is known, so it is not logged. */
+/** Asks for another attempt later. The cause is known and needs no line in the log. */
 export class RetryError extends Error {
   constructor(message: string) {
     super(message);
