@@ -14,6 +14,7 @@ const onByDefault = [
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
+  "taint-eviction-controller",
   "validatingadmissionpolicy-status-controller",
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;

@@ -96,6 +96,12 @@ export class WorkQueue implements Disposable {
     this.#later.set(key, timer);
   }
 
+  /** Cancels the plan for a key. A key that waits already is handled nevertheless. */
+  cancel(key: Key): void {
+    this.#later.get(key)?.[Symbol.dispose]();
+    this.#later.delete(key);
+  }
+
   [Symbol.dispose](): void {
     this.#stopped = true;
     for (const timer of this.#later.values()) timer[Symbol.dispose]();

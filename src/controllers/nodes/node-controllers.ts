@@ -7,10 +7,13 @@ import { ClusterNodes } from "./cluster-nodes.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
 import type { NodeLifecycleObserver } from "./node-lifecycle-observer.ts";
 import { PodsOnNodes } from "./pods-on-nodes.ts";
+import { TaintEviction } from "./taint-eviction.ts";
 
 /** Measures the controllers of nodes. */
 export interface NodeObservers {
   readonly lifecycle?: NodeLifecycleObserver | undefined;
+  /** Gets the time from when each evicted pod was due until it was deleted. */
+  readonly evicted?: ((seconds: number) => void) | undefined;
 }
 
 export interface NodeControllersParts extends QueueSource {
@@ -34,6 +37,9 @@ export function startNodeControllers(parts: NodeControllersParts): Disposable {
   if (controllers.has("node-lifecycle-controller")) {
     const leases = registry("leases", "coordination.k8s.io");
     running.use(new NodeLifecycle({ ...shared, leases, observer: nodeObservers.lifecycle }).start());
+  }
+  if (controllers.has("taint-eviction-controller")) {
+    running.use(new TaintEviction({ ...shared, evicted: nodeObservers.evicted }).start());
   }
   return running;
 }

@@ -7,10 +7,29 @@ import type { Sample } from "./exposition.ts";
 /** Upstream's bounds: from a millisecond and from ten on, each four times the one before. */
 const nodeBuckets = Array.from({ length: 8 }, (_, at) => 0.001 * 4 ** at);
 const allNodesBuckets = Array.from({ length: 8 }, (_, at) => 0.01 * 4 ** at);
+const evictionBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240];
 
 /** Registers what is measured of the controllers of nodes; returns what measures it. */
 export function nodeMetrics(registry: Registry): NodeObservers {
-  return { lifecycle: lifecycleMetrics(registry) };
+  return { lifecycle: lifecycleMetrics(registry), evicted: evictionMetrics(registry) };
+}
+
+function evictionMetrics(registry: Registry): (seconds: number) => void {
+  const deletions = new BoundCounter(
+    "taint_eviction_controller_pod_deletions_total",
+    "Pods that were deleted because of a taint of their node.",
+  );
+  const delays = new BoundHistogram(
+    "taint_eviction_controller_pod_deletion_duration_seconds",
+    "Time from when a pod was due to be evicted until it was deleted.",
+    evictionBuckets,
+  );
+  for (const family of [deletions, delays]) family.register(registry);
+  const [total, delay] = [deletions.labels({}), delays.labels({})];
+  return (seconds) => {
+    total.value++;
+    delay.observe(seconds);
+  };
 }
 
 function lifecycleMetrics(registry: Registry): NonNullable<NodeObservers["lifecycle"]> {
