@@ -1,8 +1,10 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
 import type { ClientUser } from "../http/in-process-client.ts";
+import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
 import { nodeMetrics } from "./metrics/node-metrics.ts";
+import { sliceMetrics } from "./metrics/slice-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
@@ -44,7 +46,10 @@ export function startControllers(context: ControllersParts): ServerControllers &
       versions: api.remoteDiscovery,
       clientOf: (controller) => http.clients.open(serviceAccountOf(controller)),
     },
+    terminatedPodsMax: config.terminatedPodsMax,
+    sliceObservers: sliceMetrics(registry),
     nodeObservers: nodeMetrics(registry),
+    jobDeleted: finishedJobMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,
   });
