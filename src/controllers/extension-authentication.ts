@@ -3,7 +3,7 @@ import { frontProxyClientName, type OwnFrontProxy } from "../access/certificates
 import type { ConfigMap } from "../api/types/core-v1.ts";
 
 export interface ExtensionAuthenticationParts {
-  /** Returns the authorities of clients, PEM. */
+  /** Returns the PEM of the authorities of clients. */
   readonly clientAuthorities: () => string;
   /** Undefined if flags describe no authenticating proxy. */
   readonly frontProxy: PublishedFrontProxy | undefined;
@@ -16,8 +16,8 @@ export type PublishedFrontProxy = FrontProxyOptions & { readonly authority: () =
 const authorityKey = "requestheader-client-ca-file";
 
 /**
- * Returns a function for the data of `extension-apiserver-authentication`, with which extension servers, the scheduler
- * and the controller manager authenticate the same clients and proxies as this server.
+ * Returns a function for the data of `extension-apiserver-authentication`. Extension servers, the scheduler and the
+ * controller manager use it to authenticate the same clients and proxies as this server.
  */
 export function extensionAuthentication({
   clientAuthorities,

@@ -26,13 +26,13 @@ import type { QueueSource } from "./work-queue.ts";
 
 export interface IdentityControllersParts extends QueueSource {
   readonly registries: Registries;
-  /** Acts as the server itself. */
+  /** Clients that act as the server itself. */
   readonly client: Client;
   readonly store: Store;
   readonly clock: Clock;
   readonly authorizer: Authorizer;
   readonly issuer: TokenIssuer;
-  /** Returns the authority that signs client certificates; called each time, because it is renewed. */
+  /** Returns the authority that signs client certificates. Called for each one, because the authority is renewed. */
   readonly authority: () => KeyPair;
   /** Returns the authorities of clients, PEM. */
   readonly clientAuthorities: () => string;
@@ -44,7 +44,7 @@ export interface IdentityControllersParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Longest age of published authorities. Other code follows their files. */
+/** Maximum age of published authorities. Other code follows their files. */
 const authoritiesRefreshMs = 60_000;
 
 /**

@@ -5,27 +5,33 @@ import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
+import { startDisruption } from "./disruption/start-disruption.ts";
+import { type EndpointControllersParts, startEndpointControllers } from "./endpoints/endpoint-controllers.ts";
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
+import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
 export interface LeaderControllersParts
   extends ClusterObjectsParts,
     IdentityControllersParts,
     NodeControllersParts,
+    EndpointControllersParts,
     AvailabilityParts {
-  /** Reports whether a client can get at a type. */
+  /** Reports whether clients can use a type. */
   readonly serves: (type: ResourceType) => boolean;
-  /** Called when the garbage collector could not read the objects of a kind. */
+  /** Called if the garbage collector could not read the objects of a kind. */
   readonly syncFailed?: (() => void) | undefined;
+  /** Gets the time from when each finished Job was due until it was deleted. */
+  readonly jobDeleted?: ((seconds: number) => void) | undefined;
 }
 
 /**
- * Starts the controllers that only the leader runs. Two at a time would do everything twice, and with different
- * knowledge would undo each other's changes without end.
+ * Starts the controllers that only the leader runs. Two instances would do everything twice, and with different knowledge
+ * they would undo each other's changes forever.
  */
 export function startLeaderControllers(parts: LeaderControllersParts): Disposable {
   const { registries } = parts;
@@ -38,11 +44,17 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   }
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
-  // Servers of two releases would undo each other's objects.
+  // Two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  running.use(startEndpointControllers(parts));
+  if (parts.controllers.has("disruption-controller")) running.use(startDisruption(parts));
   running.use(startNodeControllers(parts));
+  if (parts.controllers.has("ttl-after-finished-controller")) {
+    const jobs = registries.builtIn({ group: "batch", resource: "jobs" });
+    running.use(startTtlAfterFinished({ ...parts, jobs, deleted: parts.jobDeleted }));
+  }
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   running.use(startCustomApiServices(parts));

@@ -3,12 +3,12 @@ import type { ObjectMeta } from "../api/object-meta.ts";
 import { formatTime } from "../api/time.ts";
 import type { Namespace, NamespaceCondition } from "../api/types/core-v1.ts";
 
-/** Failures that a condition quotes. There is at most one for each resource. */
+/** Number of failures that a condition quotes, at most one for each resource. */
 const failuresShownMax = 20;
 
 /**
- * The remaining contents of a namespace: the number of objects of each resource, and of those that wait for each
- * finalizer; and the deletions that failed.
+ * The remaining contents of a namespace: the number of objects of each resource and for each finalizer, and the failed
+ * deletions.
  */
 export class NamespaceContent {
   readonly #objects = new Map<string, number>();
@@ -20,7 +20,7 @@ export class NamespaceContent {
     for (const finalizer of finalizers) count(this.#finalizers, finalizer);
   }
 
-  /** Notes that the objects of a resource could not be deleted. */
+  /** Records that the objects of a resource could not be deleted. */
   addFailure(message: string): void {
     this.#failures.push(message);
   }
@@ -29,20 +29,20 @@ export class NamespaceContent {
     return this.#objects.size === 0 && this.#failures.length === 0;
   }
 
-  /** Text such as `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
+  /** Returns text such as `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
   get objects(): string {
     return sorted(this.#objects)
       .map(([name, number]) => `${name} has ${number} resource instances`)
       .join(", ");
   }
 
-  /** Text such as `2 remaining: no, never`, or "". */
+  /** Returns text such as `2 remaining: no, never`, or "". */
   get failures(): string {
     const shown = this.#failures.toSorted().slice(0, failuresShownMax);
     return shown.length === 0 ? "" : `${this.#failures.length} remaining: ${shown.join(", ")}`;
   }
 
-  /** Text of the finalizers, or "". */
+  /** Returns the text of the finalizers, or "". */
   get finalizers(): string {
     return sorted(this.#finalizers)
       .map(([name, number]) => `${name} in ${number} resource instances`)

@@ -1,7 +1,9 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
 import { nodeMetrics } from "./metrics/node-metrics.ts";
+import { sliceMetrics } from "./metrics/slice-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
@@ -39,7 +41,10 @@ export function startControllers(context: ControllersParts): ServerControllers &
     ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
+    terminatedPodsMax: config.terminatedPodsMax,
+    sliceObservers: sliceMetrics(registry),
     nodeObservers: nodeMetrics(registry),
+    jobDeleted: finishedJobMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,
   });

@@ -19,16 +19,16 @@ import { OwnerLookup } from "./owner-lookup.ts";
 import { SlicedWork } from "./sliced-work.ts";
 import { orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
-/** Objects that are written at a time. */
+/** Number of objects written at a time. */
 const workers = 128;
-/** Owners whose dependents are orphaned at a time, and dependents of one owner that are written at a time. */
+/** Number of owners whose dependents are orphaned at a time, and of dependents written at a time for each. */
 const orphanWorkers = 4;
 const orphansAtATime = 64;
-/** Time after which an object with an unreadable owner is looked at again. */
+/** Time after which an object with an unreadable owner is checked again. */
 const undecidedMs = 60_000;
-/** Owners that are visited in search of a cycle. */
+/** Maximum number of owners that the search for a cycle visits. */
 const cycleMax = 1_000;
-/** Time that the workers take before other requests get a turn. */
+/** Time for which the workers run before other requests get a turn. */
 const sliceMs = 5;
 
 export interface GarbageCollectorParts extends QueueSource {
@@ -36,7 +36,7 @@ export interface GarbageCollectorParts extends QueueSource {
   readonly catalog: Catalog;
   readonly store: Store;
   readonly clock: Clock;
-  /** Called when the objects of a kind could not be read. */
+  /** Called if the objects of a kind could not be read. */
   readonly syncFailed?: (() => void) | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -45,13 +45,13 @@ export interface GarbageCollectorParts extends QueueSource {
  * Deletes the objects whose owners are gone, and finishes deletions that wait for dependents.
  *
  * The store is the only source: there is no second graph that could lag behind it. Each step is one guarded write that
- * follows from the stored state, so another leader continues where this one has stopped.
+ * follows from the stored state, so another leader can continue at any point.
  */
 export function startGarbageCollector(parts: GarbageCollectorParts): Disposable {
   return new GarbageCollector(parts).start();
 }
 
-/** The next write to one object, by the state of this replica. */
+/** The next write to one object, according to this replica's state. */
 interface Decision {
   readonly target: Target;
   readonly entry: Entry;
@@ -69,11 +69,11 @@ class GarbageCollector {
   readonly #misplaced: MisplacedOwners;
   readonly #toDelete: WorkQueue;
   readonly #toOrphan: WorkQueue;
-  /** Events are ignored: there are many, they own nothing, and they expire. */
+  /** Kinds to ignore. Events are numerous, own nothing and expire. */
   readonly #ignoredPrefix: Key | undefined;
-  /** Objects with an owner whose kind is not served. They are looked at when a kind comes. */
+  /** Objects with an owner of an unserved kind. They are checked when a kind is added. */
   readonly #undecided = new Set<Key>();
-  /** Owners whose dependents are to be looked at. */
+  /** Owners whose dependents have to be checked. */
   readonly #expanding = new Set<string>();
   #sliceEndMs = 0;
 
@@ -106,7 +106,7 @@ class GarbageCollector {
 
   start(): Disposable {
     const { catalog, store } = this.#parts;
-    // The index hears of each event before the collector, and so answers for the state after it.
+    // The index receives each event before the collector, so its answers include the event.
     const building = this.#index.build();
     this.#reading.add(() => building);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
@@ -120,7 +120,7 @@ class GarbageCollector {
     return this.#running;
   }
 
-  /** Without the whole index nothing can be decided. After it is built, every object is looked at. */
+  /** Handles events. Until the index is complete nothing can be decided; then every object is checked. */
   #receive(events: readonly StoreEvent[]): void {
     if (!this.#index.isComplete) return;
     for (const event of events) {
@@ -145,18 +145,18 @@ class GarbageCollector {
     this.#undecided.clear();
   }
 
-  /** Looks at every object of a kind. */
+  /** Checks every object of a kind. */
   *#read(keyPrefix: Key): Generator<void, void> {
     for (const entry of this.#parts.store.scan(keyPrefix)) {
       yield;
-      // The events have told of an object that has changed meanwhile.
+      // Events report objects that change in the meantime.
       if (this.#parts.store.get(entry.key) !== entry) continue;
       this.#affected.notice(entry);
       if (entry.index.owners !== undefined && this.#decide(entry.key) !== undefined) this.#toDelete.add(entry.key);
     }
   }
 
-  /** Looks at the dependents of an owner. @returns whether there are any */
+  /** Checks the dependents of an owner. @returns whether there are any */
   #expand(uid: string): boolean {
     if (!this.#index.someDependent(uid, () => true)) return false;
     if (this.#expanding.size === 0) this.#reading.add(() => this.#readDependents());
@@ -177,15 +177,15 @@ class GarbageCollector {
   async #attemptToDelete(key: Key): Promise<void> {
     await this.#turn();
     if (this.#decide(key) === undefined) return;
-    // This replica's state may be old. An owner is absent only if the newest state does not have it.
+    // This replica's state may be old. An owner counts as absent only if the newest state lacks it.
     await this.#parts.store.readBarrier();
-    // All that waited for the same barrier go on in the same turn.
+    // All keys that waited for the same barrier continue in the same turn.
     await this.#turn();
     const decision = this.#running.disposed ? undefined : this.#decide(key);
     if (decision !== undefined) await this.#act(decision);
   }
 
-  /** Returns undefined for an object that stays as it is. */
+  /** Returns undefined for an object that does not change. */
   #decide(key: Key): Decision | undefined {
     const entry = this.#parts.store.get(key);
     if (entry === undefined || this.#isIgnored(key)) return undefined;
@@ -209,7 +209,7 @@ class GarbageCollector {
     return owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion);
   }
 
-  /** Follows the references that block owners which wait, up to the object itself. */
+  /** Follows references that block waiting owners, in search of a path back to the object itself. */
   #isInCycle({ index }: Entry): boolean {
     const seen = new Set<string>();
     const waiting = [index];
@@ -226,7 +226,7 @@ class GarbageCollector {
     return false;
   }
 
-  /** Returns undefined if the kind is not served, so that nothing can be done now. */
+  /** Returns undefined if the kind is not served, because nothing can be done then. */
   #targetOf({ key, index: { uid } }: Entry): Target | undefined {
     const registry = this.#registryOf(key);
     if (registry === undefined) return undefined;
@@ -236,7 +236,7 @@ class GarbageCollector {
     return { registry, namespace, name, uid };
   }
 
-  /** Finds the prefix of a key. It has a segment for the group, or none. */
+  /** Returns the prefix of a key. Core kinds have no segment for the group. */
   #registryOf(key: Key): Registry | undefined {
     const { catalog, registries } = this.#parts;
     let end = key.indexOf("/", 1);
@@ -276,7 +276,7 @@ class GarbageCollector {
     }
   }
 
-  /** Removes all references to an object that is being deleted, and then the finalizer that asks for it. */
+  /** Removes all references to a deleted object whose dependents are orphaned, and then its finalizer. */
   async #attemptToOrphan(key: Key): Promise<void> {
     const { store } = this.#parts;
     await store.readBarrier();
@@ -307,7 +307,7 @@ class GarbageCollector {
     await detachTarget(target, uids);
   }
 
-  /** Lets other requests have a turn when the workers together have used their slice. */
+  /** Gives other requests a turn when the workers together have used up their time. */
   async #turn(): Promise<void> {
     if (performance.now() < this.#sliceEndMs) return;
     await nextTurn();

@@ -5,7 +5,7 @@ import type { CatalogGroup } from "../../registry/catalog.ts";
 import { compare, sortedVerbs, verbsOf } from "./api-resource-list.ts";
 import type { ServedTypes } from "./served-types.ts";
 
-/** The parameters are part of the answer, because clients recognise the aggregated form by them. */
+/** The answer repeats the parameters, because clients recognise the aggregated form by them. */
 export const aggregatedMediaType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /** Returns the discovery of the given groups as one document. */

@@ -112,7 +112,7 @@ function resourcesAt(catalog: ServedTypes, group: string, version: string): Json
   return apiResourceList(groupVersion, catalog.resources(groupVersion));
 }
 
-/** Chooses by the first clause that can be served. The old beta of the aggregated form is not. */
+/** Chooses the first clause that can be served. The old beta of the aggregated form cannot. */
 function wantsAggregated(accept: string | undefined): boolean {
   for (const clause of parseAccept(accept ?? "")) {
     if (isJson(clause) && isAggregatedV2(clause)) return true;

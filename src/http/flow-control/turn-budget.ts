@@ -1,18 +1,18 @@
 import type { Clock } from "../../process/clock.ts";
 
 /**
- * The time that requests may take in one turn of the event loop. Every request runs on this loop, so a turn that is too
- * long delays all others, whatever their priority level. Requests that come later in the turn wait in their queues, and
- * fairness decides their order.
+ * The time that requests may take in one turn of the event loop. Every request runs on this loop, so a turn that takes
+ * too long delays all others, whatever their priority level. Requests that come later in the turn wait in their queues,
+ * and fairness decides their order.
  */
 export class TurnBudget {
   readonly #clock: Pick<Clock, "steadyMs">;
   readonly #budgetMs: number;
   readonly #onTurn: () => void;
-  /** Undefined between the turns with requests. */
+  /** Undefined between turns with requests. */
   #startedMs: number | undefined;
 
-  /** @param onTurn is called in each turn after one that has run requests */
+  /** @param onTurn called in each turn after one that has run requests */
   constructor(clock: Pick<Clock, "steadyMs">, budgetMs: number, onTurn: () => void) {
     this.#clock = clock;
     this.#budgetMs = budgetMs;

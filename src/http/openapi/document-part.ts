@@ -1,12 +1,12 @@
 import type { JsonValue } from "../../api/json.ts";
 
-/** A value of a document, and the keys that lead to it. */
+/** A value of a document, and its path of keys. */
 export interface DocumentPart {
   readonly path: readonly string[];
   readonly value: JsonValue;
 }
 
-/** A document in parts: a long one is built and encoded one part at a time. Parts with the same parent come together. */
+/** A document in parts: a long one is built and encoded one part at a time. Parts with the same parent are adjacent. */
 export type DocumentParts = Iterable<DocumentPart>;
 
 /** Encodes a document from its parts. */
@@ -15,7 +15,7 @@ export interface PartsWriter {
   finish(): Uint8Array;
 }
 
-/** Encodes a document, and yields after each part. */
+/** Encodes a document. Yields after each part. */
 export function* encodeParts(parts: DocumentParts, writer: PartsWriter): Generator<void, Uint8Array> {
   for (const part of parts) {
     writer.add(part);

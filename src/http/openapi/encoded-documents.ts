@@ -21,9 +21,9 @@ export interface EncodedDocument {
   readonly hash: string;
 }
 
-/** The way to make a document. */
+/** Makes the document. */
 interface Plan {
-  /** The served types that the document tells of. */
+  /** The served types that the document describes. */
   readonly resources: readonly ResourceInfo[];
   readonly parts: () => DocumentParts;
   readonly newWriter: () => PartsWriter;
@@ -32,7 +32,7 @@ interface Plan {
 interface Made {
   readonly resources: readonly ResourceInfo[];
   readonly hash: string;
-  /** Undefined when it was dropped to save memory. */
+  /** Undefined if it was dropped to save memory. */
   bytes: Uint8Array | undefined;
 }
 
@@ -41,16 +41,16 @@ interface Making {
   readonly document: Promise<EncodedDocument>;
 }
 
-/** Keys of the documents that tell of all types. */
+/** Keys of the documents that describe all types. */
 const ofAll: ReadonlySet<string> = new Set([v3Root, v2Path]);
-/** Stands before the key of a document in its protobuf form. */
+/** Prefix of the key of a document in its protobuf form. */
 const protobufKey = "protobuf:";
-/** Bytes of documents that are kept. Others are made again when somebody asks for them; only their hashes stay. */
+/** Total size of cached documents. Others are made again on demand; only their hashes stay. */
 const keptBytesMax = 16 * 1024 * 1024;
 
 /**
- * Documents as bytes. Each is made when first asked for, in slices, since a document about hundreds of kinds takes long. It
- * holds until the types that it tells of change.
+ * Documents as bytes. Each is made on the first request, in slices, because a document of hundreds of kinds takes long.
+ * It stays valid until the types that it describes change.
  */
 export class EncodedDocuments {
   readonly #source: OpenApiSource;
@@ -58,7 +58,7 @@ export class EncodedDocuments {
   #plans: ReadonlyMap<string, Plan> = new Map();
   #all: readonly ResourceInfo[] = [];
   #generation = -1;
-  /** By key; the one that was asked for last comes last. */
+  /** By key, the most recently requested one last. */
   readonly #made = new Map<string, Made>();
   readonly #making = new Map<string, Making>();
 
@@ -66,7 +66,10 @@ export class EncodedDocuments {
     this.#source = source;
   }
 
-  /** The tag of a document is in its address, so that clients may keep it for ever. So all documents are made first. */
+  /**
+   * A document's hash is part of its address, so that clients may cache it forever. Therefore all documents are made
+   * first.
+   */
   async index(): Promise<EncodedDocument> {
     this.#followCatalog();
     const [plans, resources] = [this.#plans, this.#all];
@@ -82,14 +85,14 @@ export class EncodedDocuments {
     return this.#document(v3Root, { resources, parts: () => parts, newWriter: () => new JsonPartsWriter() });
   }
 
-  /** The document at a key such as `apis/apps/v1`; undefined where there is none. */
+  /** Returns the document at a key such as `apis/apps/v1`; undefined if there is none. */
   v3(key: string): Promise<EncodedDocument> | undefined {
     this.#followCatalog();
     const plan = this.#plans.get(key);
     return plan && this.#document(key, plan);
   }
 
-  /** The same in protobuf. */
+  /** Returns the same in protobuf. */
   v3Protobuf(key: string): Promise<EncodedDocument> | undefined {
     this.#followCatalog();
     const plan = this.#plans.get(key);
@@ -110,7 +113,7 @@ export class EncodedDocuments {
     return { resources: this.#all, parts, newWriter: () => new JsonPartsWriter() };
   }
 
-  /** All forms of a document have the hash of its JSON, as upstream. */
+  /** As upstream does, all forms of a document share the hash of its JSON. */
   async #protobuf(key: string, plan: Plan, message: DocumentMessage): Promise<EncodedDocument> {
     const { hash } = this.#current(key, plan) ?? (await this.#document(key, plan));
     const newWriter = () => new ProtobufPartsWriter(message);
@@ -118,7 +121,7 @@ export class EncodedDocuments {
     return { bytes, hash };
   }
 
-  /** Requests that come while a document is made wait for the same one. */
+  /** Concurrent requests share one computation. */
   async #document(key: string, plan: Plan): Promise<EncodedDocument> {
     const made = this.#current(key, plan);
     if (made?.bytes !== undefined) {
@@ -157,7 +160,7 @@ export class EncodedDocuments {
     }
   }
 
-  /** Drops documents that tell of types as they were before. */
+  /** Drops documents that describe former types. */
   #followCatalog(): void {
     const { catalog } = this.#source;
     const generation = catalog.generation();
@@ -173,7 +176,7 @@ export class EncodedDocuments {
   }
 }
 
-/** Bytes that are hashed in one step. */
+/** Number of bytes that are hashed in one step. */
 const hashedBytes = 1024 * 1024;
 
 function* encode(parts: DocumentParts, writer: PartsWriter): Generator<void, EncodedDocument> {

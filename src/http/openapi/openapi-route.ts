@@ -11,11 +11,11 @@ import type { EncodedDocument, EncodedDocuments } from "./encoded-documents.ts";
 const yearMs = 365 * 24 * 3_600_000;
 
 /**
- * `/openapi/v2`, `/openapi/v3` and the documents below it. Nothing is built before the first request, and then once
- * per generation of the catalog.
+ * Serves `/openapi/v2`, `/openapi/v3` and the documents below it. Documents are built on demand, once per generation of
+ * the catalog.
  */
 export function openApiRoute(source: OpenApiSource, clock: Pick<Clock, "nowMs">): Route {
-  // Loaded with the first request: what writes documents is the larger part, and many servers are never asked for one.
+  // Load the code with the first request, because it is large and many servers are never asked for a document.
   let loading: Promise<EncodedDocuments> | undefined;
   const load = () =>
     (loading ??= import("./encoded-documents.ts").then((module) => new module.EncodedDocuments(source)));
@@ -70,14 +70,14 @@ async function v3Reply(
   ]);
 }
 
-/** Chooses the form of a document. Parameters of media types do not count here, nor do they upstream. */
+/** Chooses the form of a document. As upstream does, ignores parameters of media types. */
 function negotiateForm({ request }: Exchange, protobuf: string): "json" | "protobuf" | undefined {
   const accept = header(request, "accept");
   if (accept === undefined || accept.trim() === "") return "json";
   for (const { type, subtype } of parseAccept(accept)) {
     if (type !== "application" && type !== "*") continue;
     if (subtype === "json" || subtype === "*") return "json";
-    // The older spelling has an @ before the version. The answer has the one without.
+    // The older spelling has an @ before the version. The answer uses the newer one.
     if (`application/${subtype.replace("@v1.0", ".v1.0")}` === protobuf) return "protobuf";
   }
   return undefined;

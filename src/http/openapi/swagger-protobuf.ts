@@ -85,7 +85,7 @@ const pathParameter = message(
   22,
 );
 
-/** Parameter → body or, one level deeper, the place where it stands. */
+/** Parameter → body or, one level deeper, its location. */
 const parameterMessage: Write = (writer, value) => {
   const place = isJsonObject(value) ? value["in"] : undefined;
   if (place === "body") nested(bodyParameter)(1)(writer, value);
@@ -135,12 +135,12 @@ const infoMessage = message(() => ({ title: [1, text], version: [2, text] }), 7)
 
 /** SecurityRequirement: names, each with a list of scopes. */
 const requirementMessage = pairs(1, texts(1));
-/** SecurityDefinitionsItem: the one that is a key in a header. */
+/** SecurityDefinitionsItem: the variant with a key in a header. */
 const apiKeyMessage = nested(
   message(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }), 5),
 )(2);
 
-/** Swagger 2.0 as the message `openapi.v2.Document`, in which kubectl asks for it. */
+/** Encodes Swagger 2.0 as the message `openapi.v2.Document`, which kubectl requests. */
 export const swaggerMessage: DocumentMessage = {
   fields: {
     swagger: [1, text],
