@@ -114,6 +114,7 @@ check() {
     --advertise-client-urls "http://127.0.0.1:$etcd_port" --listen-peer-urls "http://127.0.0.1:$((etcd_port + 1))" \
     --log-level error >"$scratch/etcd.log" 2>&1 &
   store=$!
+  until_true 'no etcd' bash -c "</dev/tcp/127.0.0.1/$etcd_port"
   kubectl apply -f objects.yaml >/dev/null
   token=$(kubectl create token apiserver -n wardle)
   kubectl config view --raw --minify --flatten >"$scratch/extension.kubeconfig"
