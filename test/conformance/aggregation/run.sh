@@ -26,7 +26,7 @@ trap 'stop; rm -rf "$scratch"' EXIT
 
 fail() {
   printf 'FAIL: %s\n' "$1" >&2
-  [ ! -f "$scratch/sample.log" ] || tail -20 "$scratch/sample.log" >&2
+  tail -n 20 "$scratch"/*.log >&2 || true
   exit 1
 }
 
