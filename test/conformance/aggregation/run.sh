@@ -157,7 +157,7 @@ EOF
   local front
   front=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
   expect_text 'No resources found' "${as_reader[@]}" --server "$front" get flunders
-  expect_text 'forbidden' "${as_reader[@]}" --server "$front" delete flunders --all
+  expect_text 'forbidden' "${as_reader[@]}" --server "$front" delete flunder nothing
   expect_text 'FlunderList' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/flunders"
   expect_text 'cannot list resource \"fischers\"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
