@@ -46,7 +46,7 @@ expect_text() {
   local text=$1 out
   shift
   out=$("$@" 2>&1) || true
-  [[ $out == *"$text"* ]] || fail "\"$*\" says \"$out\" instead of \"$text\""
+  [[ $out == *"$text"* ]] || fail "\"${*: -3}\" says \"$out\" instead of \"$text\""
 }
 
 answers() { [ -s "$1" ] && kubectl --kubeconfig "$1" get --raw /readyz; }
@@ -160,7 +160,7 @@ EOF
   expect_text 'forbidden' "${as_reader[@]}" --server "$front" delete flunder nothing
   expect_text 'FlunderList' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/flunders"
-  expect_text 'cannot list resource \"fischers\"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
+  expect_text 'cannot list resource "fischers"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/fischers"
 
   echo '   its death is noticed, and disturbs nobody else'
