@@ -20,8 +20,8 @@ export interface NegotiateOptions {
   readonly tables: boolean;
   /** Whether the type has a protobuf form (default); custom resources have none beyond PartialObjectMetadata. */
   readonly protobuf?: boolean;
-  /** Kind of the object or list, for messages. */
-  readonly kind?: string;
+  /** Returns the kind of the object or list, for messages. */
+  readonly kind?: () => string;
 }
 
 /** A clause of an Accept header. After parsing, the most preferred one is first. */
@@ -162,7 +162,7 @@ function transformOf(clause: AcceptClause, mediaType: MediaType, options: Negoti
 
 function requirePairing(list: boolean, { endpoint, kind }: NegotiateOptions): void {
   if (endpoint === "watch" || list === (endpoint === "list")) return;
-  const type = kind ?? (endpoint === "list" ? "List" : "Object");
+  const type = kind?.() ?? (endpoint === "list" ? "List" : "Object");
   throw status.notAcceptable(
     list
       ? `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`

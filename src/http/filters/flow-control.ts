@@ -114,9 +114,9 @@ function serveWith(
     finish();
     return response;
   };
-  exchange.onStateSent = finish;
+  if (info.verb === "watch") exchange.onStateSent = finish;
   try {
-    const response = control.run(passage, () => next(exchange));
+    const response = control.run(passage, next, exchange);
     if (!(response instanceof Promise)) return settle(response);
     return response.then(settle, (error: unknown) => {
       finish();
