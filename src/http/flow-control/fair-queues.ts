@@ -234,12 +234,16 @@ export class FairQueues {
     while (this.#queues.length > wanted && !isActive(this.#queues.at(-1) as Queue)) this.#queues.pop();
   }
 
-  /** Moves the virtual time on: the more queues share the seats, the more slowly it passes. */
+  /**
+   * Moves the virtual time on by the work that was done for each queue. Requests can also wait for the event loop while
+   * seats are free. Counting those seats would let the virtual time run ahead of the queues, and a flow that has just
+   * come would wait behind everything that came before it.
+   */
   #advance(nowMs: number): void {
     const passedMs = Math.max(0, nowMs - this.#observedMs);
     this.#observedMs = Math.max(nowMs, this.#observedMs);
     if (this.#activeQueues === 0) return;
-    this.#virtualMs += (passedMs * Math.min(this.#seatsWanted, this.#seatsMax)) / this.#activeQueues;
+    this.#virtualMs += (passedMs * Math.min(this.#seatsInUse, this.#seatsMax)) / this.#activeQueues;
   }
 
   /** Returns the queue of the hand with the least waiting work. */
@@ -275,11 +279,21 @@ export class FairQueues {
     return best as Ticket;
   }
 
+  /** Returns the virtual time of the waiting queue that was served the least; infinite if none waits. */
+  #leastDispatch(): number {
+    let least = Number.POSITIVE_INFINITY;
+    if (this.#waiting === 0) return least;
+    for (const queue of this.#queues) {
+      if (queue.waiting.size > 0 && queue.nextDispatch < least) least = queue.nextDispatch;
+    }
+    return least;
+  }
+
   #join({ queue, seats }: Ticket): void {
     if (!isActive(queue)) {
       this.#activeQueues++;
-      // An idle queue saves up nothing.
-      queue.nextDispatch = Math.max(queue.nextDispatch, this.#virtualMs);
+      // An idle queue saves up nothing, and is not behind any queue that waits.
+      queue.nextDispatch = Math.max(queue.nextDispatch, Math.min(this.#virtualMs, this.#leastDispatch()));
     }
     queue.members++;
     this.#seatsWanted += widestOf(seats);
