@@ -14,6 +14,8 @@ import { ensureDefaultRbac, rbacRegistries } from "../controllers/default-rbac.t
 import { EventExpiry } from "../controllers/event-expiry.ts";
 import { ServerRecords } from "../controllers/server-records.ts";
 import { SystemNamespaces } from "../controllers/system-namespaces.ts";
+import { RemoteDiscovery } from "../http/aggregation/remote-discovery.ts";
+import { RemoteOpenApi } from "../http/aggregation/remote-openapi.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { apiService } from "../kinds/apiregistration/api-service.ts";
 import { ApiServices, type ServedApis } from "../kinds/apiregistration/api-services.ts";
@@ -60,6 +62,10 @@ export interface ServerApi extends ServerRegistries, Disposable {
   /** The group versions that APIServices describe, and the connections to the services that answer for them. */
   readonly apis: ServedApis;
   readonly backends: AggregatedBackends;
+  /** The resources of extension servers. */
+  readonly remoteDiscovery: RemoteDiscovery;
+  /** The OpenAPI documents of extension servers. */
+  readonly remoteOpenApi: RemoteOpenApi;
   readonly proxyClient: ProxyClient;
   readonly services: ServiceLookup;
   /** The servers that share the store. */
@@ -146,6 +152,10 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const backends = parts.use(
     new AggregatedBackends({ resolve, proxyClient: () => proxyClient.current, identityHeaders }),
   );
+  const remoteDiscovery = new RemoteDiscovery({ apis, backends, clock, random: Math.random });
+  parts.use(remoteDiscovery.start());
+  const remoteOpenApi = new RemoteOpenApi({ apis, backends, clock, random: Math.random });
+  parts.use(remoteOpenApi.start());
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();
@@ -159,6 +169,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     builtInVersions: builtIn,
     apis,
     backends,
+    remoteDiscovery,
+    remoteOpenApi,
     proxyClient,
     services,
     servers,

@@ -2,6 +2,7 @@ import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import { builtInApiServices } from "../controllers/aggregation/local-api-services.ts";
+import { discoveryCheck } from "../http/aggregation/discovery-check.ts";
 import { registrationCheck } from "../http/aggregation/registration-check.ts";
 import { buildApp } from "../http/app.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
@@ -71,6 +72,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     storeCheck(store),
     quorumCheck(store, clock),
     ...rbacCheck(api),
+    discoveryCheck(api.remoteDiscovery),
     aggregationCheck(api),
     shutdownCheck(lifecycle),
   ];
