@@ -170,7 +170,7 @@ EOF
   expect_text 'connection refused' kubectl get apiservice "$version.$group" -o yaml
   expect_text 'FailedDiscoveryCheck' kubectl get apiservice "$version.$group"
   for config in "$@"; do
-    expect_text 'service unavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/flunders"
+    expect_text 'ServiceUnavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/flunders"
     kubectl --kubeconfig "$config" get namespaces >/dev/null || fail 'namespaces cannot be listed'
   done
 
