@@ -26,7 +26,7 @@ trap 'stop; rm -rf "$scratch"' EXIT
 
 fail() {
   printf 'FAIL: %s\n' "$1" >&2
-  [ ! -f "$scratch/sample.log" ] || tail -20 "$scratch/sample.log" >&2
+  tail -n 20 "$scratch"/*.log >&2 || true
   exit 1
 }
 
@@ -46,7 +46,7 @@ expect_text() {
   local text=$1 out
   shift
   out=$("$@" 2>&1) || true
-  [[ $out == *"$text"* ]] || fail "\"$*\" says \"$out\" instead of \"$text\""
+  [[ $out == *"$text"* ]] || fail "\"${*: -3}\" says \"$out\" instead of \"$text\""
 }
 
 answers() { [ -s "$1" ] && kubectl --kubeconfig "$1" get --raw /readyz; }
@@ -122,7 +122,7 @@ EOF
 
 # check <kubeconfig of one replica>…
 check() {
-  local first=$1 token config name
+  local first=$1 token config name event
   export KUBECONFIG=$first
   : >"$scratch/sample.log"
   rm -rf "$scratch/etcd"
@@ -130,6 +130,7 @@ check() {
     --advertise-client-urls "http://127.0.0.1:$etcd_port" --listen-peer-urls "http://127.0.0.1:$((etcd_port + 1))" \
     --log-level error >"$scratch/etcd.log" 2>&1 &
   store=$!
+  until_true 'no etcd' bash -c "</dev/tcp/127.0.0.1/$etcd_port"
   kubectl apply -f objects.yaml >/dev/null
   token=$(kubectl create token apiserver -n wardle)
   kubectl config view --raw --minify --flatten >"$scratch/extension.kubeconfig"
@@ -144,7 +145,8 @@ check() {
   until_true 'kubectl does not find flunders' kubectl get flunders
 
   echo '   objects are made, read, changed and watched through every replica'
-  kubectl get flunders --watch --output-watch-events -o name >"$scratch/watch" &
+  kubectl get flunders --watch --output-watch-events -o 'jsonpath={.type} {.object.metadata.name}{"\n"}' \
+    >"$scratch/watch" &
   watch=$!
   for config in "$@"; do
     name=f-$(basename "$(dirname "$config")")
@@ -159,10 +161,11 @@ EOF
     kubectl --kubeconfig "$config" label flunder "$name" seen=yes >/dev/null
     expect_text 'spec' kubectl --kubeconfig "$config" explain flunder
     expect_text 'other' kubectl --kubeconfig "$config" get flunder "$name" -o yaml
-    until_true "the watch does not show $name" grep -q "$name" "$scratch/watch"
     kubectl --kubeconfig "$config" delete flunder "$name" >/dev/null
+    for event in ADDED MODIFIED DELETED; do
+      until_true "the watch does not show $event of $name" grep -q "$event $name" "$scratch/watch"
+    done
   done
-  expect_text 'deleted' cat "$scratch/watch" || true
 
   echo '   both servers authorize, and the user is the one of the request'
   token=$(kubectl create token reader -n wardle)
@@ -170,10 +173,10 @@ EOF
   local front
   front=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
   expect_text 'No resources found' "${as_reader[@]}" --server "$front" get flunders
-  expect_text 'forbidden' "${as_reader[@]}" --server "$front" delete flunders --all
+  expect_text 'forbidden' "${as_reader[@]}" --server "$front" delete flunder nothing
   expect_text 'FlunderList' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/flunders"
-  expect_text 'cannot list resource \"fischers\"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
+  expect_text 'cannot list resource "fischers"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/fischers"
 
   echo '   its documents are merged, and its objects go with their namespace and their owners'
@@ -199,7 +202,7 @@ EOF
   expect_text 'connection refused' kubectl get apiservice "$version.$group" -o yaml
   expect_text 'FailedDiscoveryCheck' kubectl get apiservice "$version.$group"
   for config in "$@"; do
-    expect_text 'service unavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/flunders"
+    expect_text 'ServiceUnavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/flunders"
     kubectl --kubeconfig "$config" get namespaces >/dev/null || fail 'namespaces cannot be listed'
   done
 
