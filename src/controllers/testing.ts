@@ -31,7 +31,8 @@ export class ControllerTest implements AsyncDisposable {
 
   private constructor() {
     const { clock, store } = this;
-    this.#cachers = new CacherSet({ store, clock });
+    // Bookmarks are due each second, which would take long when a test lets a year pass.
+    this.#cachers = new CacherSet({ store, clock: new ManualClock() });
     this.registries = openRegistries({
       catalog: builtInCatalog(Scheme.builtIn()),
       store,
