@@ -13,9 +13,13 @@ const onByDefault = [
   "garbage-collector-controller",
   "legacy-serviceaccount-token-cleaner-controller",
   "node-lifecycle-controller",
+  "pod-garbage-collector-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
+  "taint-eviction-controller",
+  "ttl-after-finished-controller",
+  "ttl-controller",
   "validatingadmissionpolicy-status-controller",
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
@@ -34,17 +38,20 @@ const aliases: Readonly<Record<string, string>> = {
   garbagecollector: "garbage-collector-controller",
   "legacy-service-account-token-cleaner": "legacy-serviceaccount-token-cleaner-controller",
   nodelifecycle: "node-lifecycle-controller",
+  podgc: "pod-garbage-collector-controller",
   "root-ca-cert-publisher": "root-ca-certificate-publisher-controller",
   serviceaccount: "serviceaccount-controller",
   "serviceaccount-token": "serviceaccount-token-controller",
   tokencleaner: "token-cleaner-controller",
+  ttl: "ttl-controller",
+  "ttl-after-finished": "ttl-after-finished-controller",
   "validatingadmissionpolicy-status": "validatingadmissionpolicy-status-controller",
 };
 
 export type ControllerName = (typeof controllerNames)[number];
 
 /**
- * Parses `--controllers`: `*` for all that are on by default, `name` to add one, `-name` to leave one out.
+ * Parses `--controllers`: `*` for the default ones, `name` to add one, `-name` to leave one out.
  * @throws StartupError for an unknown name
  */
 export function parseControllers(text: string): ReadonlySet<ControllerName> {

@@ -5,14 +5,14 @@ import type { ObjectMeta } from "../api/object-meta.ts";
 
 const deletionMark = Buffer.from('"deletionTimestamp":');
 
-/** Decodes the metadata of a stored object, and nothing else of it. */
+/** Decodes only the metadata of a stored object. */
 export function storedMetadata(entry: Entry): ObjectMeta {
   return JSON.parse(toText(metadataBytes(entry))) as ObjectMeta;
 }
 
 /**
- * Reports whether the object may be being deleted, without decoding it. A label of the same name makes it say yes too
- * often, never too seldom.
+ * Reports whether the object may be being deleted, without decoding it. A label of the same name causes a false positive;
+ * there are no false negatives.
  */
 export function maybeDeleting(entry: Entry): boolean {
   return metadataIncludes(entry, deletionMark);

@@ -1,7 +1,7 @@
 import type { SignedUsage } from "../../access/certificates/authority.ts";
 import type { CertificateRequest } from "../../access/certificates/certificate-request.ts";
 
-/** Returns the reason why a signer does not sign a request, in kube-controller-manager's words, or undefined. */
+/** Returns the reason why a signer does not sign a request, in kube-controller-manager's words, or undefined if it does. */
 type SignerRules = (request: CertificateRequest, usages: readonly string[]) => string | undefined;
 
 export const kubeletClientSigner = "kubernetes.io/kube-apiserver-client-kubelet";

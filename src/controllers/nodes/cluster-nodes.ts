@@ -15,7 +15,7 @@ interface Known {
   state?: NodeState;
 }
 
-/** The nodes of the cluster. One that has changed is decoded when somebody asks for it. */
+/** The nodes of the cluster. A changed node is decoded when it is first read. */
 export class ClusterNodes implements Disposable {
   readonly #nodes: Registry;
   readonly #known = new Map<string, Known>();
@@ -31,7 +31,7 @@ export class ClusterNodes implements Disposable {
     });
   }
 
-  /** Calls the listener for every change of a node after it is known here. */
+  /** Calls the listener for every change of a node, after it is visible here. */
   follow(listener: (name: string, type: StoreEvent["type"]) => void): void {
     this.#listeners.push(listener);
   }

@@ -3,15 +3,15 @@ import type { NodeState } from "./node-state.ts";
 
 /** Time without a sign of life after which a node is unreachable. */
 const graceMs = 50_000;
-/** The same for a node that has never reported, from its creation on. */
+/** The same for a node that has never reported, counted from its creation. */
 const startupGraceMs = 60_000;
 
-/** Conditions that a silent node no longer vouches for. The control plane itself maintains NetworkUnavailable. */
+/** Conditions that become Unknown when a node is silent. The control plane itself maintains NetworkUnavailable. */
 const vouchedConditions = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /**
- * Last signs of life of a node. They count from when this server noticed them: the clocks of nodes are not compared with
- * ours, and a new leader gives every node its whole time.
+ * A node's last signs of life. They count from the time when this server noticed them: the nodes' clocks are not compared
+ * with ours, and a new leader gives every node the full time.
  */
 export interface NodeHealth {
   /** Time of the last sign of life, by the steady clock. */
@@ -27,7 +27,7 @@ export interface Moment {
   readonly nowMs: number;
 }
 
-/** Adds what is seen now to what was known. A new heartbeat or a renewed Lease is a sign of life. */
+/** Updates the signs of life. A new heartbeat or a renewed Lease is one. */
 export function observedHealth(
   known: NodeHealth | undefined,
   node: NodeState,
@@ -51,7 +51,7 @@ export function isSilent({ probeMs, ready }: NodeHealth, steadyMs: number): bool
   return steadyMs > probeMs + (ready === undefined ? startupGraceMs : graceMs);
 }
 
-/** Returns the conditions of a silent node; undefined if it is already known to be silent. */
+/** Returns the conditions of a silent node; undefined if they already say so. */
 export function silentConditions(
   conditions: readonly NodeCondition[],
   created: string,

@@ -1,10 +1,12 @@
-/** Labels whose older name is kept equal for those who still select by it. */
+/** Labels whose deprecated name is kept equal for clients that still select by it. */
 const olderNames = [
   ["kubernetes.io/os", "beta.kubernetes.io/os"],
   ["kubernetes.io/arch", "beta.kubernetes.io/arch"],
 ] as const;
 
-/** Returns the labels of a node with equal values under older names; the same object if they are equal already. */
+/**
+ * Returns the node's labels, with equal values under the deprecated names. Returns the same object if nothing changes.
+ */
 export function reconciledLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const changes = olderNames.flatMap(([name, older]) => {
     const value = labels[name];

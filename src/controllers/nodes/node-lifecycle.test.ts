@@ -196,7 +196,7 @@ describe("taints that evict", () => {
     await world.createNode("b");
     await lead();
     await world.pass(20, healthy("a", "b"));
-    // All timers of ten minutes are late at once.
+    // All timers are ten minutes late at once.
     const { steadyMs, nowMs } = world.clock;
     world.clock.steadyMs = () => steadyMs.call(world.clock) + 600_000;
     world.clock.nowMs = () => nowMs.call(world.clock) + 600_000;

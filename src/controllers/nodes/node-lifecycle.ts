@@ -32,7 +32,7 @@ import { TaintQueue } from "./taint-queue.ts";
 import { type Disruption, nextDisruption, type ZoneState } from "./zone-disruption.ts";
 
 const periodMs = 5_000;
-/** Nodes that are checked, and nodes and pods that are changed at a time. */
+/** Number of nodes checked, and of nodes and pods changed, at a time. */
 const checksAtATime = 8;
 const nodeWorkers = 8;
 const podWorkers = 4;
@@ -54,13 +54,13 @@ export interface NodeLifecycleParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Nodes of each zone by readiness. */
+/** Nodes of each zone, by readiness. */
 type ZoneCounts = Map<string, { ready: number; notReady: number }>;
 
 /**
- * Watches over the health of nodes: a node that shows no sign of life becomes Unknown, its pods are no longer ready, and
- * it gets the taints that its conditions ask for. The taints that evict pods come slowly, one node after the other, and
- * not at all while every node is silent.
+ * Monitors the health of nodes. A node without a sign of life becomes Unknown, its pods become not ready, and it gets the
+ * taints that match its conditions. Taints that evict pods come slowly, one node after the other, and not at all while
+ * every node is silent.
  */
 export class NodeLifecycle {
   readonly #parts: NodeLifecycleParts;
@@ -68,15 +68,15 @@ export class NodeLifecycle {
   readonly #recorder: EventRecorder;
   readonly #nodeQueue: WorkQueue;
   readonly #podQueue: WorkQueue;
-  /** Uids of the nodes that were announced. */
+  /** Uids of the nodes that an Event has announced. */
   readonly #announced = new Map<string, string>();
   readonly #health = new Map<string, NodeHealth>();
   readonly #renewTimes = new WeakMap<Entry, string>();
   readonly #taintQueues = new Map<string, TaintQueue>();
-  /** Nodes with pods that could not be marked. */
+  /** Nodes with pods that could not be marked not ready. */
   readonly #unmarked = new Set<string>();
   #zones: ReadonlyMap<string, ZoneState> = new Map();
-  /** Runs while there are nodes. */
+  /** The timer of the checks; it runs while there are nodes. */
   #timer: Disposable | undefined;
   #isChecking = false;
   /** Start of the last check. */
@@ -165,7 +165,7 @@ export class NodeLifecycle {
     if (clusterNodes.size === 0) this.#rest();
   }
 
-  /** A server that stood still could not hear of signs of life. Nodes get back the time that it missed. */
+  /** Gives the nodes back the time in which this server stood still and missed signs of life. */
   #excuseLateCheck(startedMs: number): void {
     const lateMs = startedMs - (this.#checkedMs ?? startedMs) - periodMs;
     this.#checkedMs = startedMs;
@@ -221,7 +221,7 @@ export class NodeLifecycle {
       if (ready.status === "Unknown") this.#health.set(node.name, { ...health, ready });
     }
     if (!node.isExcluded) countIn(counts, node.zone, ready?.status === "True");
-    // New nodes lose the taints of an earlier leader, which this one has no reason for yet.
+    // Remove an earlier leader's taints from new nodes, because this one has no reason for them yet.
     const isCleared = isNew && (await this.#removeEvictingTaints(node));
     if (ready !== undefined) {
       await this.#adjustTaints(isCleared ? { ...node, taints: [] } : node, ready.status);
@@ -241,7 +241,7 @@ export class NodeLifecycle {
     return renewTime;
   }
 
-  /** Writes that the node is silent, unless it has reported just now. @returns its condition Ready; undefined on failure */
+  /** Records that the node is silent, unless it has just reported. @returns its condition Ready; undefined on failure */
   async #declareUnknown(node: NodeState): Promise<NodeCondition | undefined> {
     const now = formatTime(this.#parts.clock.nowMs());
     let ready: NodeCondition | undefined;
@@ -287,7 +287,7 @@ export class NodeLifecycle {
     });
   }
 
-  /** Gives a node the taint that its newest state asks for. @returns false if it has to be tried again */
+  /** Gives a node the taint that its newest state requires. @returns false if this must be retried */
   async #taintToEvict(name: string, zone: string): Promise<boolean> {
     if (this.#running.disposed || !this.#parts.clusterNodes.has(name)) return true;
     const now = formatTime(this.#parts.clock.nowMs());
@@ -342,7 +342,7 @@ export class NodeLifecycle {
     return ready !== undefined && ready.status !== "True";
   }
 
-  /** Marks a pod that was bound to a node which is not ready. */
+  /** Marks a pod not ready that was bound to a node which is not ready. */
   async #checkPod(key: string): Promise<void> {
     const entry = this.#parts.store.get(key);
     const node = entry === undefined ? "" : nodeOf(entry);
@@ -353,7 +353,7 @@ export class NodeLifecycle {
     return markPodNotReady({ ...this.#parts, recorder: this.#recorder }, key, node);
   }
 
-  /** Brings the taints for scheduling and the labels of a node to where they should be. */
+  /** Updates the scheduling taints and the labels of a node. */
   async #reconcile(name: string): Promise<void> {
     const { nodes, clock } = this.#parts;
     const now = formatTime(clock.nowMs());
@@ -367,14 +367,14 @@ export class NodeLifecycle {
     }
   }
 
-  /** @returns whether the node is as the transform makes it */
+  /** @returns whether the node now has the form that `transform` makes */
   #write(name: string, subresource: "" | "status", transform: (old: Node) => Node): Promise<boolean> {
     if (this.#running.disposed) return Promise.resolve(false);
     const options = subresource === "status" ? { strategy: status, subresource, reapplies: true } : { reapplies: true };
     return this.#attempt(() => this.#parts.nodes.update("", name, transform, controllerManagerContext, options));
   }
 
-  /** Reports whether a write has succeeded. The next check makes up for one that has failed. */
+  /** Reports whether a write succeeded. The next check repeats a failed one. */
   async #attempt(write: () => Promise<unknown>): Promise<boolean> {
     try {
       await write();

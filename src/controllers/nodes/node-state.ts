@@ -3,7 +3,7 @@ import type { Node, NodeCondition, Taint } from "../../api/types/core-v1.ts";
 /** Label of nodes whose health does not count for their zone. */
 const exclusionLabel = "node.kubernetes.io/exclude-disruption";
 
-/** Facts about a node by which the controllers decide. They are kept in place of the node, which is much larger. */
+/** The facts about a node that the controllers use. They are kept in place of the node, which is much larger. */
 export interface NodeState {
   readonly name: string;
   readonly uid: string;
@@ -33,7 +33,7 @@ export function readyConditionOf(conditions: readonly NodeCondition[] | undefine
   return conditions?.find(({ type }) => type === "Ready");
 }
 
-/** Returns the name of a zone as upstream's metrics have it; empty if the node names neither region nor zone. */
+/** Returns the name of a zone as in upstream's metrics; empty if the node has neither region nor zone. */
 export function zoneOf(labels: Readonly<Record<string, string>>): string {
   const region = labels["failure-domain.beta.kubernetes.io/region"] ?? labels["topology.kubernetes.io/region"] ?? "";
   const zone = labels["failure-domain.beta.kubernetes.io/zone"] ?? labels["topology.kubernetes.io/zone"] ?? "";

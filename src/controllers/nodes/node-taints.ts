@@ -22,7 +22,7 @@ export type TaintIdentity = Pick<Taint, "key" | "effect">;
 export const notReadyTaint: TaintIdentity = { key: notReadyKey, effect: "NoExecute" };
 export const unreachableTaint: TaintIdentity = { key: unreachableKey, effect: "NoExecute" };
 
-/** Returns the NoExecute taint for the status of Ready, and the one that it excludes. */
+/** Returns the NoExecute taint for the status of Ready, and the taint that it replaces. */
 export function evictingTaints(ready: string): { readonly due: TaintIdentity; readonly opposite: TaintIdentity } {
   return ready === "Unknown"
     ? { due: unreachableTaint, opposite: notReadyTaint }
@@ -33,7 +33,7 @@ export function hasTaint(taints: readonly Taint[], sought: TaintIdentity): boole
   return taints.some((taint) => isSameTaint(taint, sought));
 }
 
-/** Returns the taints after a change. Taints that stay are not touched; `now` is the time of new ones. */
+/** Returns the taints after a change. Remaining taints are unchanged; `now` is the time of new ones. */
 export function changedTaints(
   taints: readonly Taint[],
   change: { readonly added: readonly TaintIdentity[]; readonly removed: readonly TaintIdentity[] },
@@ -45,7 +45,7 @@ export function changedTaints(
   return [...kept, ...added.map((taint) => ({ ...taint, timeAdded: now }))];
 }
 
-/** Returns the taints of a node with those that keep new pods away, as its conditions ask for. */
+/** Returns a node's taints with the scheduling taints that its conditions require. */
 export function schedulingTaints({ spec = {}, status = {} }: Node, now: string): readonly Taint[] {
   const keys = (status.conditions ?? []).flatMap((condition) => taintKeyOf(condition) ?? []);
   if (spec.unschedulable === true) keys.push(unschedulableKey);

@@ -49,7 +49,7 @@ export async function markPodNotReady(
   }
 }
 
-/** Returns undefined for a pod that is elsewhere, or not ready already. */
+/** Returns undefined if the pod is on another node, or already not ready. */
 function withoutReadiness(pod: Pod, node: string, now: string): Pod | undefined {
   const conditions = pod.status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === "Ready");

@@ -9,7 +9,7 @@ export interface PodsOnNodesParts {
 
 const none: ReadonlySet<Key> = new Set();
 
-/** The keys of the pods on each node, kept from the index of their entries so that no pod is decoded. */
+/** The keys of the pods on each node. They come from the index of the entries, so no pod is decoded. */
 export class PodsOnNodes implements Disposable {
   readonly #byNode = new Map<string, Set<Key>>();
   readonly #following: Disposable;
@@ -23,7 +23,7 @@ export class PodsOnNodes implements Disposable {
     });
   }
 
-  /** Calls the listener for every change of a pod after it is known here. */
+  /** Calls the listener for every change of a pod, after it is visible here. */
   follow(listener: (event: StoreEvent) => void): void {
     this.#listeners.push(listener);
   }
@@ -32,7 +32,7 @@ export class PodsOnNodes implements Disposable {
     return this.#byNode.get(node) ?? none;
   }
 
-  /** Names of nodes that pods name, whether the nodes exist or not. */
+  /** Names of nodes in pods, whether or not the nodes exist. */
   nodes(): Iterable<string> {
     return this.#byNode.keys();
   }

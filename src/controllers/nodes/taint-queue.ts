@@ -1,20 +1,20 @@
 import type { Clock } from "../../process/clock.ts";
 
-/** Rate of a zone whose state is not known yet, in nodes per second. */
+/** Rate of a zone whose state is unknown, in nodes per second. */
 const initialRate = 0.1;
 
 export interface TaintQueueParts {
   readonly clock: Clock;
-  /** Taints one node, and never rejects. @returns whether the node needs no further attempt */
+  /** Taints one node. Never rejects. @returns whether the node is done */
   readonly taint: (node: string) => Promise<boolean>;
 }
 
-/** The nodes of one zone that are about to get a NoExecute taint, in order, and how fast. Each waits once. */
+/** The nodes of one zone that are due a NoExecute taint, in order, and the rate. Each node waits once. */
 export class TaintQueue implements Disposable {
   readonly #parts: TaintQueueParts;
   readonly #waiting = new Set<string>();
   #rate = initialRate;
-  /** Nodes that may be tainted now, as a fraction; at most one, so that a quiet time earns nothing. */
+  /** Number of nodes that may be tainted now, with a fraction; at most one, so that idle time does not accumulate. */
   #allowance = 1;
   #earnedMs: number;
   #timer: Disposable | undefined;
@@ -38,13 +38,13 @@ export class TaintQueue implements Disposable {
   setRate(rate: number): void {
     if (rate === this.#rate) return;
     this.#earn();
-    // A zone that had to wait, or was stopped, does not begin with a node at once.
+    // A zone that had to wait, or was stopped, does not start with a node at once.
     this.#allowance = this.#rate > 0 && this.#allowance >= 1 ? 1 : 0;
     this.#rate = rate;
     this.#plan();
   }
 
-  /** Taints as many nodes as are allowed now. The others follow in time. */
+  /** Taints as many nodes as are allowed now. The others follow later. */
   async work(): Promise<void> {
     if (this.#isWorking) return;
     this.#isWorking = true;

@@ -23,7 +23,7 @@ import { PodsOnNodes } from "./pods-on-nodes.ts";
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const scheme = Scheme.builtIn();
 
-/** A store with nodes and pods whose time passes when a test says so. */
+/** A store with nodes and pods, and a clock that the test controls. */
 export class NodeWorld implements AsyncDisposable {
   readonly clock = new ManualClock();
   readonly store = new MemoryStore();
@@ -57,7 +57,7 @@ export class NodeWorld implements AsyncDisposable {
     return this.registries.builtIn({ group, resource });
   }
 
-  /** Parts of the controllers. Dispose of `shared` with the controller that gets them. */
+  /** Parts of the controllers. Dispose of `shared` along with the controller. */
   parts(shared: DisposableStack) {
     const { store, clock } = this;
     const [nodes, pods, events] = [this.registry("nodes"), this.registry("pods"), this.registry("events")];
@@ -74,7 +74,7 @@ export class NodeWorld implements AsyncDisposable {
     };
   }
 
-  /** Lets time pass in steps of a second. `everySecond` is what the nodes do meanwhile. */
+  /** Advances time in steps of a second. `everySecond` simulates the nodes in between. */
   async pass(seconds: number, everySecond: () => Promise<void> = async () => {}): Promise<void> {
     for (let second = 0; second < seconds; second++) {
       this.clock.advance(1_000);
@@ -134,6 +134,11 @@ export class NodeWorld implements AsyncDisposable {
 
   async deletePod(name: string, gracePeriodSeconds?: number): Promise<void> {
     await this.registry("pods").delete("default", name, { ...plainDeletion, gracePeriodSeconds }, context);
+  }
+
+  /** Changes a pod as its owner does. */
+  async changePod(name: string, change: (pod: Pod) => Pod): Promise<void> {
+    await this.registry("pods").update("default", name, (old) => change(old as Pod), context, { reapplies: true });
   }
 
   async bindPod(name: string, nodeName: string): Promise<void> {

@@ -1,10 +1,10 @@
-/** Taints per second in a zone, and in a large zone of which a part is disrupted. */
+/** Taints per second in a zone, and in a large zone that is partly disrupted. */
 const evictionRate = 0.1;
 const secondaryEvictionRate = 0.01;
-/** A smaller zone that is partly disrupted gets no taints at all. */
+/** The size up to which a partly disrupted zone gets no taints at all. */
 const largeZoneSize = 50;
 const unhealthyThreshold = 0.55;
-/** Fewer nodes that are not ready never disrupt a zone in part. */
+/** Minimum number of unready nodes that disrupts a zone in part. */
 const unhealthyMin = 3;
 
 export type ZoneState = "Initial" | "Normal" | "PartialDisruption" | "FullDisruption";
@@ -18,7 +18,7 @@ export interface Disruption {
   readonly states: ReadonlyMap<string, ZoneState>;
   /** New rates of the zones that have one. */
   readonly rates: ReadonlyMap<string, number>;
-  /** `begins`: from now on no node at all is ready. `ends`: some are ready again. */
+  /** `begins`: no node at all is ready any more. `ends`: some nodes are ready again. */
   readonly total: "begins" | "ends" | undefined;
 }
 
@@ -29,8 +29,8 @@ export function zoneStateOf({ ready, notReady }: ZoneReadiness): ZoneState {
 }
 
 /**
- * Decides how fast the nodes of each zone may be tainted. When no node is ready, the fault is more likely ours than
- * theirs, so that tainting stops.
+ * Decides how fast the nodes of each zone may be tainted. If no node is ready, the fault is more likely ours, so tainting
+ * stops.
  */
 export function nextDisruption(
   known: ReadonlyMap<string, ZoneState>,

@@ -7,13 +7,13 @@ import { header, type IncomingRequest, type UpgradedSocket } from "../../request
 import { type Backend, dial, forwardedHeaders, returnedHeaders } from "./backend.ts";
 import { readResponseHead, requestHead } from "./http1-head.ts";
 
-/** Longest part of a backend's refusal that is passed on. */
+/** Maximum length of a backend's refusal that is passed on. */
 const refusalBytesMax = 64 * 1024;
 const refusalWaitMs = 5_000;
 
 /**
- * Asks the backend to upgrade to the client's protocol, and then copies bytes both ways until one side ends. A backend that
- * has not agreed gets none of the client's bytes.
+ * Asks the backend to upgrade to the client's protocol, and then copies bytes both ways until one side ends. Sends none
+ * of the client's bytes before the backend has agreed.
  * @param forwarded headers for the backend besides those of the upgrade
  * @throws StatusError 500 if the backend cannot be reached
  */
@@ -87,7 +87,7 @@ function joined(a: Duplex, b: Duplex): Promise<void> {
   return Promise.all([closed(a), closed(b)]).then(() => {});
 }
 
-/** Returns the start of the backend's answer if it does not switch. The connection is not used again. */
+/** Returns the start of the backend's answer if it refuses. The connection is not used again. */
 async function refusal(code: number, headers: [string, string][], socket: Socket, rest: Buffer): Promise<HttpResponse> {
   const declared = Number(headers.find(([name]) => name === "content-length")?.[1] ?? refusalBytesMax);
   const body = await readUpTo(socket, rest, Math.min(refusalBytesMax, Number.isFinite(declared) ? declared : 0));

@@ -14,9 +14,9 @@ import { malformedBody } from "../decode-body.ts";
 export interface ExpectedBody {
   readonly gvk: GroupVersionKind;
   readonly form: ObjectForm;
-  /** Other apiVersions that are accepted for this one. */
+  /** Other apiVersions that are accepted in its place. */
   readonly aliases?: readonly string[] | undefined;
-  /** Stored form, if it is in another group. */
+  /** The stored form, if it is in another group. */
   readonly internal?: GroupVersionKind | undefined;
 }
 
@@ -30,7 +30,7 @@ const goTypeMetaStruct =
 const schemeName = "pkg/runtime/scheme.go:111";
 
 /**
- * Returns the document of a body before its type is compared; null for an empty one.
+ * Returns the document of a body before its type is checked; null for an empty one.
  * @throws StatusError 400 for a document that is not an object, or whose type is not text
  */
 export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind: string): JsonObject {
@@ -81,7 +81,7 @@ function otherVersion(apiVersion: string, expected: string): StatusError {
   );
 }
 
-/** Validates the kind of a custom resource, which is any text before. @throws StatusError 422 */
+/** Validates the kind of a custom resource, which can be any text up to here. @throws StatusError 422 */
 export function refuseOtherCustomKind(
   { kind = "" }: JsonObject,
   { metadata }: KubeObject,
@@ -98,7 +98,7 @@ export function cannotHandle({ kind, version }: GroupVersionKind, expected: stri
   return status.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`);
 }
 
-/** Groups that upstream serves from separate programs, which only know the kinds of the group. */
+/** Groups that separate programs serve upstream, which know only the kinds of their group. */
 const separateGroups: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
 
 function programOf(group: string): string {

@@ -29,7 +29,10 @@ import { unstructuredObject } from "./unstructured-object.ts";
 import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
-/** Answers PATCH. The patch is applied to the newest state, again if another writer was faster, and stored as an update. */
+/**
+ * Answers PATCH. Applies the patch to the newest state, again if another writer was faster, and stores the result as an
+ * update.
+ */
 export const patch: VerbHandler = async (call) => {
   const { exchange, request, registry, strategy, parts } = call;
   const info = call.view?.info ?? call.info;
@@ -76,7 +79,7 @@ export const patch: VerbHandler = async (call) => {
     if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
-      // A strategic merge leaves parts of the old object in the new one.
+      // A strategic merge shares parts of the old object with the new one.
       return patchType === "strategic" ? unstructuredObject(merged, expected) : typedObject(merged, expected, true);
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
@@ -154,7 +157,7 @@ function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: st
   );
 }
 
-/** A patched view has the uid of its object. @throws StatusError 409 for another one */
+/** A patched view has the uid of its object. @throws StatusError 409 if the uid differs */
 function requireSameUid({ info, request }: ResourceCall, { metadata }: KubeObject, old: KubeObject): void {
   const [{ uid: given = "" }, { uid = "" }] = [metadata, old.metadata];
   if (given === "" || given === uid) return;
@@ -174,7 +177,7 @@ function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {
   }
 }
 
-/** Returns the refusal of a patch whose result does not fit the type. It names neither the kind nor the object. */
+/** Returns the refusal of a patch whose result does not match the type. It names neither the kind nor the object. */
 function refusedPatch(value: string, why: string): Error {
   return status.unfitPatch([fieldError.invalid("patch", value, why)]);
 }
