@@ -24,6 +24,7 @@ import { apply } from "./apply.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { duplicateFieldText, reportFields, typedObject, unknownFieldText } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { settlePatchedType } from "./patched-type.ts";
 import { throughView, viewTracker } from "./through-view.ts";
 import { unstructuredObject } from "./unstructured-object.ts";
 import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
@@ -73,7 +74,8 @@ export const patch: VerbHandler = async (call) => {
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
     const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
-    if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
+    if (patchType !== "strategic")
+      settlePatchedType(merged, { info, name: request.name, known: parts.catalog, refusal });
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
       // A strategic merge leaves parts of the old object in the new one.
@@ -143,14 +145,6 @@ function operationProblems(document: JsonValue, repeated: readonly string[]): st
   }
   return [...unknown.slice(0, maxUnknownFields), ...repeated.map(duplicateFieldText)].map(
     (problem) => `json patch ${problem}`,
-  );
-}
-
-function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: string) => Error): void {
-  const { kind = old.kind, apiVersion = old.apiVersion } = merged;
-  if (kind === old.kind && apiVersion === old.apiVersion) return;
-  throw refusal(
-    `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
   );
 }
 
