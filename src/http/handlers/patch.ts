@@ -16,7 +16,7 @@ import { nextTurn } from "../../api/turn.ts";
 import { applyJsonPatch } from "../../apply/patch/json-patch.ts";
 import { applyMergePatch } from "../../apply/patch/merge-patch.ts";
 import { type PatchType, parsePatchType } from "../../apply/patch/patch-type.ts";
-import { patchedText } from "../../apply/patch/patched-text.ts";
+import { patchedInOrder, patchedText } from "../../apply/patch/patched-text.ts";
 import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
 import { header } from "../../request/exchange.ts";
@@ -79,7 +79,9 @@ export const patch: VerbHandler = async (call) => {
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
       // A strategic merge leaves parts of the old object in the new one.
-      return patchType === "strategic" ? unstructuredObject(merged, expected) : typedObject(merged, expected, true);
+      if (patchType === "strategic") return unstructuredObject(merged, expected);
+      const ordered = patchType === "apply" ? merged : patchedInOrder(merged, document, patchType);
+      return typedObject(ordered, expected, true);
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     // Upstream sorts the findings of a strategic merge patch, because its result is not a text with an order.
