@@ -13,7 +13,7 @@ export function quorumValue(membership: Membership, valueOf: (member: MemberId) 
   return Math.min(incoming, majorityValue(membership.outgoing, valueOf));
 }
 
-/** Reports whether a quorum voted yes, or so many members voted no that a quorum has become impossible. */
+/** Reports whether a quorum voted yes, or whether so many voted no that a quorum is impossible. */
 export function tally(membership: Membership, voteOf: (member: MemberId) => boolean | undefined): Tally {
   const yes = quorumValue(membership, (member) => (voteOf(member) === true ? 1 : 0));
   if (yes === 1) return "won";
@@ -22,7 +22,9 @@ export function tally(membership: Membership, voteOf: (member: MemberId) => bool
 }
 
 function majorityValue(voters: readonly MemberId[], valueOf: (member: MemberId) => number): number {
-  if (voters.length === 0) return 0;
+  const [first] = voters;
+  if (first === undefined) return 0;
+  if (voters.length === 1) return valueOf(first);
   const values = voters.map(valueOf).sort((left, right) => right - left);
   return values[Math.floor(voters.length / 2)] ?? 0;
 }

@@ -65,7 +65,7 @@ export function encodeSnapshotFrame(frame: SnapshotFrame): Buffer {
 export function decodeSnapshotFrame(frame: Buffer): SnapshotFrame {
   const from = new ByteReader(frame);
   const kind = kinds[from.byte()];
-  if (kind === undefined) throw new ProtocolError("a frame of a snapshot has no meaning");
+  if (kind === undefined) throw new ProtocolError("a frame of a snapshot is of an unknown kind");
   switch (kind) {
     case "begin": {
       const transfer = from.text(transferBytesMax);

@@ -19,7 +19,7 @@ export { jsonPatchLibrary } from "./library/json-patch.ts";
 export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
 export { SemverValue } from "./library/semver.ts";
 export { costLimitMessage, costPerCallMax, objectCostMax } from "./limits.ts";
-export { type Compiled, CompileError, compile, isFailure, type Outcome, Program } from "./program.ts";
+export { type Compiled, CompileError, compile, isFailure, type Outcome, Program, type Run } from "./program.ts";
 export { type CachedProgram, ProgramCache } from "./program-cache.ts";
 export { declareType, providerOf } from "./schema/declared-type.ts";
 export { unescapeFieldName } from "./schema/field-name.ts";

@@ -1,5 +1,6 @@
 import type { Environment } from "./environment.ts";
 import { type Activation, Frame } from "./evaluate/frame.ts";
+import { beginStretch, EvaluationPaused } from "./evaluate/pause.ts";
 import { type Plan, plan } from "./evaluate/planner.ts";
 import { isCrossTypeComparison } from "./library/standard.ts";
 import { CostLimitExceeded, costLimitMessage, costPerCallMax, resetWork } from "./limits.ts";
@@ -88,10 +89,20 @@ export class Program {
     return new Program(plan(expr, undefined, environment));
   }
 
-  /** Evaluates with the values of an activation. Costs more than the limit end as an error. */
+  /** Evaluates with the values of an activation, at once. Costs more than the limit end as an error. */
   evaluate(activation: Activation, limit: number = costPerCallMax): Outcome {
+    return this.#run(new Frame(activation, this.#plan.slotCount, limit), false);
+  }
+
+  /** Prepares to evaluate in stretches that do not hold the event loop for long. */
+  start(activation: Activation, limit: number = costPerCallMax): Run {
     const frame = new Frame(activation, this.#plan.slotCount, limit);
-    const isOutermost = enter();
+    return new Run(frame, () => this.#run(frame, true));
+  }
+
+  /** @throws EvaluationPaused */
+  #run(frame: Frame, canPause: boolean): Outcome {
+    const isOutermost = enter(canPause);
     try {
       const value = this.#plan.step.run(frame);
       return { value, cost: frame.cost };
@@ -106,13 +117,46 @@ export class Program {
   }
 }
 
+/** An evaluation in stretches. */
+export class Run {
+  readonly #frame: Frame;
+  readonly #run: () => Outcome;
+  #hasPaused = false;
+
+  constructor(frame: Frame, run: () => Outcome) {
+    this.#frame = frame;
+    this.#run = run;
+  }
+
+  /** Evaluates for a stretch. Returns undefined for an evaluation that is not done. */
+  advance(): Outcome | undefined {
+    try {
+      return this.finish();
+    } catch (error) {
+      if (error instanceof EvaluationPaused) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Evaluates as a part of another evaluation.
+   * @throws EvaluationPaused, to be called once more when the other evaluation goes on
+   */
+  finish(): Outcome {
+    if (this.#hasPaused) this.#frame.repeat();
+    this.#hasPaused = true;
+    return this.#run();
+  }
+}
+
 let depth = 0;
 
-/** Reports whether no other evaluation is going on, and begins a new allowance of work if so. */
-function enter(): boolean {
+/** Reports whether no other evaluation is going on, and begins a new allowance of work and time if so. */
+function enter(canPause: boolean): boolean {
   if (depth > 0) return false;
   depth = 1;
   resetWork();
+  beginStretch(canPause);
   return true;
 }
 

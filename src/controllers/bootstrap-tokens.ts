@@ -13,7 +13,7 @@ const tokenType = "bootstrap.kubernetes.io/token";
 const infoNamespace = "kube-public";
 const infoName = "cluster-info";
 const signaturePrefix = "jws-kubeconfig-";
-/** Longest time of a timer. */
+/** Maximum time of a timer. */
 const waitMsMax = 2 ** 31 - 1;
 
 export interface BootstrapTokensParts extends QueueSource {
@@ -21,7 +21,7 @@ export interface BootstrapTokensParts extends QueueSource {
   readonly configMaps: Registry;
   readonly store: Store;
   readonly clock: Clock;
-  /** Signing key: the whole token, or its secret part alone as kubeadm expects. */
+  /** Signing key: the whole token, or only its secret part as kubeadm expects. */
   readonly signWith: "token" | "secret";
   readonly onError: (error: unknown) => void;
 }
@@ -56,7 +56,7 @@ export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
 }
 
 /**
- * Signs the public ConfigMap cluster-info with every token that allows it, so that holders of one can trust its
+ * Signs the public ConfigMap cluster-info with every token that allows it, so that holders of a token can trust its
  * contents.
  */
 export function startBootstrapSigner(parts: BootstrapTokensParts): Disposable {

@@ -24,13 +24,13 @@ export interface ClusterObjectsParts extends QueueSource {
   readonly registries: Registries;
   readonly catalog: Catalog;
   readonly quotas: QuotaAccountant;
-  /** Undefined where Services get no addresses. */
+  /** Undefined if Services get no addresses. */
   readonly serviceAllocation: ServiceAllocation | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly servers: ServerRecords;
   readonly ca: TrustBundle;
-  /** Optional controllers that run. */
+  /** The optional controllers to run. */
   readonly controllers: ReadonlySet<ControllerName>;
   readonly onError: (error: unknown) => void;
 }

@@ -6,10 +6,19 @@ const onByDefault = [
   "certificatesigningrequest-cleaner-controller",
   "certificatesigningrequest-signing-controller",
   "clusterrole-aggregation-controller",
+  "disruption-controller",
+  "endpoints-controller",
+  "endpointslice-controller",
+  "endpointslice-mirroring-controller",
   "garbage-collector-controller",
+  "node-lifecycle-controller",
+  "pod-garbage-collector-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
+  "taint-eviction-controller",
+  "ttl-after-finished-controller",
+  "ttl-controller",
   "validatingadmissionpolicy-status-controller",
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
@@ -21,18 +30,26 @@ const aliases: Readonly<Record<string, string>> = {
   csrapproving: "certificatesigningrequest-approving-controller",
   csrcleaner: "certificatesigningrequest-cleaner-controller",
   csrsigning: "certificatesigningrequest-signing-controller",
+  disruption: "disruption-controller",
+  endpoint: "endpoints-controller",
+  endpointslice: "endpointslice-controller",
+  endpointslicemirroring: "endpointslice-mirroring-controller",
   garbagecollector: "garbage-collector-controller",
+  nodelifecycle: "node-lifecycle-controller",
+  podgc: "pod-garbage-collector-controller",
   "root-ca-cert-publisher": "root-ca-certificate-publisher-controller",
   serviceaccount: "serviceaccount-controller",
   "serviceaccount-token": "serviceaccount-token-controller",
   tokencleaner: "token-cleaner-controller",
+  ttl: "ttl-controller",
+  "ttl-after-finished": "ttl-after-finished-controller",
   "validatingadmissionpolicy-status": "validatingadmissionpolicy-status-controller",
 };
 
 export type ControllerName = (typeof controllerNames)[number];
 
 /**
- * Parses `--controllers`: `*` for all that are on by default, `name` to add one, `-name` to leave one out.
+ * Parses `--controllers`: `*` for the default ones, `name` to add one, `-name` to leave one out.
  * @throws StartupError for an unknown name
  */
 export function parseControllers(text: string): ReadonlySet<ControllerName> {

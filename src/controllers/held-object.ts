@@ -2,7 +2,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 
-/** Reports whether the object is being deleted and this finalizer still holds it. */
+/** Reports whether the object is being deleted and still has this finalizer. */
 export function isHeldBy(object: KubeObject | undefined, finalizer: string): boolean {
   return object?.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).includes(finalizer);
 }

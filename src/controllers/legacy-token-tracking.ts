@@ -23,7 +23,7 @@ export interface TrackingStartParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Publishes in a ConfigMap since when uses of tokens are recorded, so that unused tokens can be removed. */
+/** Publishes in a ConfigMap the date since which uses of tokens are recorded, so that unused tokens can be removed. */
 export function startTrackingStart(parts: TrackingStartParts): Disposable {
   const { clock } = parts;
   const data = (current: KubeObject | undefined) => ({ since: sinceOf(current) ?? dateOf(clock) });

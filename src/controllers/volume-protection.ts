@@ -8,7 +8,7 @@ import type { Store, StoreEvent } from "../storage/store.ts";
 import { isHeldBy, release } from "./held-object.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
-/** Longest time until claims in use are checked again. They are also checked when a pod is removed. */
+/** Maximum time until claims in use are checked again. They are also checked when a pod is removed. */
 const checkIntervalMs = 60_000;
 
 export interface VolumeProtectionParts extends QueueSource {
@@ -24,7 +24,7 @@ export interface VolumeProtectionParts extends QueueSource {
 export class VolumeProtection {
   readonly #parts: VolumeProtectionParts;
   readonly #queue: WorkQueue;
-  /** Keys of claims that are being deleted and wait for a pod. */
+  /** Keys of deleted claims that wait for a pod. */
   readonly #inUse = new Set<Key>();
 
   constructor(parts: VolumeProtectionParts) {

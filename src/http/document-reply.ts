@@ -3,12 +3,12 @@ import { status } from "../api/status.ts";
 import { type Exchange, type HeaderList, header, type Reply } from "../request/exchange.ts";
 import { areParametersServed, parseAccept } from "./negotiate.ts";
 
-/** Documents such as discovery are served to GET, and to HEAD, which the listener turns into GET. */
+/** Documents such as discovery are served for GET, and for HEAD, which the listener turns into GET. */
 export function requireGet({ request }: Exchange): void {
   if (request.method !== "GET" && request.method !== "HEAD") throw status.methodNotAllowed();
 }
 
-/** Returns SHA-512 as upper-case hex, the form of the entity tags of discovery and OpenAPI. */
+/** Returns SHA-512 in upper-case hex, the form of the entity tags of discovery and OpenAPI. */
 export class DocumentHasher {
   readonly #hasher = new Bun.CryptoHasher("sha512");
 
@@ -27,7 +27,7 @@ export function documentHash(bytes: Uint8Array | string): string {
   return new DocumentHasher().update(bytes).digest();
 }
 
-/** Returns 200 with the bytes and their tag, or 304 if the client has them already. */
+/** Returns 200 with the bytes and their tag, or 304 if the client already has them. */
 export function taggedReply(exchange: Exchange, hash: string, bytes: Uint8Array, headers: HeaderList): Reply {
   const etag = `"${hash}"`;
   const all: HeaderList = [["etag", etag], ["vary", "Accept"], ...headers];

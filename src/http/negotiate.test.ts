@@ -50,7 +50,7 @@ describe("negotiate()", () => {
     ["application/cbor", options()],
     ["application/yaml", options({ endpoint: "watch" })],
     [`application/json;${table}`, options({ tables: false })],
-    [`application/json;${partial}`, options({ endpoint: "list", listType: "*core.PodList" })],
+    [`application/json;${partial}`, options({ endpoint: "list", listType: () => "*core.PodList" })],
     [`application/json;${partial}`, options({ endpoint: "status" })],
     ["application/vnd.kubernetes.protobuf", options({ protobuf: false })],
   ] as const)("answers %s with 406 where it is not served", (accept, given) => {

@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import type { Status } from "../api/status.ts";
 import { annotate, type RequestNotes } from "./annotations.ts";
 import type { RequestInfo } from "./request-info.ts";
@@ -37,12 +37,16 @@ export interface IncomingRequest {
   readonly httpVersion: "1.1" | "2";
   /** Reads the whole body, at most once. Rejects with a 413 StatusError beyond the body limit. */
   body(): Promise<Uint8Array>;
+  /** The body as it arrives, of any length, for a handler that passes it on; undefined without one. */
+  readonly bodyStream?: Readable | undefined;
   /** Size of the body once it is read; undefined before, and where nobody measures it. */
   readonly bodyBytes?: number | undefined;
   /** Aborts when the client is gone or the server gives up on the request. */
   readonly signal: AbortSignal;
   /** True once `signal` has aborted. Asking makes no signal, which most requests do without. */
   readonly isAborted: boolean;
+  /** Called when `signal` aborts, for a single caller that can do without a signal, which costs more. */
+  onAbort?: ((reason: Error) => void) | undefined;
   /** Aborts `signal` because the server gives up on the request (deadline). */
   abort?(reason: Error): void;
   /** Annotations that authentication adds to the audit event of the request. */

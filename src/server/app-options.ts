@@ -5,12 +5,19 @@ import { LastModes } from "../access/authorization/impersonation.ts";
 import { encodeStatus } from "../api/codec/encode-object.ts";
 import { apiRelease } from "../api/release.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
+import {
+  type AggregatedServerParts,
+  aggregatedDocuments,
+  aggregatedServer,
+} from "../http/aggregation/aggregated-server.ts";
+import { forwardDocument } from "../http/aggregation/forward-document.ts";
 import type { AppOptions, AppPlugin } from "../http/app.ts";
 import { clusterPlugin } from "../http/cluster/cluster-plugin.ts";
 import { componentPages } from "../http/component-pages.ts";
 import { connectionsOf } from "../http/connect/connectors.ts";
 import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
+import { MergedDiscovery } from "../http/discovery/merged-discovery.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import type { ChainOptions } from "../http/filters/chain.ts";
@@ -111,10 +118,19 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler([builtInServer(handlers), customServer(handlers)], catalog, () => store.readBarrier()),
+    resources: resourceHandler(
+      [aggregatedServer(aggregatedParts(parts)), builtInServer(handlers), customServer(handlers)],
+      catalog,
+      () => store.readBarrier(),
+    ),
     notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts, [{ name: "slis", paths: ["/metrics/slis"], handle: healthMetrics.handle }]),
   };
+}
+
+function aggregatedParts({ api, config }: AppParts): AggregatedServerParts {
+  const { apis, backends, serverId } = api;
+  return { apis, backends, serverId, clock: config.clock, refusesRedirects: config.refusesRedirects };
 }
 
 /** Makes the endpoints of every kind in the catalog, and updates them when kinds come or go. */
@@ -163,7 +179,7 @@ function clusterPlugins({ storage, api, config, credentials, heard }: AppParts):
 
 function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlugin[] {
   const { config } = parts;
-  const { scheme, catalog } = parts.api;
+  const { scheme, catalog, apis, remoteDiscovery, remoteOpenApi } = parts.api;
   const { authentication } = parts.credentials;
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
@@ -172,10 +188,21 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     ...clusterPlugins(parts),
     ...further,
     ...componentPages({ clock: config.clock, flags: () => config.flagTexts }),
-    pluginOf("discovery", discoveryRoute(catalog, address)),
+    aggregatedDocuments(aggregatedParts(parts)),
+    pluginOf("discovery", discoveryRoute(new MergedDiscovery({ catalog, apis, remote: remoteDiscovery }), address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: apiRelease, cbor }, config.clock),
+      openApiRoute(
+        {
+          catalog,
+          typeOf: (name) => scheme.typeSchema(name),
+          version: apiRelease,
+          cbor,
+          remote: remoteOpenApi,
+        },
+        config.clock,
+        forwardDocument(remoteOpenApi, aggregatedParts(parts)),
+      ),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",

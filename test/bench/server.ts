@@ -12,7 +12,9 @@ const [mode, first = "", second = ""] = Bun.argv.slice(2);
 
 if (mode === "untracked") FieldOwnership.prototype.afterUpdate = () => undefined;
 if (mode === "server" || mode === "untracked") {
-  const server = await startServer({ dataDir: first, securePort: 0, ...(JSON.parse(second || "{}") as ServerOptions) });
+  const options = JSON.parse(second || "{}") as ServerOptions;
+  const place = options.inMemory === true ? {} : { dataDir: first };
+  const server = await startServer({ ...place, securePort: 0, ...options });
   announce(server.url, server.token);
 } else {
   const object = crypto.getRandomValues(new Uint8Array(Number(first)));

@@ -25,10 +25,18 @@ export interface Running extends AsyncDisposable {
 const commandTimeoutMs = 15_000;
 
 /**
- * Value of `--controllers` for tests that count ConfigMaps, and whose objects name owners that do not exist: without the
- * ConfigMap that every namespace gets, and without the garbage collector.
+ * Value of `--controllers` for tests that count objects, and whose objects name owners that do not exist: without the
+ * ConfigMap that every namespace gets, without the endpoints of services, and without the garbage collector.
  */
-export const withoutConfigMaps = "*,-root-ca-certificate-publisher-controller,-garbage-collector-controller";
+export const withoutConfigMaps = [
+  "*",
+  "-root-ca-certificate-publisher-controller",
+  "-garbage-collector-controller",
+  "-disruption-controller",
+  "-endpoints-controller",
+  "-endpointslice-controller",
+  "-endpointslice-mirroring-controller",
+].join(",");
 
 /** The real kubectl with a home directory of its own: neither its configuration nor its caches leak in or out. */
 export class Kubectl implements AsyncDisposable {

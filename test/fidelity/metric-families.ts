@@ -35,4 +35,5 @@ export function knownFamilies(): Map<string, KnownFamily> {
 export const unservedFamilies: ReadonlyMap<string, string> = new Map<string, string>([]);
 
 /** Families that kube-apiserver's list does not have: our own, those of any process, and kube-controller-manager's. */
-export const ownFamilies = /^(quorate_|process_|garbagecollector_controller_)/;
+export const ownFamilies =
+  /^(quorate_|process_|(garbagecollector_controller|endpoint_slice|node_collector|pod_gc_collector|taint_eviction_controller|ttl_after_finished_controller)_)/;

@@ -106,8 +106,8 @@ describe("three members", () => {
     const wrongToken = `${token.slice(0, 7)}${"0".repeat(16)}`;
     const attempts: [string[], RegExp][] = [
       [[token, hashFlag, hash, "--member-name", "b"], /^quorate: member \d has the name b already: choose another/m],
-      [[wrongToken, hashFlag, hash], /^quorate: the token is not accepted/m],
-      [[token, hashFlag, `sha256:${"0".repeat(64)}`], /^quorate: .*is not the server that it should be/m],
+      [[wrongToken, hashFlag, hash], /^quorate: the token was not accepted/m],
+      [[token, hashFlag, `sha256:${"0".repeat(64)}`], /^quorate: .*is not the expected server/m],
     ];
     for (const [rest, message] of attempts) {
       const ran = await quorate([cluster, join, url, ...twin.flags, tokenFlag, ...rest]);
@@ -156,7 +156,7 @@ describe("three members", () => {
     await late.start([...command, "--learner"], ["--data-dir", late.directory, "--secure-port", `${late.port}`]);
     const { members: known } = await rolesOf(a, "leader", "learner", "voter", "voter");
     const again = await quorate([...command, "--data-dir", join(root, "again"), "--secure-port", "1"]);
-    expect(again).toMatchObject({ code: 1, err: expect.stringMatching(/the token is not accepted/) });
+    expect(again).toMatchObject({ code: 1, err: expect.stringMatching(/the token was not accepted/) });
     await late.stop("SIGKILL");
     await a.run("member", "remove", `${known.find(({ name }: any) => name === "late").id}`);
   });
@@ -232,7 +232,7 @@ describe("three members", () => {
     const { out, code } = await a.run("status");
     expect(code).toBe(0);
     expect(out).toMatch(/^\d +c +voter +unreachable /m);
-    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard of it \d+ s ago$/m);
+    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard from it \d+ s ago$/m);
     // Its own kubeconfig names the others, which answer in its place.
     expect((await c.run("status")).out).toContain("2 of 3 are healthy");
     const gone = await quorate(["status", "--kubeconfig", c.kubeconfig, "--endpoints", `${c.url},${b.url}`]);

@@ -249,7 +249,7 @@ describe("one replica", () => {
     const stale = await client.rotateCa("--finish");
     expect(stale.code).toBe(1);
     expect(stale.err).toMatch(
-      /^quorate: this kubeconfig trusts only the former authority: fetch a new one from a member/,
+      /^quorate: this kubeconfig trusts only the former authority: before you finish, fetch a new one/,
     );
     const resumed = await Resumed.open(member, client.tls);
     expect(await resumed.ask(client.ca)).toEqual({ status: expect.stringMatching(/^HTTP.1.1 200/), isResumed: true });
@@ -325,7 +325,7 @@ describe("three replicas", () => {
     expect(refused).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^quorate: member 3 \(c\) has to be healthy/),
+      err: expect.stringMatching(/^quorate: member 3 \(c\) must be healthy/),
     });
     for (const member of [a, b]) {
       const { json } = await member.request("GET", "/cluster/authority");

@@ -30,8 +30,24 @@ export const mergePatch = "application/merge-patch+json";
 export const strategicPatch = "application/strategic-merge-patch+json";
 export const protobuf = "application/vnd.kubernetes.protobuf";
 
-/** Tests count ConfigMaps without the one that every namespace gets, and their objects may name owners that do not exist. */
-const quietControllers = "*,-root-ca-certificate-publisher-controller,-garbage-collector-controller";
+/**
+ * Tests count ConfigMaps without the one that every namespace gets, their objects may name owners that do not exist, and
+ * their services, nodes, pods and budgets belong to no one else.
+ */
+const quietControllers = [
+  "*",
+  "-disruption-controller",
+  "-endpoints-controller",
+  "-endpointslice-controller",
+  "-endpointslice-mirroring-controller",
+  "-garbage-collector-controller",
+  "-node-lifecycle-controller",
+  "-pod-garbage-collector-controller",
+  "-root-ca-certificate-publisher-controller",
+  "-taint-eviction-controller",
+  "-ttl-after-finished-controller",
+  "-ttl-controller",
+].join();
 
 /** A server of its own on a free port, and a client that trusts it and is its administrator. */
 export class TestServer implements AsyncDisposable {

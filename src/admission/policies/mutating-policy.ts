@@ -77,25 +77,29 @@ export class MutatingPolicy {
    * Returns the document as a mutation changes it, not decoded by its form yet.
    * @throws MutationError, PendingCheck, and StatusError 500 if the document does not fit its kind after the mutation
    */
-  mutate(
+  *mutate(
     { patchType, expression }: CompiledMutation,
     request: ExpressionRequest,
     params: Json | undefined,
     form: ObjectForm,
-  ): JsonObject {
+  ): EvaluationSteps<JsonObject> {
     const document = request.object as unknown as JsonObject;
-    const value = this.#evaluate(expression, request, params);
+    const value = yield* this.#evaluate(expression, request, params);
     return patchType === "JSONPatch"
       ? patched(document, operationsOf(value), form)
       : applyConfiguration(document, configurationOf(value, document), form);
   }
 
-  #evaluate(expression: StoredExpression, request: ExpressionRequest, params: Json | undefined): Value {
+  *#evaluate(
+    expression: StoredExpression,
+    request: ExpressionRequest,
+    params: Json | undefined,
+  ): EvaluationSteps<Value> {
     if (expression.kind === "failed") throw new MutationError(expression.problem);
     const { variables } = this.#compiler;
     const budget = evaluationCostMax;
     const evaluation = new Evaluation(new RequestValues(request), { variables, params, budget });
-    const result = orMutationError(() => evaluation.run(expression));
+    const result = yield* orMutationError(evaluation.run(expression));
     if (isError(result)) throw new MutationError(result.message);
     return result;
   }
@@ -111,9 +115,9 @@ function compileMutation(mutation: Mutation, compiler: PolicyCompiler): Compiled
   return { patchType: "ApplyConfiguration", expression: compiler.compile(text, "applyConfiguration", place) };
 }
 
-function orMutationError(run: () => Result): Result {
+function* orMutationError(run: EvaluationSteps<Result>): EvaluationSteps<Result> {
   try {
-    return run();
+    return yield* run;
   } catch (error) {
     if (error instanceof OutOfBudget) throw new MutationError(error.message);
     throw error;

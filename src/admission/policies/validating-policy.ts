@@ -124,7 +124,7 @@ export class ValidatingPolicy {
     const results: { readonly value: Result; readonly seconds: number }[] = [];
     for (const { expression } of this.#validations) {
       const startMs = performance.now();
-      const value = evaluation.run(expression);
+      const value = yield* evaluation.run(expression);
       results.push({ value, seconds: (performance.now() - startMs) / 1_000 });
       yield;
     }
@@ -144,7 +144,7 @@ export class ValidatingPolicy {
     const results: (Result | undefined)[] = [];
     try {
       for (const { message } of this.#validations) {
-        results.push(message === undefined ? undefined : evaluation.run(message));
+        results.push(message === undefined ? undefined : yield* evaluation.run(message));
         if (message !== undefined) yield;
       }
       return results;
@@ -157,7 +157,7 @@ export class ValidatingPolicy {
   *#annotate(evaluation: Evaluation): EvaluationSteps<AnnotationOutcome[]> {
     const outcomes: AnnotationOutcome[] = [];
     for (const { key, value: expression } of this.#annotations) {
-      const result = evaluation.run(expression);
+      const result = yield* evaluation.run(expression);
       const value = typeof result === "string" ? result.trim() : "";
       if (isError(result) && this.#failsClosed) outcomes.push({ kind: "error", message: result.message });
       else if (value !== "") outcomes.push({ kind: "publish", key, value });

@@ -16,7 +16,7 @@ import {
   showsStoredMetadata,
 } from "./partial-metadata.ts";
 import { isPlainJson, type Representation } from "./representation.ts";
-import { decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import { decodeStored, embedBody, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { tableOf } from "./table/table.ts";
 
 const newline = toBytes("\n");
@@ -31,7 +31,7 @@ export function encodeObject(
   nowMs: number,
 ): Uint8Array {
   if (isPlainJson(representation) && servesStoredBytes(info)) {
-    return joinBytes([typePrefix(info), entry.body.subarray(1), newline]);
+    return embedBody([typePrefix(info)], entry, newline);
   }
   const { mediaType, transform, pretty } = representation;
   const isPartial = transform.kind === "partialMetadata" && !transform.list && showsStoredMetadata(info);

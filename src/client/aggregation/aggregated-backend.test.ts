@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import type { RequestListener } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { createAuthority, issueCertificate } from "../../access/certificates/authority.ts";
 import { AggregatedBackends, type AggregatedBackendsParts } from "./aggregated-backend.ts";
@@ -137,7 +138,11 @@ test("a body goes both ways at the pace of its reader", async () => {
   async function* body() {
     for (; sent < pieces; sent++) yield piece;
   }
-  const answer = await backends(server).send(remote, { ...asking("/"), method: "POST", body: body() });
+  const answer = await backends(server).send(remote, {
+    ...asking("/"),
+    method: "POST",
+    body: Readable.from(body(), { objectMode: true, highWaterMark: 1 }),
+  });
   let still = -1;
   // Nobody reads the answer, so the request comes to a stop.
   while (still !== sent) {
@@ -148,18 +153,6 @@ test("a body goes both ways at the pace of its reader", async () => {
   let received = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) received += chunk.byteLength;
   expect([sent, received]).toEqual([pieces, pieces * piece.byteLength]);
-});
-
-test("trailers follow the body", async () => {
-  const server = await serve((_request, response) => {
-    response.writeHead(200, { trailer: "x-end" });
-    response.write("a");
-    response.addTrailers({ "x-end": "done" });
-    response.end();
-  });
-  const answer = await backends(server).send(remote, { ...asking("/"), method: "GET" });
-  for await (const _ of answer.body);
-  expect(answer.trailers()).toEqual([["x-end", "done"]]);
 });
 
 test("an answer that is too long is given up", async () => {

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, type RequestOptions, request } from "node:https";
+import type { Readable } from "node:stream";
 import type { HeaderList } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { authorityOf, dialErrorText } from "../dial-error.ts";
@@ -25,7 +26,7 @@ export interface BackendRequest {
   /** Lower-case names. A repeated header has an entry for each value. Host and identity are added. */
   readonly headers: HeaderList;
   /** Read at the pace of the backend; undefined for none. */
-  readonly body?: AsyncIterable<Uint8Array> | undefined;
+  readonly body?: Readable | undefined;
   /** The backend acts for this user. */
   readonly user: UserInfo;
   /** Aborts the request, also while its answer is read. */
@@ -38,8 +39,6 @@ export interface BackendAnswer {
   readonly headers: [string, string][];
   /** Body at the pace of its reader. It must be read to its end or destroyed. */
   readonly body: IncomingMessage;
-  /** Returns the trailers after the end of the body. */
-  trailers(): [string, string][];
 }
 
 /** A complete answer. */
@@ -50,7 +49,7 @@ export interface BackendDocument {
 }
 
 /** The client certificate by which backends know this server, PEM. */
-export interface ProxyClient {
+export interface ProxyCertificate {
   readonly certificate: string;
   readonly key: string;
 }
@@ -84,7 +83,7 @@ export interface BackendTls {
 export interface AggregatedBackendsParts {
   readonly resolve: ServiceResolver;
   /** Read for every connection, because the files are replaced; undefined for none. */
-  readonly proxyClient: () => ProxyClient | undefined;
+  readonly proxyClient: () => ProxyCertificate | undefined;
   /** Names of further headers by which this server knows users; see `withIdentity`. */
   readonly identityHeaders?: readonly string[] | undefined;
 }
@@ -188,9 +187,11 @@ export class AggregatedBackends implements Disposable {
     return { code, headers, body: Buffer.concat(chunks) };
   }
 
-  /** Closes the connections without a request, so that the next request makes a new one. */
-  forgetIdle(): void {
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  /** Closes the connections to an address that have no request, so that the next request makes a new one. */
+  forgetIdle({ host, port }: Endpoint): void {
+    for (const [name, sockets] of Object.entries(this.#agent.freeSockets)) {
+      if (name.startsWith(`${host}:${port}:`)) for (const socket of sockets ?? []) socket.destroy();
+    }
   }
 
   [Symbol.dispose](): void {
@@ -240,34 +241,27 @@ async function exchange(options: RequestOptions, { body, signal }: BackendReques
     reject(isStale ? new StaleConnectionError("EOF") : error);
   });
   if (body === undefined) sent.end();
-  else {
-    pour(body, sent).catch((error: Error) => sent.destroy(error));
-  }
+  else pour(body, sent);
   const message = await promise;
   return {
     code: message.statusCode ?? 502,
     headers: pairsOf(message.rawHeaders),
     body: message,
-    trailers: () => pairsOf(message.rawTrailers),
   };
 }
 
-/** Writes a body at the pace of its reader. */
-async function pour(body: AsyncIterable<Uint8Array>, sent: ReturnType<typeof request>): Promise<void> {
-  for await (const chunk of body) {
-    if (sent.destroyed) return;
-    if (sent.write(chunk)) continue;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        sent.off("drain", done);
-        sent.off("close", done);
-        resolve();
-      };
-      sent.once("drain", done);
-      sent.once("close", done);
-    });
-  }
-  sent.end();
+/** Writes a body at the pace of its reader. A body that is cut short ends the request. */
+function pour(body: Readable, sent: ClientRequest): void {
+  const cut = () => {
+    if (!body.readableEnded) sent.destroy(new Error("the request ended before its body was complete"));
+  };
+  body.once("error", cut);
+  body.once("close", cut);
+  sent.once("close", () => {
+    body.unpipe(sent);
+    body.off("close", cut);
+  });
+  body.pipe(sent);
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {

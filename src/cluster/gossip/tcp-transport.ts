@@ -7,8 +7,8 @@ import type { Multiaddr } from "@multiformats/multiaddr";
 const backlogMax = 64;
 
 /**
- * Returns a TCP transport whose sockets do not get the signal that ends an attempt to connect. A socket with the signal
- * emits an error after its last listener is gone, which would end the process. The transport destroys the socket
+ * Returns a TCP transport whose sockets do not receive the signal that aborts an attempt to connect. A socket with the
+ * signal emits an error after its last listener is gone, which would end the process. The transport destroys the socket
  * itself.
  */
 export function tcpTransport(components: TCPComponents): Transport {

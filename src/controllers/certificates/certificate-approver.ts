@@ -37,7 +37,7 @@ export function startCertificateApprover(parts: CertificateApproverParts): Dispo
   return running;
 }
 
-/** Permissions that the requester needs, the narrower first, with the message of the approval. */
+/** Permissions that the requester needs, the narrower one first, with the message of the approval. */
 const grounds = [
   {
     subresource: "selfnodeclient",

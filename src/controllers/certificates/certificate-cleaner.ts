@@ -9,7 +9,7 @@ import { conditionOf, signingRequestOf } from "./signing-request.ts";
 
 const intervalMs = 60 * 60_000;
 const hourMs = 60 * 60_000;
-/** Time for which a request is kept after its last change. */
+/** Time that a request is kept after its last change. */
 const keptMs = { pending: 24 * hourMs, approved: hourMs, denied: hourMs, failed: hourMs } as const;
 
 export interface CertificateCleanerParts {
@@ -19,7 +19,7 @@ export interface CertificateCleanerParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Removes requests that are settled or forgotten, after an hour or a day. */
+/** Removes requests an hour after they were settled, and pending ones after a day. */
 export function startCertificateCleaner(parts: CertificateCleanerParts): Disposable {
   return parts.clock.every(intervalMs, () => void cleanCertificateRequests(parts).catch(parts.onError));
 }

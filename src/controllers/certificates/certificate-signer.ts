@@ -21,12 +21,12 @@ export interface CertificateSignerParts extends QueueSource {
   readonly requestStatus: Strategy;
   readonly store: Store;
   readonly clock: Clock;
-  /** Returns the authority of clients; called each time, because it is renewed. */
+  /** Returns the authority of clients. Called for each certificate, because the authority is renewed. */
   readonly authority: () => KeyPair;
   readonly onError: (error: unknown) => void;
 }
 
-/** Signs approved requests of the built-in signers. One that violates its signer's rules fails. */
+/** Signs approved requests of the built-in signers. Fails requests that violate their signer's rules. */
 export function startCertificateSigner(parts: CertificateSignerParts): Disposable {
   const { requests, store, clock, observeQueue, onError } = parts;
   const { keyPrefix } = requests.info;
@@ -69,7 +69,7 @@ async function sign(parts: CertificateSignerParts, name: string): Promise<void> 
     ...parsed,
     usages: new Set(usages as SignedUsage[]),
     notBeforeMs: (nowSeconds - backdatingSeconds) * 1_000,
-    // A certificate is useless after the end of its authority.
+    // A certificate is useless after its authority has expired.
     notAfterMs: Math.min((nowSeconds - backdatingSeconds + seconds) * 1_000, endMs),
   });
   return update(parts, object, (old) => withStatus(old, { certificate: Buffer.from(certificate).toString("base64") }));

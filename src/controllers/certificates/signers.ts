@@ -5,7 +5,7 @@ import type { CertificateRequest } from "../../access/certificates/certificate-r
 interface Signer {
   readonly required: readonly SignedUsage[];
   readonly allowed: readonly SignedUsage[];
-  /** Returns the reason why it does not sign a request, or undefined. */
+  /** Returns the reason why it does not sign a request, or undefined if it does. */
   problem(request: CertificateRequest): string | undefined;
 }
 

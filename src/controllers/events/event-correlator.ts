@@ -1,13 +1,13 @@
 import type { ObjectReference } from "../../api/types/core-v1.ts";
 import { RecentMap } from "./recent-map.ts";
 
-/** Objects, groups and Events that are remembered, each. */
+/** Maximum number of remembered objects, groups and Events, each. */
 const rememberedMax = 4_096;
-/** Number of different messages of one reason from which on they share one Event. */
+/** Number of different messages of one reason from which they share one Event. */
 const similarMax = 10;
 /** Time without a similar Event after which its group is forgotten. */
 const similarMs = 600_000;
-/** Events about one object that are recorded at once, and the time after which another one may follow. */
+/** Number of Events about one object that are recorded at once, and the time until another may follow. */
 const burst = 25;
 const refillMs = 300_000;
 
@@ -18,7 +18,7 @@ export interface Occurrence {
   readonly message: string;
 }
 
-/** An Event to write. With a count above 1 it replaces the one of the same name. */
+/** An Event to write. If its count is above 1, it replaces the Event of the same name. */
 export interface CorrelatedEvent extends Occurrence {
   readonly name: string;
   readonly firstMs: number;
@@ -43,17 +43,17 @@ interface Written {
 }
 
 /**
- * Decides what becomes of the Events of one source, as client-go does: an Event that occurs again is counted, many that
- * differ only in their message are combined, and an object that causes too many gets no more for a while.
+ * Limits the Events of one source, as client-go does: a repeated Event is counted, Events that differ only in their
+ * message are combined, and an object that causes too many gets no more for a while.
  */
 export class EventCorrelator {
   readonly #buckets = new RecentMap<string, Bucket>(rememberedMax);
   readonly #similar = new RecentMap<string, Similar>(rememberedMax);
   readonly #written = new RecentMap<string, Written>(rememberedMax);
-  /** Makes names unique that are chosen in the same millisecond. */
+  /** Makes names unique that are generated in the same millisecond. */
   #sequence = 0;
 
-  /** Returns undefined for an Event that is not recorded. */
+  /** Returns undefined if the Event is not recorded. */
   correlate(occurrence: Occurrence, nowMs: number): CorrelatedEvent | undefined {
     const { about, type, reason, message } = occurrence;
     const object = JSON.stringify([about.kind, about.namespace, about.name, about.uid, about.apiVersion, type]);

@@ -8,18 +8,18 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
 import { type CorrelatedEvent, EventCorrelator, type Occurrence } from "./event-correlator.ts";
 
-/** Events that wait to be written. Those beyond are dropped: an Event is a hint. */
+/** Maximum number of Events that wait to be written. Further Events are dropped, because an Event is a hint. */
 const waitingMax = 1_000;
 
 export interface EventRecorderParts {
   readonly events: Registry;
   readonly clock: Clock;
-  /** Source of the Events, upstream's name. */
+  /** The source of the Events: upstream's name. */
   readonly component: string;
   readonly onError: (error: unknown) => void;
 }
 
-/** Records what a controller does as Events about the objects that it does it to. */
+/** Records the actions of a controller as Events about the objects that they concern. */
 export class EventRecorder implements Disposable {
   readonly #parts: EventRecorderParts;
   readonly #correlator = new EventCorrelator();
@@ -51,7 +51,7 @@ export class EventRecorder implements Disposable {
       try {
         await this.#write(event);
       } catch (error) {
-        // The namespace may be going away, or the quorum may be lost.
+        // The namespace may be terminating, or the quorum may be lost.
         const isExpected = error instanceof StatusError || error instanceof StoreUnavailableError;
         if (!isExpected) this.#parts.onError(error);
       }

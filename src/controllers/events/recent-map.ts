@@ -1,4 +1,4 @@
-/** A map of limited size. A new entry replaces the one that was set least recently. */
+/** A map of limited size. A new entry replaces the least recently set one. */
 export class RecentMap<Key, Value> {
   readonly #sizeMax: number;
   readonly #values = new Map<Key, Value>();
@@ -16,7 +16,7 @@ export class RecentMap<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    // A map keeps the order of insertion, so that the first key is the oldest.
+    // A map keeps the order of insertion, so the first key is the oldest.
     this.#values.delete(key);
     this.#values.set(key, value);
     if (this.#values.size <= this.#sizeMax) return;

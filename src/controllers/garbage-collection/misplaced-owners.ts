@@ -6,9 +6,9 @@ import { EventRecorder } from "../events/event-recorder.ts";
 import { SlicedWork } from "./sliced-work.ts";
 
 const component = "garbage-collector-controller";
-/** Owners that are searched for in one search. Those beyond are not reported. */
+/** Maximum number of owners per search. Further owners are not reported. */
 const pendingMax = 1_000;
-/** Owners that are known to be gone, or have been reported. */
+/** Maximum number of remembered owners: deleted ones, and those already reported. */
 const knownMax = 10_000;
 /** Time between two searches. */
 const searchMs = 1_000;
@@ -34,8 +34,8 @@ export interface MisplacedOwnersParts {
 }
 
 /**
- * Reports owners that exist, but in another namespace than their dependent. The mistake is rare and uids are not
- * indexed, so one search answers for all owners that were not found within a second.
+ * Reports owners that exist, but in another namespace than their dependent. The mistake is rare and uids are not indexed,
+ * so one search covers all owners that were not found within a second.
  */
 export class MisplacedOwners implements Disposable {
   readonly #parts: MisplacedOwnersParts;
@@ -53,13 +53,13 @@ export class MisplacedOwners implements Disposable {
     this.#recorder = new EventRecorder({ ...parts, events, component });
   }
 
-  /** Notes that an object is gone, so that nobody searches for it. A uid never returns. */
+  /** Records that an object was deleted, so that it is not searched for. A uid is never reused. */
   gone(uid: string): void {
     this.#know(uid);
     this.#pending.delete(uid);
   }
 
-  /** Asks whether the owner, which is not where its dependent says, is in another namespace. */
+  /** Schedules a search for an owner that is missing where its dependent expects it. */
   suspect(dependent: Dependent, owner: OwnerReference): void {
     if (this.#known.has(owner.uid) || this.#known.has(owner.uid + dependent.uid)) return;
     if (this.#pending.size >= pendingMax) return;

@@ -1,6 +1,5 @@
 import { status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
-import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Exchange, Filter, Handler, HttpResponse, Reply, StreamReply } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 import type { FlowControl, Passage } from "../flow-control/flow-control.ts";
@@ -13,17 +12,17 @@ export interface FlowControlParts {
   readonly clock: Clock;
   readonly control: FlowControl;
   readonly watches: WatchCounts;
-  /** Deadline of the requests that have one, in milliseconds. */
+  /** Deadline of requests that have one, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
 
-/** A request may spend this part of its time waiting for seats. */
+/** The part of its time that a request may spend waiting for seats. */
 const waitingPart = 1 / 4;
 const waitMsMax = 60_000;
 
 /**
  * Lets each request wait until its priority level has seats for it, or answers 429. Watches count until they have sent
- * the state that they start with. Other long-running requests do not count.
+ * their initial events. Other long-running requests do not count.
  */
 export function flowControl(parts: FlowControlParts): Filter {
   const { control } = parts;
@@ -53,7 +52,7 @@ export function flowControl(parts: FlowControlParts): Filter {
 
 type Serve = (exchange: Exchange, passage: Passage) => HttpResponse | Promise<HttpResponse>;
 
-/** Answers when it is the turn of the request, or when it has waited too long. */
+/** Answers when the request may start, or has waited too long. */
 function serveInTurn(
   exchange: Exchange,
   passage: Passage,
@@ -63,7 +62,7 @@ function serveInTurn(
 ): Promise<HttpResponse> {
   const arrivedMs = clock.steadyMs();
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
-  const { signal } = exchange.request;
+  const { request } = exchange;
   const timeMs = exchange.deadlineMs === undefined ? requestTimeoutMs : exchange.deadlineMs - exchange.receivedMs;
   const deadline = {
     endMs: clock.nowMs() + Math.min(timeMs * waitingPart, waitMsMax),
@@ -72,18 +71,18 @@ function serveInTurn(
       reject(overloaded(exchange, control.giveUp(passage, "time-out")));
     },
   };
-  const onAbort = () => {
+  const onAbort = (reason: Error) => {
     stopWaiting();
     control.giveUp(passage, "cancelled");
-    reject(signal.reason instanceof Error ? signal.reason : new ClientGoneError());
+    reject(reason);
   };
   const stopWaiting = () => {
     exchange.queuedMs = clock.steadyMs() - arrivedMs;
     deadlines.delete(deadline);
-    signal.removeEventListener("abort", onAbort);
+    request.onAbort = undefined;
   };
   deadlines.add(deadline);
-  signal.addEventListener("abort", onAbort);
+  request.onAbort = onAbort;
   control.whenStarted(passage, () => {
     stopWaiting();
     try {
@@ -95,7 +94,7 @@ function serveInTurn(
   return promise;
 }
 
-/** Runs a request that has its seats, and gives them back when its work is done. */
+/** Runs a request that has its seats, and releases them when its work is done. */
 function serveWith(
   next: Handler,
   exchange: Exchange,
@@ -114,9 +113,9 @@ function serveWith(
     finish();
     return response;
   };
-  exchange.onStateSent = finish;
+  if (info.verb === "watch") exchange.onStateSent = finish;
   try {
-    const response = control.run(passage, () => next(exchange));
+    const response = control.run(passage, next, exchange);
     if (!(response instanceof Promise)) return settle(response);
     return response.then(settle, (error: unknown) => {
       finish();
@@ -128,7 +127,7 @@ function serveWith(
   }
 }
 
-/** A watch keeps its seats while it sends the state, and is counted among the watches of its resource until it ends. */
+/** A watch keeps its seats while it sends its initial events. It counts as a watch of its resource until it ends. */
 function countedWatch(
   response: StreamReply,
   info: ResourceRequest,
@@ -149,12 +148,12 @@ function countedWatch(
   };
 }
 
-/** Reports whether the body is made while it is written. Otherwise it is finished, or nobody reads it. */
+/** Reports whether the body is made while it is written. Otherwise it is complete, or nobody reads it. */
 function isRead({ body }: Reply, { request }: Exchange): boolean {
   return !(body instanceof Uint8Array) && !Array.isArray(body) && request.method !== "HEAD" && !request.isAborted;
 }
 
-/** A request keeps its seats while its body is made, until its deadline at the latest. */
+/** Keeps the seats of a request while its body is made, but not beyond its deadline. */
 function countedBody(
   response: Reply,
   { request, deadlineMs }: Exchange,
@@ -169,7 +168,7 @@ function countedBody(
     finish();
   };
   deadlines.add(deadline);
-  // A client that leaves before the first byte leaves a body that nobody reads.
+  // If the client disconnects before the first byte, nobody reads the body.
   request.signal.addEventListener("abort", done);
   return withBodyEnd(response, done);
 }
@@ -179,7 +178,7 @@ function overloaded(exchange: Exchange, retryAfterSeconds: number): Error {
   return status.overloaded(retryAfterSeconds);
 }
 
-/** Calls `done` when the body has been read to its end or given up. */
+/** Calls `done` when the body has been read to its end or abandoned. */
 function withBodyEnd(reply: Reply, done: () => void): Reply {
   const body = reply.body as AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   return { ...reply, body: Symbol.asyncIterator in body ? untilEnd(body, done) : untilEndSync(body, done) };

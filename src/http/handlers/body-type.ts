@@ -12,9 +12,9 @@ import { type KnownKinds, registeredType } from "./registered-type.ts";
 export interface ExpectedBody {
   readonly gvk: GroupVersionKind;
   readonly form: ObjectForm;
-  /** Other apiVersions that are accepted for this one. */
+  /** Other apiVersions that are accepted in its place. */
   readonly aliases?: readonly string[] | undefined;
-  /** Stored form, if it is in another group. */
+  /** The stored form, if it is in another group. */
   readonly internal?: GroupVersionKind | undefined;
 }
 
@@ -24,7 +24,7 @@ const goTypeMetaStruct =
 export const schemeName = "pkg/runtime/scheme.go:111";
 
 /**
- * Returns the document of a body before its type is compared; null for an empty one.
+ * Returns the document of a body before its type is checked; null for an empty one.
  * @throws StatusError 400 for a document that is not an object, or whose type is not text
  */
 export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind: string): JsonObject {
@@ -77,7 +77,7 @@ function otherVersion(apiVersion: string, expected: string): StatusError {
   );
 }
 
-/** Validates the kind of a custom resource, which is any text before. @throws StatusError 422 */
+/** Validates the kind of a custom resource, which can be any text up to here. @throws StatusError 422 */
 export function refuseOtherCustomKind(
   { kind = "" }: JsonObject,
   { metadata }: KubeObject,

@@ -11,7 +11,9 @@ import { readSelected } from "./list.ts";
 import { parseListOptions } from "./list-options.ts";
 import { writeContext } from "./write-reply.ts";
 
-/** Answers DELETE of a collection. It deletes one object after the other and returns the list. As upstream, it is not atomic. */
+/**
+ * Answers DELETE of a collection. Deletes one object after the other and returns the list. As upstream, it is not atomic.
+ */
 export const deleteCollection: VerbHandler = async (call) => {
   const { exchange, request, info, registry, parts } = call;
   if (info.namespaced && request.namespace === "") throw status.methodNotAllowed();

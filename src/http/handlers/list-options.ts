@@ -16,7 +16,7 @@ export interface ListOptions {
   /** Undefined if unset; 0 for any version. */
   readonly resourceVersion: number | undefined;
   readonly match: "" | "Exact" | "NotOlderThan";
-  /** Limit; 0 for none. */
+  /** The limit; 0 for none. */
   readonly limit: number;
   readonly continue: string;
   readonly timeoutSeconds: number;
@@ -25,7 +25,7 @@ export interface ListOptions {
 }
 
 /**
- * Reads and validates the options. The combinations of resourceVersion and resourceVersionMatch are upstream's.
+ * Reads and validates the options. The allowed combinations of resourceVersion and resourceVersionMatch are upstream's.
  * @throws StatusError 400 (ListOptions), 500 for a resourceVersion of a watch that is not a number
  */
 export function parseListOptions(query: Query, info: ResourceInfo, watch: boolean): ListOptions {

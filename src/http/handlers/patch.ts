@@ -30,7 +30,10 @@ import { unstructuredObject } from "./unstructured-object.ts";
 import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
-/** Answers PATCH. The patch is applied to the newest state, again if another writer was faster, and stored as an update. */
+/**
+ * Answers PATCH. Applies the patch to the newest state, again if another writer was faster, and stores the result as an
+ * update.
+ */
 export const patch: VerbHandler = async (call) => {
   const { exchange, request, registry, strategy, parts } = call;
   const info = call.view?.info ?? call.info;
@@ -78,7 +81,7 @@ export const patch: VerbHandler = async (call) => {
       settlePatchedType(merged, { info, name: request.name, known: parts.catalog, refusal });
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
-      // A strategic merge leaves parts of the old object in the new one.
+      // A strategic merge shares parts of the old object with the new one.
       if (patchType === "strategic") return unstructuredObject(merged, expected);
       const ordered = patchType === "apply" ? merged : patchedInOrder(merged, document, patchType);
       return typedObject(ordered, expected, true);
@@ -150,7 +153,7 @@ function operationProblems(document: JsonValue, repeated: readonly string[]): st
   );
 }
 
-/** A patched view has the uid of its object. @throws StatusError 409 for another one */
+/** A patched view has the uid of its object. @throws StatusError 409 if the uid differs */
 function requireSameUid({ info, request }: ResourceCall, { metadata }: KubeObject, old: KubeObject): void {
   const [{ uid: given = "" }, { uid = "" }] = [metadata, old.metadata];
   if (given === "" || given === uid) return;
@@ -170,7 +173,7 @@ function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {
   }
 }
 
-/** Returns the refusal of a patch whose result does not fit the type. It names neither the kind nor the object. */
+/** Returns the refusal of a patch whose result does not match the type. It names neither the kind nor the object. */
 function refusedPatch(value: string, why: string): Error {
   return status.unfitPatch([fieldError.invalid("patch", value, why)]);
 }

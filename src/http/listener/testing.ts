@@ -8,7 +8,7 @@ export interface TestCertificate {
 }
 export interface TestAuthority extends TestCertificate {
   issue(subject: string, options?: IssueOptions): Promise<TestCertificate>;
-  /** Its certificate with another term: the same name and key. */
+  /** The authority with another validity: the same name and key. */
   renewed(): Promise<string>;
 }
 interface IssueOptions {

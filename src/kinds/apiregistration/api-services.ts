@@ -6,6 +6,7 @@ import { compareVersions } from "../../api/version-order.ts";
 import { type RemoteApi, remoteApiOf } from "../../client/aggregation/remote-api.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
+import { availableCondition } from "./available-condition.ts";
 
 /** A group version, as its APIService describes it. */
 export interface ServedApi extends GroupVersion {
@@ -96,11 +97,10 @@ export class ApiServices implements ServedApis {
 }
 
 function servedApiOf(apiService: APIService): ServedApi {
-  const { spec, status } = apiService;
+  const { spec } = apiService;
   const { group = "", version = "" } = spec ?? {};
-  const available = status?.conditions?.find(({ type }) => type === "Available");
   const remote = spec === undefined ? undefined : remoteApiOf(spec);
-  return { apiService, group, version, remote, isAvailable: available?.status === "True" };
+  return { apiService, group, version, remote, isAvailable: availableCondition(apiService)?.status === "True" };
 }
 
 function listingOf(apis: readonly ServedApi[]): Listing {

@@ -13,6 +13,7 @@ const stable = new Set([
   "apiserver_response_sizes",
   "apiserver_storage_objects",
   "apiserver_storage_size_bytes",
+  "node_collector_evictions_total",
 ]);
 
 /** Families that upstream changes only with notice. */
@@ -37,6 +38,12 @@ const beta = new Set([
   "apiserver_validation_declarative_validation_panic_total",
   "apiserver_watch_list_duration_seconds",
   "disabled_metrics_total",
+  "endpoint_slice_controller_desired_endpoint_slices",
+  "endpoint_slice_controller_endpoints_added_per_sync",
+  "endpoint_slice_controller_endpoints_desired",
+  "endpoint_slice_controller_endpoints_removed_per_sync",
+  "endpoint_slice_controller_num_endpoint_slices",
+  "endpoint_slice_controller_services_count_by_traffic_distribution",
   "hidden_metrics_total",
   "kubernetes_build_info",
   "kubernetes_feature_enabled",
