@@ -74,9 +74,7 @@ describe("a machine that joins", () => {
     const asked = await invitation(server);
     const before = server.parts.seen.length;
     const caHash = `sha256:${"0".repeat(64)}`;
-    await expect(requestJoin({ ...asked, caHash })).rejects.toThrow(
-      /is not the expected server.*nothing was sent/,
-    );
+    await expect(requestJoin({ ...asked, caHash })).rejects.toThrow(/is not the expected server.*nothing was sent/);
     expect(server.parts.seen).toHaveLength(before);
     expect(server.parts.cluster.members()).toHaveLength(1);
   });

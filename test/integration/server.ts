@@ -32,16 +32,22 @@ export const protobuf = "application/vnd.kubernetes.protobuf";
 
 /**
  * Tests count ConfigMaps without the one that every namespace gets, their objects may name owners that do not exist, and
- * their services and pods are nobody else's.
+ * their services, nodes, pods and budgets belong to no one else.
  */
 const quietControllers = [
   "*",
-  "-root-ca-certificate-publisher-controller",
-  "-garbage-collector-controller",
+  "-disruption-controller",
   "-endpoints-controller",
   "-endpointslice-controller",
   "-endpointslice-mirroring-controller",
-].join(",");
+  "-garbage-collector-controller",
+  "-node-lifecycle-controller",
+  "-pod-garbage-collector-controller",
+  "-root-ca-certificate-publisher-controller",
+  "-taint-eviction-controller",
+  "-ttl-after-finished-controller",
+  "-ttl-controller",
+].join();
 
 /** A server of its own on a free port, and a client that trusts it and is its administrator. */
 export class TestServer implements AsyncDisposable {
