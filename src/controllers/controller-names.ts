@@ -9,8 +9,11 @@ const onByDefault = [
   "endpoints-controller",
   "endpointslice-controller",
   "endpointslice-mirroring-controller",
+  "ephemeral-volume-controller",
   "garbage-collector-controller",
   "node-lifecycle-controller",
+  "persistentvolume-protection-controller",
+  "persistentvolumeclaim-protection-controller",
   "pod-garbage-collector-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
@@ -19,6 +22,7 @@ const onByDefault = [
   "ttl-after-finished-controller",
   "ttl-controller",
   "validatingadmissionpolicy-status-controller",
+  "volumeattributesclass-protection-controller",
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
 export const controllerNames = [...onByDefault, ...offByDefault] as const;
@@ -32,9 +36,12 @@ const aliases: Readonly<Record<string, string>> = {
   endpoint: "endpoints-controller",
   endpointslice: "endpointslice-controller",
   endpointslicemirroring: "endpointslice-mirroring-controller",
+  "ephemeral-volume": "ephemeral-volume-controller",
   garbagecollector: "garbage-collector-controller",
   nodelifecycle: "node-lifecycle-controller",
   podgc: "pod-garbage-collector-controller",
+  "pv-protection": "persistentvolume-protection-controller",
+  "pvc-protection": "persistentvolumeclaim-protection-controller",
   "root-ca-cert-publisher": "root-ca-certificate-publisher-controller",
   serviceaccount: "serviceaccount-controller",
   "serviceaccount-token": "serviceaccount-token-controller",

@@ -1,4 +1,5 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import { ephemeralVolumeMetrics } from "./metrics/ephemeral-volume-metrics.ts";
 import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
@@ -42,6 +43,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
     controllers: config.controllers,
     terminatedPodsMax: config.terminatedPodsMax,
     sliceObservers: sliceMetrics(registry),
+    ephemeralVolumesObserver: ephemeralVolumeMetrics(registry),
     nodeObservers: nodeMetrics(registry),
     jobDeleted: finishedJobMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
