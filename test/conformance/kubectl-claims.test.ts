@@ -33,7 +33,7 @@ test("a pod gets the claim of its ephemeral volume, which goes with the pod", as
   const controlled = "--for=jsonpath={.metadata.ownerReferences[?(@.controller==true)].name}=p";
   await kubectl.ok(["wait", "pvc", "p-scratch", "--for=create", "--timeout=10s"]);
   await kubectl.ok(["wait", "pvc", "p-scratch", controlled, "--timeout=10s"]);
-  await kubectl.ok(["delete", "pod", "p", "--now", "--force"]);
+  await kubectl.ok(["delete", "pod", "p", "--grace-period=0", "--force"]);
   await kubectl.ok(["wait", "pvc", "p-scratch", "--for=delete", "--timeout=10s"]);
 }, 60_000);
 
@@ -52,6 +52,6 @@ test("a claim in use is deleted with the last pod that uses it", async () => {
   await createPod("user", { name: "v", persistentVolumeClaim: { claimName: "used" } });
   await kubectl.ok(["delete", "pvc", "used", "--wait=false"]);
   expect(await kubectl.ok(["describe", "pvc", "used"])).toMatch(/Status: +Terminating[^]*Used By: +user/);
-  await kubectl.ok(["delete", "pod", "user", "--now", "--force"]);
+  await kubectl.ok(["delete", "pod", "user", "--grace-period=0", "--force"]);
   await kubectl.ok(["wait", "pvc", "used", "--for=delete", "--timeout=10s"]);
 }, 60_000);

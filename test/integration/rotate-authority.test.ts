@@ -249,7 +249,7 @@ describe("one replica", () => {
     const stale = await client.rotateCa("--finish");
     expect(stale.code).toBe(1);
     expect(stale.err).toMatch(
-      /^quorate: this kubeconfig trusts only the former authority: fetch a new one from a member/,
+      /^quorate: this kubeconfig trusts only the former authority: before you finish, fetch a new one/,
     );
     const resumed = await Resumed.open(member, client.tls);
     expect(await resumed.ask(client.ca)).toEqual({ status: expect.stringMatching(/^HTTP.1.1 200/), isResumed: true });

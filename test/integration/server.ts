@@ -32,10 +32,11 @@ export const protobuf = "application/vnd.kubernetes.protobuf";
 
 /**
  * Tests count ConfigMaps without the one that every namespace gets, their objects may name owners that do not exist, and
- * their services, nodes and pods are nobody else's.
+ * their services, nodes, pods and budgets belong to no one else.
  */
 const quietControllers = [
   "*",
+  "-disruption-controller",
   "-endpoints-controller",
   "-endpointslice-controller",
   "-endpointslice-mirroring-controller",

@@ -3,7 +3,7 @@ import { dnsLabelBytesMax, isDnsLabel, isDnsSubdomain } from "../../api/dns-name
 const accountPrefix = "system:serviceaccount:";
 const nodePrefix = "system:node:";
 
-/** Key of the extra value that names the node that a service account token is bound to. */
+/** Key of the extra value with the node to which a service account token is bound. */
 export const nodeNameExtra = "authentication.kubernetes.io/node-name";
 
 /** Returns the account of a user name, or undefined for any other user. */

@@ -106,6 +106,16 @@ describe("FairQueues", () => {
     expect(queues.queueStates()[0]?.nextDispatch).toBe(100);
   });
 
+  test("a flow that comes while others wait for time, and not for seats, is among the next", () => {
+    const queues = new FairQueues({ ...shape, lengthMax: 100 }, 100, 0);
+    for (let sent = 0; sent < 100; sent++) queues.admit(oneSeat, [sent % 2], 0, false);
+    // Now and then a request takes long, and its queue gets ahead of the other.
+    for (let nowMs = 0; nowMs < 40; nowMs++) queues.finish(queues.startNext(nowMs) as Ticket, nowMs + (nowMs % 8) / 8);
+    const ticket = queues.admit(oneSeat, [3], 40, false) as Ticket;
+    const next = [queues.startNext(40), queues.startNext(40)];
+    expect(next).toContain(ticket);
+  });
+
   test("requests in queues that a new shape drops are still served", () => {
     const queues = new FairQueues(shape, 1, 0);
     const running = admitted(queues, 3);
@@ -130,7 +140,7 @@ interface Job {
 
 const seed = Bun.env["SEED"] === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(Bun.env["SEED"]);
 
-/** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
+/** Returns numbers in [0, 1) that depend only on the seed (mulberry32). */
 function chanceOf(start: number): () => number {
   let state = start;
   return () => {
@@ -141,7 +151,7 @@ function chanceOf(start: number): () => number {
   };
 }
 
-/** Runs random load through the queues on virtual time, and checks after each event that nothing is lost. */
+/** Runs a random load through the queues in virtual time, and checks after each event that nothing is lost. */
 class Simulation {
   readonly #chance: () => number;
   readonly #seatsMax: number;
@@ -191,7 +201,7 @@ class Simulation {
     this.#startAll();
   }
 
-  /** Moves on to `untilMs`, and ends what ends before. */
+  /** Advances to `untilMs`, and ends every job that is due. */
   advance(untilMs: number): void {
     for (let due = this.#nextDue(untilMs); due !== undefined; due = this.#nextDue(untilMs)) {
       this.nowMs = dueMs(due);
@@ -313,7 +323,7 @@ describe(`under random load, seed ${seed}`, () => {
       simulation.advance(simulation.nowMs + 2);
     }
     expect(modestWaits.length).toBe(50);
-    // One service time of its own, and at most two of others.
+    // Its own service time, plus at most two of others.
     expect(Math.max(...modestWaits)).toBeLessThanOrEqual(12);
   });
 

@@ -69,7 +69,7 @@ function* permissionsOf(rule: PolicyRule): Generator<Permission> {
   }
 }
 
-/** Reports whether one rule grants all of the permission. Only a wildcard grants a wildcard. */
+/** Reports whether one rule grants the whole permission. Only a wildcard grants a wildcard. */
 function isHeld(index: GrantIndex<true>, permission: Permission): boolean {
   const [verb = ""] = permission.verbs;
   const [url] = permission.nonResourceURLs;
