@@ -47,6 +47,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
       versions: api.remoteDiscovery,
       clientOf: (controller) => http.clients.open(serviceAccountOf(controller)),
     },
+    nodeCidrRanges: config.nodeCidrRanges,
     terminatedPodsMax: config.terminatedPodsMax,
     sliceObservers: sliceMetrics(registry),
     ephemeralVolumesObserver: ephemeralVolumeMetrics(registry),
