@@ -55,7 +55,7 @@ describe("three replicas on one machine", () => {
         const { code, stderr } = await client.run(["create", "configmap", `while-dead-${i}`]);
         if (code !== 0) failures++;
         else continue;
-        // The old leader is gone and another is being elected. A second request finds or creates the object.
+        // The old leader is gone and a new one is being elected. A second request finds or creates the object.
         expect(stderr).toMatch(/timeout|EOF|refused|reset|quorum|leader|not known|not done/i);
         const again = await client.run(["create", "configmap", `while-dead-${i}`]);
         expect(again.code === 0 || again.stderr.includes("AlreadyExists")).toBe(true);
