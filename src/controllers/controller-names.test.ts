@@ -27,3 +27,8 @@ test.each([
 test.each(["x", "*,-x", "", "-*x"])("--controllers=%s is rejected", (text) => {
   expect(() => parseControllers(text)).toThrow(/^--controllers: /);
 });
+
+test("the documentation has every controller", async () => {
+  const text = await Bun.file(new URL("../../docs/controllers.md", import.meta.url)).text();
+  expect(controllerNames.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+});

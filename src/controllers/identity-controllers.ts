@@ -13,7 +13,11 @@ import { startCertificateApprover } from "./certificates/certificate-approver.ts
 import { startCertificateCleaner } from "./certificates/certificate-cleaner.ts";
 import { startCertificateSigner } from "./certificates/certificate-signer.ts";
 import type { ControllerName } from "./controller-names.ts";
-import { extensionAuthentication, type PublishedFrontProxy } from "./extension-authentication.ts";
+import {
+  type ExtensionAuthenticationParts,
+  extensionAuthentication,
+  type PublishedFrontProxy,
+} from "./extension-authentication.ts";
 import { startTrackingStart } from "./legacy-token-tracking.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { startTokenSecrets } from "./token-secrets.ts";
@@ -33,6 +37,7 @@ export interface IdentityControllersParts extends QueueSource {
   /** Returns the authorities of clients, PEM. */
   readonly clientAuthorities: () => string;
   readonly frontProxy: PublishedFrontProxy | undefined;
+  readonly ownFrontProxy: ExtensionAuthenticationParts["ownFrontProxy"];
   readonly ca: TrustBundle;
   readonly bootstrapSignerKey: "token" | "secret";
   readonly controllers: ReadonlySet<ControllerName>;

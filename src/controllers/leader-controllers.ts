@@ -5,6 +5,7 @@ import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
+import { startDisruption } from "./disruption/start-disruption.ts";
 import { type EndpointControllersParts, startEndpointControllers } from "./endpoints/endpoint-controllers.ts";
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
@@ -12,6 +13,7 @@ import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
+import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
 export interface LeaderControllersParts
   extends ClusterObjectsParts,
@@ -23,6 +25,8 @@ export interface LeaderControllersParts
   readonly serves: (type: ResourceType) => boolean;
   /** Called if the garbage collector could not read the objects of a kind. */
   readonly syncFailed?: (() => void) | undefined;
+  /** Gets the time from when each finished Job was due until it was deleted. */
+  readonly jobDeleted?: ((seconds: number) => void) | undefined;
 }
 
 /**
@@ -45,7 +49,12 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
   running.use(startEndpointControllers(parts));
+  if (parts.controllers.has("disruption-controller")) running.use(startDisruption(parts));
   running.use(startNodeControllers(parts));
+  if (parts.controllers.has("ttl-after-finished-controller")) {
+    const jobs = registries.builtIn({ group: "batch", resource: "jobs" });
+    running.use(startTtlAfterFinished({ ...parts, jobs, deleted: parts.jobDeleted }));
+  }
   if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   running.use(startCustomApiServices(parts));

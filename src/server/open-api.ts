@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { openAuthorization, type ServerAuthorization } from "../access/authorization/server-authorization.ts";
-import { openProxyClient } from "../access/certificates/proxy-client.ts";
+import { ProxyClient } from "../access/certificates/proxy-client.ts";
 import { openServerId } from "../access/certificates/server-id.ts";
 import { rbacEscalation } from "../admission/rbac-escalation.ts";
 import type { GroupVersion } from "../api/gvk.ts";
@@ -60,6 +60,7 @@ export interface ServerApi extends ServerRegistries, Disposable {
   /** The group versions that APIServices describe, and the connections to the services that answer for them. */
   readonly apis: ServedApis;
   readonly backends: AggregatedBackends;
+  readonly proxyClient: ProxyClient;
   readonly services: ServiceLookup;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
@@ -137,7 +138,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const apiServices = registries.builtIn(apiService);
   const apis = new ApiServices(apiServices, store);
   parts.use(aggregationMetrics(metrics.registry, apis));
-  const proxyClient = parts.use(orStartupError(() => openProxyClient(config.proxyClientFiles, clock, onError)));
+  const proxyClient = parts.use(orStartupError(() => new ProxyClient(config.proxyClientFiles, clock, onError)));
   const identityHeaders = identityHeadersOf(config);
   const backends = parts.use(
     new AggregatedBackends({ resolve, proxyClient: () => proxyClient.current, identityHeaders }),
@@ -155,6 +156,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     builtInVersions: builtIn,
     apis,
     backends,
+    proxyClient,
     services,
     servers,
     async ensureDefaults() {

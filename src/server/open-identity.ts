@@ -1,5 +1,6 @@
 import { openAuthentication, type ServerAuthentication } from "../access/authentication/server-authentication.ts";
 import { ServerIdentity } from "../access/certificates/identity.ts";
+import { OwnFrontProxy } from "../access/certificates/own-front-proxy.ts";
 import { tokenMetrics } from "./metrics/token-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { StartContext } from "./start-context.ts";
@@ -8,6 +9,8 @@ import type { StartContext } from "./start-context.ts";
 export interface ServerCredentials extends Disposable {
   readonly identity: ServerIdentity;
   readonly authentication: ServerAuthentication;
+  /** This server as the proxy in front of the servers of APIServices. */
+  readonly frontProxy: OwnFrontProxy;
 }
 
 export interface IdentityParts extends StartContext {
@@ -21,6 +24,8 @@ export async function openIdentity(context: IdentityParts): Promise<ServerCreden
   const { config, log, storage, api, onError, onKeyWithdrawn } = context;
   // Open both at the same time; each takes a while, and neither needs the other.
   const [identity] = await Promise.all([ServerIdentity.open(config), api.ensureDefaults()]);
+  const frontProxy = new OwnFrontProxy(identity.serviceAccountKey, config.clock);
+  if (config.authentication.frontProxy === undefined) api.proxyClient.offer(() => frontProxy.client());
   api.registries.creations.holdUntil(api.servers.join());
   using parts = new DisposableStack();
   const authentication = parts.use(
@@ -41,5 +46,5 @@ export async function openIdentity(context: IdentityParts): Promise<ServerCreden
   // Follow rotations before the listener opens, so that each one is in use when the API answers.
   if (storage.member !== undefined) parts.use(storage.member.keepFresh(onError));
   const kept = parts.move();
-  return { identity, authentication, [Symbol.dispose]: () => kept.dispose() };
+  return { identity, authentication, frontProxy, [Symbol.dispose]: () => kept.dispose() };
 }

@@ -1,4 +1,5 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
 import { nodeMetrics } from "./metrics/node-metrics.ts";
@@ -36,11 +37,14 @@ export function startControllers(context: ControllersParts): ServerControllers &
     authority: () => identity.issuer,
     clientAuthorities: () => identity.tls().ca.join(""),
     frontProxy: frontProxy && { ...frontProxy, authority: () => identity.tls().frontProxyCa },
+    ownFrontProxy: credentials.frontProxy,
     ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
+    terminatedPodsMax: config.terminatedPodsMax,
     sliceObservers: sliceMetrics(registry),
     nodeObservers: nodeMetrics(registry),
+    jobDeleted: finishedJobMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,
   });

@@ -100,3 +100,55 @@ test("kubectl taint evicts pods that do not tolerate the taint, kubectl cordon e
   expect(await deletionOf("stays")).toBeUndefined();
   await kubectl.ok(["uncordon", "tainted"]);
 }, 60_000);
+
+test("the pods of a node that was deleted go, and those of others stay", async () => {
+  await createNode("deleted");
+  await createNode("kept");
+  await createPod("on-deleted", "deleted");
+  await createPod("on-kept", "kept");
+  await kubectl.ok(["delete", "node", "deleted"]);
+  await clock.pass(65, alive("kept"));
+  await kubectl.ok(["wait", "pod", "on-deleted", "--for=delete", "--timeout=10s"]);
+  expect(await deletionOf("on-kept")).toBeUndefined();
+}, 60_000);
+
+test("nodes are annotated with the time for which agents may keep what they read", async () => {
+  await createNode("annotated");
+  await kubectl.ok([
+    "wait",
+    "node",
+    "annotated",
+    "--for=jsonpath={.metadata.annotations.node\\.alpha\\.kubernetes\\.io/ttl}=0",
+    "--timeout=10s",
+  ]);
+});
+
+test("a finished Job goes with its pods after the time that it names", async () => {
+  const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+  for (const [name, spec] of [
+    ["brief", { ttlSecondsAfterFinished: 100 }],
+    ["endless", {}],
+  ] as const) {
+    const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name }, spec: { template, ...spec } };
+    await kubectl.ok(["create", "-f", "-"], { input: JSON.stringify(job) });
+    const { metadata } = await kubectl.get(["job", name]);
+    const owner = { apiVersion: "batch/v1", kind: "Job", name, uid: metadata.uid, controller: true };
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: `${name}-1`, ownerReferences: [owner] } };
+    await kubectl.ok(["create", "-f", "-"], { input: JSON.stringify({ ...pod, ...template }) });
+    const now = new Date(clock.nowMs()).toISOString().replace(/\.\d+Z/, "Z");
+    const ends = ["SuccessCriteriaMet", "Complete"].map((type) => ({
+      type,
+      status: "True",
+      reason: "CompletionsReached",
+      lastTransitionTime: now,
+    }));
+    const status = { startTime: now, completionTime: now, succeeded: 1, conditions: ends };
+    await kubectl.ok(["patch", "job", name, "--subresource=status", "--type=merge", "-p", JSON.stringify({ status })]);
+  }
+  await clock.pass(80);
+  expect(await kubectl.ok(["get", "jobs", "--no-headers"])).toMatch(/brief[^]*endless/);
+  await clock.pass(30);
+  await kubectl.ok(["wait", "job", "brief", "--for=delete", "--timeout=10s"]);
+  await kubectl.ok(["wait", "pod", "brief-1", "--for=delete", "--timeout=10s"]);
+  expect(await kubectl.ok(["get", "job,pod", "-o", "name"])).toContain("job.batch/endless\n");
+}, 60_000);

@@ -32,6 +32,7 @@ export const withoutConfigMaps = [
   "*",
   "-root-ca-certificate-publisher-controller",
   "-garbage-collector-controller",
+  "-disruption-controller",
   "-endpoints-controller",
   "-endpointslice-controller",
   "-endpointslice-mirroring-controller",

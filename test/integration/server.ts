@@ -31,17 +31,23 @@ export const strategicPatch = "application/strategic-merge-patch+json";
 export const protobuf = "application/vnd.kubernetes.protobuf";
 
 /**
- * Controllers that would disturb the tests. Tests count ConfigMaps, their objects may name owners that do not exist, and
- * no other client may change their services and pods.
+ * Leaves out controllers that would disturb the tests. Tests count ConfigMaps, their objects may name owners that do not
+ * exist, and nothing else may change their services, nodes, pods and budgets.
  */
 const quietControllers = [
   "*",
-  "-root-ca-certificate-publisher-controller",
-  "-garbage-collector-controller",
+  "-disruption-controller",
   "-endpoints-controller",
   "-endpointslice-controller",
   "-endpointslice-mirroring-controller",
-].join(",");
+  "-garbage-collector-controller",
+  "-node-lifecycle-controller",
+  "-pod-garbage-collector-controller",
+  "-root-ca-certificate-publisher-controller",
+  "-taint-eviction-controller",
+  "-ttl-after-finished-controller",
+  "-ttl-controller",
+].join();
 
 /** A server on a free port, and a client that trusts it and is its administrator. */
 export class TestServer implements AsyncDisposable {

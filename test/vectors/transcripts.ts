@@ -23,7 +23,15 @@ type TextAnswer = Pick<Answer, "code" | "headers" | "text" | "bytes">;
 /** The reference's Services at the time. No controller changed the results of requests. */
 export const referenceOptions: ServerOptions = {
   serviceClusterIpRange: "10.0.0.0/16",
-  controllers: "*,-clusterrole-aggregation-controller,-garbage-collector-controller",
+  controllers: [
+    "certificatesigningrequest-approving-controller",
+    "certificatesigningrequest-cleaner-controller",
+    "certificatesigningrequest-signing-controller",
+    "root-ca-certificate-publisher-controller",
+    "serviceaccount-controller",
+    "serviceaccount-token-controller",
+    "validatingadmissionpolicy-status-controller",
+  ].join(),
 };
 /** Custom kinds that transcripts use without defining them. */
 const definitionsPath = join(import.meta.dir, "../fixtures/transcripts/definitions.json");

@@ -5,40 +5,50 @@ import type { KeyPair } from "./authority.ts";
 import { watchFiles } from "./changed-files.ts";
 
 /** The certificate by which the servers of APIServices know this server. */
-export interface ProxyClientCertificate extends Disposable {
+export class ProxyClient implements Disposable {
+  readonly #files: { readonly certificate: string; readonly key: string } | undefined;
+  readonly #followed: Disposable | undefined;
+  #pair: KeyPair | undefined;
+  #other: (() => KeyPair) | undefined;
+
+  /**
+   * Opens the files of the flags, and follows their changes.
+   * @throws Error that names the flag, for files that cannot be used
+   */
+  constructor(
+    files: { readonly certificate: string; readonly key: string } | undefined,
+    clock: Clock,
+    onError: (error: unknown) => void,
+  ) {
+    this.#files = files;
+    if (files === undefined) return;
+    const use = () => {
+      this.#pair = checked(readPair(files));
+    };
+    use();
+    const read = () => JSON.stringify(readPair(files));
+    this.#followed = watchFiles({ clock, current: JSON.stringify(this.#pair), read, onChanged: use, onError });
+  }
+
   /** Undefined if this server has none. */
-  readonly current: KeyPair | undefined;
+  get current(): KeyPair | undefined {
+    return this.#pair ?? this.#other?.();
+  }
+
+  /** Uses another certificate if flags name none. */
+  offer(other: () => KeyPair): void {
+    if (this.#files === undefined) this.#other = other;
+  }
+
+  [Symbol.dispose](): void {
+    this.#followed?.[Symbol.dispose]();
+  }
 }
 
-/**
- * Opens the files of the flags, and follows their changes.
- * @throws Error that names the flag, for files that cannot be used
- */
-export function openProxyClient(
-  files: { readonly certificate: string; readonly key: string } | undefined,
-  clock: Clock,
-  onError: (error: unknown) => void,
-): ProxyClientCertificate {
-  if (files === undefined) return { current: undefined, [Symbol.dispose]: () => undefined };
-  const read = (): KeyPair => ({
-    certificate: readPem("--proxy-client-cert-file", files.certificate),
-    key: readPem("--proxy-client-key-file", files.key),
-  });
-  let current = checked(read());
-  const followed = watchFiles({
-    clock,
-    current: JSON.stringify(current),
-    read: () => JSON.stringify(read()),
-    onChanged: () => {
-      current = checked(read());
-    },
-    onError,
-  });
+function readPair({ certificate, key }: { readonly certificate: string; readonly key: string }): KeyPair {
   return {
-    get current() {
-      return current;
-    },
-    [Symbol.dispose]: () => followed[Symbol.dispose](),
+    certificate: readPem("--proxy-client-cert-file", certificate),
+    key: readPem("--proxy-client-key-file", key),
   };
 }
 

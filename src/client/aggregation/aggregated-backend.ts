@@ -49,7 +49,7 @@ export interface BackendDocument {
 }
 
 /** The client certificate by which backends know this server, PEM. */
-export interface ProxyClient {
+export interface ProxyCertificate {
   readonly certificate: string;
   readonly key: string;
 }
@@ -83,7 +83,7 @@ export interface BackendTls {
 export interface AggregatedBackendsParts {
   readonly resolve: ServiceResolver;
   /** Read for every connection, because the files are replaced; undefined for none. */
-  readonly proxyClient: () => ProxyClient | undefined;
+  readonly proxyClient: () => ProxyCertificate | undefined;
   /** Names of further headers by which this server knows users; see `withIdentity`. */
   readonly identityHeaders?: readonly string[] | undefined;
 }

@@ -6,6 +6,8 @@ import type { QueueSource } from "../work-queue.ts";
 import { ClusterNodes } from "./cluster-nodes.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
 import type { NodeLifecycleObserver } from "./node-lifecycle-observer.ts";
+import { startNodeTtl } from "./node-ttl.ts";
+import { PodGarbage, type PodGarbageObserver } from "./pod-garbage.ts";
 import { PodsOnNodes } from "./pods-on-nodes.ts";
 import { TaintEviction } from "./taint-eviction.ts";
 
@@ -14,6 +16,7 @@ export interface NodeObservers {
   readonly lifecycle?: NodeLifecycleObserver | undefined;
   /** Gets the time from when each evicted pod was due until it was deleted. */
   readonly evicted?: ((seconds: number) => void) | undefined;
+  readonly podGarbage?: PodGarbageObserver | undefined;
 }
 
 export interface NodeControllersParts extends QueueSource {
@@ -21,6 +24,8 @@ export interface NodeControllersParts extends QueueSource {
   readonly store: Store;
   readonly clock: Clock;
   readonly controllers: ReadonlySet<ControllerName>;
+  /** Number of ended pods that are kept; 0 keeps all. */
+  readonly terminatedPodsMax: number;
   readonly nodeObservers?: NodeObservers | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -41,5 +46,10 @@ export function startNodeControllers(parts: NodeControllersParts): Disposable {
   if (controllers.has("taint-eviction-controller")) {
     running.use(new TaintEviction({ ...shared, evicted: nodeObservers.evicted }).start());
   }
+  if (controllers.has("pod-garbage-collector-controller")) {
+    const { terminatedPodsMax: terminatedMax } = parts;
+    running.use(new PodGarbage({ ...shared, terminatedMax, observer: nodeObservers.podGarbage }).start());
+  }
+  if (controllers.has("ttl-controller")) running.use(startNodeTtl(shared));
   return running;
 }

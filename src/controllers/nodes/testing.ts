@@ -136,6 +136,11 @@ export class NodeWorld implements AsyncDisposable {
     await this.registry("pods").delete("default", name, { ...plainDeletion, gracePeriodSeconds }, context);
   }
 
+  /** Changes a pod as its owner does. */
+  async changePod(name: string, change: (pod: Pod) => Pod): Promise<void> {
+    await this.registry("pods").update("default", name, (old) => change(old as Pod), context, { reapplies: true });
+  }
+
   async bindPod(name: string, nodeName: string): Promise<void> {
     const transform = (old: Pod) => ({ ...old, spec: { ...old.spec, nodeName } }) as Pod;
     const strategy = { ...strategyOf(podKind), validateUpdate: () => [] };

@@ -78,7 +78,7 @@ test("a group version has a service, or is served here", async () => {
   await create("v1.here.example.com", 100, 10);
   const caBundle = Buffer.from("pem").toString("base64");
   await create("v1.there.example.com", 100, 10, { caBundle, service: { namespace: "n", name: "s", port: 8443 } });
-  expect(apis.find("here.example.com", "v1")).toMatchObject({ remote: undefined, isAvailable: false });
+  expect(apis.find("here.example.com", "v1")).toMatchObject({ remote: undefined, isAvailable: true });
   expect(apis.find("there.example.com", "v1")?.remote).toEqual({
     namespace: "n",
     name: "s",

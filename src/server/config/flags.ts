@@ -188,6 +188,15 @@ export const flags = {
     value: "names",
     help: "controllers to run: * for the default ones, name to add one, -name to leave one out",
   },
+  "terminated-pod-gc-threshold": {
+    type: "integer",
+    default: 12_500,
+    min: 0,
+    max: 1_000_000,
+    group: "API",
+    value: "n",
+    help: "number of ended pods that are kept; the oldest beyond it are deleted, and 0 keeps all",
+  },
   "bootstrap-signer-key": {
     type: "choices",
     default: ["token"],

@@ -75,6 +75,8 @@ export interface ServerConfig {
   /** Redirects by the servers of APIServices are refused instead of passed on. */
   readonly refusesRedirects: boolean;
   readonly controllers: ReadonlySet<ControllerName>;
+  /** Number of ended pods that are kept; 0 keeps all. */
+  readonly terminatedPodsMax: number;
   /** The part of the bootstrap token that signs cluster-info. */
   readonly bootstrapSignerKey: "token" | "secret";
   /** One CIDR, or one for each family. */
@@ -170,6 +172,7 @@ export function resolveOptions(
       options.aggregatorRejectForwardingRedirect ?? flags["aggregator-reject-forwarding-redirect"].default,
     bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
     controllers: parseControllers(options.controllers ?? flags.controllers.default),
+    terminatedPodsMax: options.terminatedPodGcThreshold ?? flags["terminated-pod-gc-threshold"].default,
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
     serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,
     requestTimeoutMs: options.requestTimeoutMs ?? flags["request-timeout"].default,

@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import type { NodeObservers } from "../../controllers/nodes/node-controllers.ts";
+import type { PodGarbageObserver } from "../../controllers/nodes/pod-garbage.ts";
 import type { ZoneReadiness } from "../../controllers/nodes/zone-disruption.ts";
 import { BoundCounter, BoundHistogram, CollectedFamily, childrenBy } from "./bound-metric.ts";
 import type { Sample } from "./exposition.ts";
@@ -8,10 +9,16 @@ import type { Sample } from "./exposition.ts";
 const nodeBuckets = Array.from({ length: 8 }, (_, at) => 0.001 * 4 ** at);
 const allNodesBuckets = Array.from({ length: 8 }, (_, at) => 0.01 * 4 ** at);
 const evictionBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240];
+/** Maximum number of namespaces by which pods are counted. Those of others have an empty one. */
+const namespacesMax = 1_000;
 
 /** Registers what is measured of the controllers of nodes; returns what measures it. */
 export function nodeMetrics(registry: Registry): NodeObservers {
-  return { lifecycle: lifecycleMetrics(registry), evicted: evictionMetrics(registry) };
+  return {
+    lifecycle: lifecycleMetrics(registry),
+    evicted: evictionMetrics(registry),
+    podGarbage: podGarbageMetrics(registry),
+  };
 }
 
 function evictionMetrics(registry: Registry): (seconds: number) => void {
@@ -29,6 +36,30 @@ function evictionMetrics(registry: Registry): (seconds: number) => void {
   return (seconds) => {
     total.value++;
     delay.observe(seconds);
+  };
+}
+
+function podGarbageMetrics(registry: Registry): PodGarbageObserver {
+  const deletions = new BoundCounter("pod_gc_collector_force_delete_pods_total", "Pods that were deleted by force.");
+  const failures = new BoundCounter(
+    "pod_gc_collector_force_delete_pod_errors_total",
+    "Pods that could not be deleted by force.",
+  );
+  const [deletionsOf, failuresOf] = [deletions, failures].map((family) => {
+    family.register(registry);
+    const known = new Set<string>();
+    const childOf = childrenBy((labels: string) => {
+      const [namespace = "", reason = ""] = labels.split("/");
+      return family.labels({ namespace, reason });
+    });
+    return (namespace: string, reason: string) => {
+      if (known.size < namespacesMax) known.add(namespace);
+      childOf(`${known.has(namespace) ? namespace : ""}/${reason}`).value++;
+    };
+  });
+  return {
+    deleting: (namespace, reason) => deletionsOf?.(namespace, reason),
+    failed: (namespace, reason) => failuresOf?.(namespace, reason),
   };
 }
 
