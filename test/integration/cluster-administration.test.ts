@@ -168,7 +168,7 @@ describe("the administration of a cluster", () => {
       "/cluster/peer-authority",
       { step: "trust", authority: { certificate: "x", key: "y" }, newest: unknownHash },
       400,
-      /authority has/,
+      /authority must/,
     ],
     ["POST", "/cluster/peer-authority", { step: "jump" }, 400, /trust, issue, use or drop/],
     ["POST", "/cluster/peer-authority", { step: "use" }, 400, /newest must be the hash/],

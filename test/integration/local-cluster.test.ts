@@ -133,7 +133,7 @@ describe("impossible requests", () => {
     [["--replicas=many"], /^quorate: --replicas: "many" is not a number/],
     [["--in-memory"], /^quorate: --in-memory: omit it/],
     [["--peer-address=127.0.0.1:1"], /^quorate: --peer-address: omit it/],
-    [["--load-balancer=nginx"], /^quorate: .*--load-balancer <kind>' argument 'nginx' is invalid/],
+    [["--load-balancer=nginx"], /^quorate: .*--load-balancer <kind>': 'nginx' is not one of auto, haproxy, none/],
     [["--replicas=1"], /^quorate: .* holds 3 replicas: give --replicas 3/],
   ])("%j is told in one line", async (flags, message) => {
     const command = new LocalClusterCommand(directory, ...flags);
