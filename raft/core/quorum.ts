@@ -22,7 +22,9 @@ export function tally(membership: Membership, voteOf: (member: MemberId) => bool
 }
 
 function majorityValue(voters: readonly MemberId[], valueOf: (member: MemberId) => number): number {
-  if (voters.length === 0) return 0;
+  const [first] = voters;
+  if (first === undefined) return 0;
+  if (voters.length === 1) return valueOf(first);
   const values = voters.map(valueOf).sort((left, right) => right - left);
   return values[Math.floor(voters.length / 2)] ?? 0;
 }

@@ -1,4 +1,5 @@
-import type { ResourceType } from "../client/client.ts";
+import type { DiscoveredVersions } from "../client/aggregation/discovered-version.ts";
+import type { Client, ResourceType } from "../client/client.ts";
 import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
 import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
@@ -23,6 +24,8 @@ export interface LeaderControllersParts
     AvailabilityParts {
   /** Reports whether clients can use a type. */
   readonly serves: (type: ResourceType) => boolean;
+  /** The resources of extension servers, and clients for them by the name of the controller that they act for. */
+  readonly aggregated: { readonly versions: DiscoveredVersions; clientOf(controller: string): Client };
   /** Called if the garbage collector could not read the objects of a kind. */
   readonly syncFailed?: (() => void) | undefined;
   /** Gets the time from when each finished Job was due until it was deleted. */
@@ -43,7 +46,9 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
     running.use(startPolicyTypeChecking({ ...parts, served: parts.catalog }));
   }
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
-  running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
+  const { versions, clientOf } = parts.aggregated;
+  const aggregated = { versions, client: running.use(clientOf("namespace-controller")) };
+  running.use(startNamespaceDeletion({ ...parts, namespaces, aggregated, settle: () => parts.servers.settle() }));
   // Two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
@@ -55,7 +60,10 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
     const jobs = registries.builtIn({ group: "batch", resource: "jobs" });
     running.use(startTtlAfterFinished({ ...parts, jobs, deleted: parts.jobDeleted }));
   }
-  if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
+  if (parts.controllers.has("garbage-collector-controller")) {
+    const client = running.use(clientOf("generic-garbage-collector"));
+    running.use(startGarbageCollector({ ...parts, aggregated: { versions, client } }));
+  }
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   running.use(startCustomApiServices(parts));
   running.use(startAvailability(parts));

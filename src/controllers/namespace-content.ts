@@ -14,6 +14,7 @@ export class NamespaceContent {
   readonly #objects = new Map<string, number>();
   readonly #finalizers = new Map<string, number>();
   readonly #failures: string[] = [];
+  readonly #undiscovered = new Set<string>();
 
   add({ group, resource }: GroupResource, { finalizers = [] }: ObjectMeta): void {
     count(this.#objects, `${resource}.${group}`);
@@ -25,8 +26,26 @@ export class NamespaceContent {
     this.#failures.push(message);
   }
 
+  /** Notes a group version whose resources could not be read, and so may have objects. */
+  addUndiscovered(apiVersion: string): void {
+    this.#undiscovered.add(apiVersion);
+  }
+
   get isEmpty(): boolean {
-    return this.#objects.size === 0 && this.#failures.length === 0;
+    return !this.hasObjects && this.#undiscovered.size === 0;
+  }
+
+  /** Reports whether objects are known to remain. */
+  get hasObjects(): boolean {
+    return this.#objects.size > 0 || this.#failures.length > 0;
+  }
+
+  /** Text of the group versions whose resources could not be read, as clients word it, or "". */
+  get undiscovered(): string {
+    const shown = [...this.#undiscovered].sort().slice(0, failuresShownMax);
+    if (shown.length === 0) return "";
+    const texts = shown.map((apiVersion) => `${apiVersion}: stale GroupVersion discovery: ${apiVersion}`);
+    return `${this.#undiscovered.size} failing: unable to retrieve the complete list of server APIs: ${texts.join(", ")}`;
   }
 
   /** Returns text such as `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
@@ -74,14 +93,17 @@ export function withContentConditions(namespace: Namespace, content: NamespaceCo
   return { ...namespace, status: { ...namespace.status, conditions: [...others, ...conditions] } };
 }
 
-function conditionsOf({ objects, finalizers, failures }: NamespaceContent): Finding[] {
+function conditionsOf({ objects, finalizers, failures, undiscovered }: NamespaceContent): Finding[] {
   const [remains, isHeld, isFailing] = [objects !== "", finalizers !== "", failures !== ""];
+  const isUndiscovered = undiscovered !== "";
   return [
     {
       type: "NamespaceDeletionDiscoveryFailure",
-      status: "False",
-      reason: "ResourcesDiscovered",
-      message: "All resources successfully discovered",
+      status: isUndiscovered ? "True" : "False",
+      reason: isUndiscovered ? "DiscoveryFailed" : "ResourcesDiscovered",
+      message: isUndiscovered
+        ? `Discovery failed for some groups, ${undiscovered}`
+        : "All resources successfully discovered",
     },
     {
       type: "NamespaceDeletionGroupVersionParsingFailure",

@@ -12,6 +12,7 @@ import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
+import { type AggregatedResources, addUndiscovered, emptyAggregated } from "./aggregation/empty-aggregated.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { maybeDeleting, storedMetadata } from "./stored-metadata.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
@@ -32,6 +33,8 @@ export interface NamespaceDeletionParts extends QueueSource {
   readonly clock: Clock;
   /** Resolves when creations that any server admitted earlier have ended. */
   readonly settle: () => Promise<void>;
+  /** The objects of extension servers, which are deleted too. */
+  readonly aggregated?: AggregatedResources | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -108,14 +111,17 @@ async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, settling:
 }
 
 /** Deletes the contents. Pods come first, because they may use other objects of the namespace. */
-async function empty({ registries, store }: NamespaceDeletionParts, namespace: string): Promise<NamespaceContent> {
+async function empty(parts: NamespaceDeletionParts, namespace: string): Promise<NamespaceContent> {
+  const { registries, store, aggregated } = parts;
   const content = new NamespaceContent();
+  if (aggregated !== undefined) addUndiscovered(aggregated, content);
   const namespaced = [...registries.all()].filter(({ info }) => info.namespaced);
   const isPod = ({ info }: Registry) => info.group === "" && info.resource === "pods";
   for (const stage of [namespaced.filter(isPod), namespaced.filter((registry) => !isPod(registry))]) {
     for (const registry of stage) await emptyOf(registry, store, namespace, content);
-    if (!content.isEmpty) return content;
+    if (content.hasObjects) return content;
   }
+  if (aggregated !== undefined) await emptyAggregated(aggregated, namespace, content);
   return content;
 }
 

@@ -10,7 +10,7 @@ import { namesOf } from "./object-key.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const workers = 5;
-/** Longest time of a timer. A later deletion is planned anew then. */
+/** Maximum time of a timer. A later deletion is scheduled again then. */
 const waitMsMax = 2 ** 31 - 1;
 const ttlField = Buffer.from('"ttlSecondsAfterFinished":');
 

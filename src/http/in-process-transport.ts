@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Transport, TransportAnswer, TransportRequest } from "../client/transport.ts";
+import { NoAnswerError, type Transport, type TransportAnswer, type TransportRequest } from "../client/transport.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import type { UserInfo } from "../request/user-info.ts";
@@ -100,10 +100,15 @@ function answerOf(response: HttpResponse, signal: AbortSignal): TransportAnswer 
   const head = { code, retryAfterSeconds: retryAfter === undefined ? undefined : Number(retryAfter) };
   if (response.kind === "stream") {
     const pipe = new BodyPipe(signal);
-    return { ...head, body: pipe.read(response.run(pipe)) };
+    return { ...head, body: pipe.read(response.run(pipe).catch(cutShort)) };
   }
   const { body } = response;
   return { ...head, body: body instanceof Uint8Array ? once(body) : chunksOf(body) };
+}
+
+/** @throws NoAnswerError, as over the network */
+function cutShort(error: unknown): never {
+  throw error instanceof NoAnswerError ? error : new NoAnswerError("the answer was cut short", { cause: error });
 }
 
 async function* once(body: Uint8Array): AsyncGenerator<Uint8Array, void> {

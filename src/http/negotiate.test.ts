@@ -46,7 +46,7 @@ describe("negotiate()", () => {
     ["application/cbor", options()],
     ["application/yaml", options({ endpoint: "watch" })],
     [`application/json;${table}`, options({ tables: false })],
-    [`application/json;${partial}`, options({ endpoint: "list", kind: "*core.PodList" })],
+    [`application/json;${partial}`, options({ endpoint: "list", kind: () => "*core.PodList" })],
     [`application/json;${partial}`, options({ endpoint: "status" })],
     ["application/vnd.kubernetes.protobuf", options({ protobuf: false })],
   ] as const)("answers %s with 406 where it is not served", (accept, given) => {

@@ -20,8 +20,8 @@ export interface NegotiateOptions {
   readonly tables: boolean;
   /** Whether the type has a protobuf form (default). Custom resources have one only as PartialObjectMetadata. */
   readonly protobuf?: boolean;
-  /** The kind of the object or list, for messages. */
-  readonly kind?: string;
+  /** Returns the kind of the object or list, for messages. */
+  readonly kind?: () => string;
 }
 
 /** A clause of an Accept header. Parsing sorts the most preferred one first. */
@@ -162,7 +162,7 @@ function transformOf(clause: AcceptClause, mediaType: MediaType, options: Negoti
 
 function requirePairing(list: boolean, { endpoint, kind }: NegotiateOptions): void {
   if (endpoint === "watch" || list === (endpoint === "list")) return;
-  const type = kind ?? (endpoint === "list" ? "List" : "Object");
+  const type = kind?.() ?? (endpoint === "list" ? "List" : "Object");
   throw status.notAcceptable(
     list
       ? `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`

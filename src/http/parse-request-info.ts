@@ -26,9 +26,9 @@ export function parseRequestInfo(method: string, rawTarget: string): RequestInfo
   const rawPath = mark === -1 ? rawTarget : rawTarget.slice(0, mark);
   const query = mark === -1 ? emptyQuery : parseQuery(rawTarget.slice(mark + 1));
   const path = rawPath.includes("%") ? decodePath(rawPath) : rawPath;
-  const segments = path.slice(1).split("/");
-  if (segments.length > maxPathSegments) throw status.badRequest("the request path has too many segments");
-  const parts = segments.slice(0, segments.findLastIndex((segment) => segment !== "") + 1);
+  const parts = path.slice(1).split("/");
+  if (parts.length > maxPathSegments) throw status.badRequest("the request path has too many segments");
+  while (parts.at(-1) === "") parts.pop();
   const info: RequestInfo = parseResource(method, path, parts, query) ?? {
     kind: "nonResource",
     verb: method.toLowerCase(),
@@ -74,10 +74,13 @@ function decodePath(rawPath: string): string {
 const encodedSlash = /%2f/i;
 
 function isAmbiguous(rawPath: string, parts: readonly string[], info: RequestInfo): boolean {
-  if (encodedSlash.test(rawPath)) return true;
+  if (rawPath.includes("%") && encodedSlash.test(rawPath)) return true;
   // Handlers validate the name of an object, and explain a refusal.
-  const validated = info.kind === "resource" && info.nameInPath && isDots(info.name) ? 1 : 0;
-  return parts.includes("") || parts.filter(isDots).length > validated;
+  let validated = info.kind === "resource" && info.nameInPath && isDots(info.name) ? 1 : 0;
+  for (const part of parts) {
+    if (part === "" || (isDots(part) && validated-- === 0)) return true;
+  }
+  return false;
 }
 
 function isDots(segment: string): boolean {
@@ -164,6 +167,7 @@ function parseResource(
   const name = pathName === "" ? selectedName(verb, query) : pathName;
   const nameInPath = pathName !== "";
   const place = { group, version, resource, subresource, namespace, name, nameInPath };
+  if (verbPrefix !== "watch" && !isBeyond) return { kind: "resource", verb, path, ...place, query };
   const form = { ...(verbPrefix === "watch" ? { isWatchPath: true } : {}), ...(isBeyond ? { isBeyond } : {}) };
   return { kind: "resource", verb, path, ...place, ...form, query };
 }

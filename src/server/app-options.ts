@@ -10,12 +10,14 @@ import {
   aggregatedDocuments,
   aggregatedServer,
 } from "../http/aggregation/aggregated-server.ts";
+import { forwardDocument } from "../http/aggregation/forward-document.ts";
 import type { AppOptions, AppPlugin } from "../http/app.ts";
 import { clusterPlugin } from "../http/cluster/cluster-plugin.ts";
 import { componentPages } from "../http/component-pages.ts";
 import { connectionsOf } from "../http/connect/connectors.ts";
 import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
+import { MergedDiscovery } from "../http/discovery/merged-discovery.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import type { ChainOptions } from "../http/filters/chain.ts";
@@ -177,7 +179,7 @@ function clusterPlugins({ storage, api, config, credentials, heard }: AppParts):
 
 function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlugin[] {
   const { config } = parts;
-  const { scheme, catalog } = parts.api;
+  const { scheme, catalog, apis, remoteDiscovery, remoteOpenApi } = parts.api;
   const { authentication } = parts.credentials;
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
@@ -187,10 +189,20 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     ...further,
     ...componentPages({ clock: config.clock, flags: () => config.flagTexts }),
     aggregatedDocuments(aggregatedParts(parts)),
-    pluginOf("discovery", discoveryRoute(catalog, address)),
+    pluginOf("discovery", discoveryRoute(new MergedDiscovery({ catalog, apis, remote: remoteDiscovery }), address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: apiRelease, cbor }, config.clock),
+      openApiRoute(
+        {
+          catalog,
+          typeOf: (name) => scheme.typeSchema(name),
+          version: apiRelease,
+          cbor,
+          remote: remoteOpenApi,
+        },
+        config.clock,
+        forwardDocument(remoteOpenApi, aggregatedParts(parts)),
+      ),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",

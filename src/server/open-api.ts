@@ -6,7 +6,7 @@ import { rbacEscalation } from "../admission/rbac-escalation.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
 import { AggregatedBackends } from "../client/aggregation/aggregated-backend.ts";
-import type { ServiceLookup } from "../client/service-endpoints.ts";
+import { type Endpoint, ownServiceResolver, type ServiceLookup } from "../client/service-endpoints.ts";
 import { ensureBuiltInApiServices } from "../controllers/aggregation/local-api-services.ts";
 import { DefaultFlowControl } from "../controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "../controllers/default-priority-classes.ts";
@@ -14,6 +14,8 @@ import { ensureDefaultRbac, rbacRegistries } from "../controllers/default-rbac.t
 import { EventExpiry } from "../controllers/event-expiry.ts";
 import { ServerRecords } from "../controllers/server-records.ts";
 import { SystemNamespaces } from "../controllers/system-namespaces.ts";
+import { RemoteDiscovery } from "../http/aggregation/remote-discovery.ts";
+import { RemoteOpenApi } from "../http/aggregation/remote-openapi.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { apiService } from "../kinds/apiregistration/api-service.ts";
 import { ApiServices, type ServedApis } from "../kinds/apiregistration/api-services.ts";
@@ -60,10 +62,16 @@ export interface ServerApi extends ServerRegistries, Disposable {
   /** The group versions that APIServices describe, and the connections to the services that answer for them. */
   readonly apis: ServedApis;
   readonly backends: AggregatedBackends;
+  /** The resources of extension servers. */
+  readonly remoteDiscovery: RemoteDiscovery;
+  /** The OpenAPI documents of extension servers. */
+  readonly remoteOpenApi: RemoteOpenApi;
   readonly proxyClient: ProxyClient;
   readonly services: ServiceLookup;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
+  /** Tells at which address this server listens. */
+  listensAt(endpoint: Endpoint): void;
   /** Creates the objects that every cluster has, if they are missing. */
   ensureDefaults(): Promise<void>;
 }
@@ -96,7 +104,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
   const countConditions = conditionMetrics(metrics.registry);
   const services = storedServices(() => registries);
-  const resolve = serviceAddresses(services, config.routesToEndpoints);
+  let listening: Endpoint | undefined;
+  const resolve = ownServiceResolver(serviceAddresses(services, config.routesToEndpoints), () => listening);
   const webhooks = openWebhooks({ config, metrics, countConditions, onError, resolve, registries: () => registries });
   const opened = openRegistries({
     catalog,
@@ -143,6 +152,10 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const backends = parts.use(
     new AggregatedBackends({ resolve, proxyClient: () => proxyClient.current, identityHeaders }),
   );
+  const remoteDiscovery = new RemoteDiscovery({ apis, backends, clock, random: Math.random });
+  parts.use(remoteDiscovery.start());
+  const remoteOpenApi = new RemoteOpenApi({ apis, backends, clock, random: Math.random });
+  parts.use(remoteOpenApi.start());
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();
@@ -156,9 +169,14 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     builtInVersions: builtIn,
     apis,
     backends,
+    remoteDiscovery,
+    remoteOpenApi,
     proxyClient,
     services,
     servers,
+    listensAt(endpoint) {
+      listening = endpoint;
+    },
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);
       await Promise.all([

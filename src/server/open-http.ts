@@ -2,6 +2,7 @@ import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import { builtInApiServices } from "../controllers/aggregation/local-api-services.ts";
+import { discoveryCheck } from "../http/aggregation/discovery-check.ts";
 import { registrationCheck } from "../http/aggregation/registration-check.ts";
 import { buildApp } from "../http/app.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
@@ -71,6 +72,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     storeCheck(store),
     quorumCheck(store, clock),
     ...rbacCheck(api),
+    discoveryCheck(api.remoteDiscovery),
     aggregationCheck(api),
     shutdownCheck(lifecycle),
   ];
@@ -87,6 +89,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   };
   parts.defer(() => (drained ??= drain(0)));
   parts.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
+  api.listensAt({ host: hostOf(config), port: listener.port });
   const url = urlOf(config, listener);
   const kubeconfig = await identity.publish(url);
   const kept = parts.move();
@@ -158,7 +161,11 @@ async function listenOn({ config, identity, handle, onHandshakeFailed, onError }
 }
 
 function urlOf(config: ServerConfig, listener: Listener): string {
-  const any = config.bindAddress === "0.0.0.0" || config.bindAddress === "::";
-  const host = any ? "127.0.0.1" : config.bindAddress;
+  const host = hostOf(config);
   return `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
+}
+
+/** Returns an address of this machine at which the listener can be reached. */
+function hostOf({ bindAddress }: ServerConfig): string {
+  return bindAddress === "0.0.0.0" || bindAddress === "::" ? "127.0.0.1" : bindAddress;
 }

@@ -1,4 +1,5 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import type { ClientUser } from "../http/in-process-client.ts";
 import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
@@ -41,6 +42,10 @@ export function startControllers(context: ControllersParts): ServerControllers &
     ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
+    aggregated: {
+      versions: api.remoteDiscovery,
+      clientOf: (controller) => http.clients.open(serviceAccountOf(controller)),
+    },
     terminatedPodsMax: config.terminatedPodsMax,
     sliceObservers: sliceMetrics(registry),
     nodeObservers: nodeMetrics(registry),
@@ -56,5 +61,14 @@ export function startControllers(context: ControllersParts): ServerControllers &
     leave: () => controllers.leave(),
     stop: () => controllers.stop(),
     [Symbol.asyncDispose]: () => controllers.stop(),
+  };
+}
+
+/** The user that extension servers know a controller by. */
+function serviceAccountOf(controller: string): ClientUser {
+  const namespace = "kube-system";
+  return {
+    name: `system:serviceaccount:${namespace}:${controller}`,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`],
   };
 }

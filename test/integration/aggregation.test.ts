@@ -309,6 +309,21 @@ describe("an APIService", () => {
     await until('endpointslices for service/later in "default" have no addresses with port name "x"');
   });
 
+  test("of this server itself never becomes available, instead of going around in circles", async () => {
+    const service = { namespace: "default", name: "kubernetes", port: 443 };
+    const spec = { group: "loop.example.com", version: "v1", groupPriorityMinimum: 1, versionPriority: 1, service };
+    const caBundle = btoa(server.running.ca);
+    await server.create(apiServices, { metadata: { name: "v1.loop.example.com" }, spec: { ...spec, caBundle } });
+    const message = async () => {
+      const { json } = await server.get(`${apiServices}/v1.loop.example.com`);
+      return json.status?.conditions?.[0]?.message ?? "";
+    };
+    while ((await message()) === "") await Bun.sleep(20);
+    const url = `https://127.0.0.1:${server.running.port}/apis/loop.example.com/v1`;
+    expect(await message()).toBe(`failing or missing response from ${url}: bad status from ${url}: 401`);
+    await server.delete(`${apiServices}/v1.loop.example.com`);
+  });
+
   test("with a bundle that cannot be read answers 500 while it is still called available", async () => {
     await server.patch(own, mergePatch, { spec: { caBundle: btoa("nonsense") } });
     const { code, text } = await server.get(widgets);

@@ -81,7 +81,8 @@ export class ExtensionServer implements AsyncDisposable {
 
   /** Returns the requests, except for those of the server itself. */
   get clients(): readonly SeenRequest[] {
-    return this.seen.filter(({ headers }) => !headers.some(([, value]) => value.startsWith("system:kube-aggregator")));
+    const own = ["system:kube-aggregator", "system:aggregator"];
+    return this.seen.filter(({ headers }) => !headers.some(([, value]) => own.includes(value)));
   }
 
   /** Returns the objects that refer to it, by the paths at which they are created. */

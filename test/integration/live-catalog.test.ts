@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";
+import { FakeApis } from "../../src/http/aggregation/testing.ts";
 import { type AppPlugin, buildApp } from "../../src/http/app.ts";
 import { discoveryRoute, type Route } from "../../src/http/discovery/discovery-route.ts";
+import { MergedDiscovery } from "../../src/http/discovery/merged-discovery.ts";
 import { builtInServer } from "../../src/http/handlers/built-in-server.ts";
 import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { openApiRoute } from "../../src/http/openapi/openapi-route.ts";
@@ -93,7 +95,13 @@ beforeAll(async () => {
       catalog,
     ),
     plugins: [
-      pluginOf("discovery", discoveryRoute(catalog, "localhost")),
+      pluginOf(
+        "discovery",
+        discoveryRoute(
+          new MergedDiscovery({ catalog, apis: new FakeApis(), remote: { versions: () => [], generation: () => 0 } }),
+          "localhost",
+        ),
+      ),
       pluginOf("openapi", openApiRoute({ catalog, typeOf: typeSchema, version: "v1.36.0" }, systemClock)),
     ],
   });

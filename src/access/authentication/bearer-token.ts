@@ -43,10 +43,13 @@ function known(request: IncomingRequest, answer: TokenAnswer | undefined): UserI
 }
 
 function headerToken(request: IncomingRequest): string | undefined {
-  const value = header(request, "authorization");
-  if (value === undefined) return undefined;
-  if (headerValues(request, "authorization").length > 1) throw refused("more than one Authorization header");
-  return parseBearer(value);
+  let credential: string | undefined;
+  for (const [name, value] of request.headers) {
+    if (name !== "authorization") continue;
+    if (credential !== undefined) throw refused("more than one Authorization header");
+    credential = value;
+  }
+  return credential === undefined ? undefined : parseBearer(credential);
 }
 
 const scheme = "bearer";

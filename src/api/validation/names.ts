@@ -59,9 +59,10 @@ export function wildcardDnsProblems(text: string): string[] {
 /** Returns the problems of a name that only has to fit one path segment, as those of roles. */
 export function pathSegmentProblems(text: string): string[] {
   if (text === "." || text === "..") return [`may not be '${text}'`];
-  return ["/", "%"]
-    .filter((character) => text.includes(character))
-    .map((character) => `may not contain '${character}'`);
+  const problems: string[] = [];
+  if (text.includes("/")) problems.push("may not contain '/'");
+  if (text.includes("%")) problems.push("may not contain '%'");
+  return problems;
 }
 
 /** Returns the problems of a key of a ConfigMap or Secret. */

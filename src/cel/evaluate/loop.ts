@@ -23,9 +23,9 @@ interface Spending {
 /**
  * The progress of a loop, or of the whole expression.
  *
- * An evaluation that paused goes on by running its steps once more from the start. Steps have no effects, so they come
- * to the same place: a loop that has ended gives its result again, and one that has begun continues at its element. A
- * part is an element of the loop, or its result; within one, each loop inside it runs at most once.
+ * A paused evaluation continues by running its steps again from the start. Steps have no effects, so they reach the same
+ * place: a loop that has ended returns its result again, and one that has begun continues at its element. A part is an
+ * element of the loop, or its result; within one, each loop inside it runs at most once.
  */
 export class Progress {
   /** The inner loop that has begun in this part, and has not ended. */

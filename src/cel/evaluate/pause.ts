@@ -3,7 +3,7 @@ const stretchMsMax = 5;
 /** Elements of loops between two looks at the clock. */
 const elementsPerLook = 32;
 
-/** Ends a stretch of an evaluation at a loop. The evaluation goes on from there later. */
+/** Ends a stretch of an evaluation at a loop. The evaluation continues from there later. */
 export class EvaluationPaused extends Error {
   override readonly name = "EvaluationPaused";
 }

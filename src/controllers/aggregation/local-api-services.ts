@@ -75,7 +75,7 @@ async function remove(registry: Registry, { metadata: { name = "", uid } }: APIS
   await orOvertaken(registry.delete("", name, options, apiServerContext));
 }
 
-/** Ignores that another server or an administrator was faster. What they did is looked at again. */
+/** Ignores the error if another server or an administrator was faster, because their change is checked too. */
 async function orOvertaken(write: Promise<unknown>): Promise<void> {
   try {
     await write;

@@ -7,7 +7,7 @@ export const managedByLabel = "endpointslice.kubernetes.io/managed-by";
 /** Longest name of an EndpointSlice. */
 const nameLengthMax = 253;
 
-/** Changes that bring EndpointSlices to where they should be. Slices to create have a prefix instead of a name. */
+/** Changes that correct EndpointSlices. Slices to create have a prefix in place of a name. */
 export interface SliceChanges {
   create: EndpointSlice[];
   update: EndpointSlice[];

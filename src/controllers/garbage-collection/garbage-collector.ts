@@ -4,6 +4,8 @@ import type { ObjectMeta } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.ts";
+import type { DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
+import type { Client } from "../../client/client.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -13,11 +15,13 @@ import type { Store, StoreEvent } from "../../storage/store.ts";
 import { storedMetadata } from "../stored-metadata.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { AffectedObjects } from "./affected-objects.ts";
+import { AggregatedCollector, type StoredObjects } from "./aggregated-collector.ts";
+import { AggregatedObjects } from "./aggregated-objects.ts";
 import { deleteTarget, detachTarget, releaseTarget, type Target, unblockTarget } from "./collector-writes.ts";
 import { MisplacedOwners } from "./misplaced-owners.ts";
 import { OwnerLookup } from "./owner-lookup.ts";
 import { SlicedWork } from "./sliced-work.ts";
-import { orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
+import { type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
 /** Number of objects written at a time. */
 const workers = 128;
@@ -36,6 +40,8 @@ export interface GarbageCollectorParts extends QueueSource {
   readonly catalog: Catalog;
   readonly store: Store;
   readonly clock: Clock;
+  /** The resources of extension servers, and a client that may change their objects. */
+  readonly aggregated?: { readonly versions: DiscoveredVersions; readonly client: Client } | undefined;
   /** Called if the objects of a kind could not be read. */
   readonly syncFailed?: (() => void) | undefined;
   readonly onError: (error: unknown) => void;
@@ -67,11 +73,13 @@ class GarbageCollector {
   readonly #affected: AffectedObjects;
   readonly #reading: SlicedWork;
   readonly #misplaced: MisplacedOwners;
+  /** The collector of objects that extension servers have. */
+  readonly #aggregated: AggregatedCollector | undefined;
   readonly #toDelete: WorkQueue;
   readonly #toOrphan: WorkQueue;
   /** Kinds to ignore. Events are numerous, own nothing and expire. */
   readonly #ignoredPrefix: Key | undefined;
-  /** Objects with an owner of an unserved kind. They are checked when a kind is added. */
+  /** Objects with an owner of an unserved kind or an unreadable owner. They are checked when a kind is added. */
   readonly #undecided = new Set<Key>();
   /** Owners whose dependents have to be checked. */
   readonly #expanding = new Set<string>();
@@ -96,6 +104,8 @@ class GarbageCollector {
         if (this.#expand(uid)) this.#misplaced.gone(uid);
       },
     });
+    this.#aggregated =
+      parts.aggregated && new AggregatedCollector({ ...parts, ...parts.aggregated, stored: this.#stored() });
     this.#reading = this.#running.use(
       new SlicedWork((error) => {
         parts.syncFailed?.();
@@ -117,7 +127,32 @@ class GarbageCollector {
         () => this.#lookAgain(),
       ),
     );
+    if (this.#aggregated !== undefined) this.#running.use(this.#aggregated.start());
     return this.#running;
+  }
+
+  #stored(): StoredObjects {
+    return {
+      toDelete: (key) => this.#toDelete.add(key),
+      toOrphan: (key) => this.#toOrphan.add(key),
+      later: (key) => {
+        this.#undecided.add(key);
+        this.#toDelete.addAfter(key, undecidedMs);
+      },
+      expand: (uid) => void this.#expand(uid),
+      lookAgain: () => this.#lookAgain(),
+      awaiting: (uid) => this.#affected.awaiting(uid),
+      stateOf: (owner, namespace) => this.#owners.stateOf(owner, namespace),
+      barrier: async () => {
+        // Without the whole index, nobody knows the dependents.
+        if (!this.#index.isComplete) throw status.serviceUnavailable("the objects are still being read");
+        await this.#parts.store.readBarrier();
+      },
+      blocks: (uid) => this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)),
+      hasDependents: (uid) => this.#index.someDependent(uid, () => true),
+      dependentsOf: (uid) => this.#index.dependentsOf(uid),
+      detach: (key, uids) => this.#orphan(key, uids),
+    };
   }
 
   /** Handles events. Until the index is complete nothing can be decided; then every object is checked. */
@@ -158,6 +193,7 @@ class GarbageCollector {
 
   /** Checks the dependents of an owner. @returns whether there are any */
   #expand(uid: string): boolean {
+    for (const key of this.#aggregated?.dependentsOf(uid) ?? []) this.#toDelete.add(key);
     if (!this.#index.someDependent(uid, () => true)) return false;
     if (this.#expanding.size === 0) this.#reading.add(() => this.#readDependents());
     this.#expanding.add(uid);
@@ -176,17 +212,32 @@ class GarbageCollector {
 
   async #attemptToDelete(key: Key): Promise<void> {
     await this.#turn();
-    if (this.#decide(key) === undefined) return;
+    if (AggregatedObjects.has(key)) return this.#aggregated?.attemptToDelete(key);
+    const first = this.#decide(key);
+    if (first === undefined) return;
+    const remote = await this.#remoteOwners(first);
     // This replica's state may be old. An owner counts as absent only if the newest state lacks it.
     await this.#parts.store.readBarrier();
     // All keys that waited for the same barrier continue in the same turn.
     await this.#turn();
-    const decision = this.#running.disposed ? undefined : this.#decide(key);
+    const decision = this.#running.disposed ? undefined : this.#decide(key, remote);
     if (decision !== undefined) await this.#act(decision);
   }
 
-  /** Returns undefined for an object that does not change. */
-  #decide(key: Key): Decision | undefined {
+  /** Asks extension servers for the owners whose kinds this server does not have. */
+  async #remoteOwners({ verdict, metadata, target }: Decision): Promise<ReadonlyMap<string, OwnerState> | undefined> {
+    if (verdict.kind !== "undecided" || verdict.state !== "unserved") return undefined;
+    const { namespace } = target;
+    const { ownerReferences = [] } = metadata;
+    const unserved = ownerReferences.filter((owner) => this.#owners.stateOf(owner, namespace) === "unserved");
+    return this.#aggregated?.statesOf(unserved, namespace);
+  }
+
+  /**
+   * Returns undefined for an object that does not change.
+   * @param remote states of owners that extension servers have, by uid
+   */
+  #decide(key: Key, remote?: ReadonlyMap<string, OwnerState>): Decision | undefined {
     const entry = this.#parts.store.get(key);
     if (entry === undefined || this.#isIgnored(key)) return undefined;
     const { uid, owners } = entry.index;
@@ -196,9 +247,15 @@ class GarbageCollector {
     const metadata = storedMetadata(entry);
     const verdict = verdictOn({
       metadata,
-      stateOf: (owner) => this.#owners.stateOf(owner, target.namespace),
-      isBlocked: () => this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)),
-      hasDependents: () => this.#index.someDependent(uid, () => true),
+      stateOf: (owner) => {
+        const state = this.#owners.stateOf(owner, target.namespace);
+        return state === "unserved" ? (remote?.get(owner.uid) ?? state) : state;
+      },
+      isBlocked: () =>
+        this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)) ||
+        this.#aggregated?.blocks(uid) === true,
+      hasDependents: () =>
+        this.#index.someDependent(uid, () => true) || (this.#aggregated?.dependentsOf(uid) ?? []).length > 0,
       isInCycle: () => this.#isInCycle(entry),
     });
     return verdict.kind === "keep" ? undefined : { target, entry, metadata, verdict };
@@ -254,8 +311,8 @@ class GarbageCollector {
       case "keep":
         return;
       case "undecided":
-        if (verdict.state === "unserved") this.#undecided.add(entry.key);
-        else this.#toDelete.addAfter(entry.key, undecidedMs);
+        this.#undecided.add(entry.key);
+        if (verdict.state === "unreadable") this.#toDelete.addAfter(entry.key, undecidedMs);
         return;
       case "detach":
         return detachTarget(target, verdict.uids);
@@ -278,6 +335,7 @@ class GarbageCollector {
 
   /** Removes all references to a deleted object whose dependents are orphaned, and then its finalizer. */
   async #attemptToOrphan(key: Key): Promise<void> {
+    if (AggregatedObjects.has(key)) return this.#aggregated?.attemptToOrphan(key);
     const { store } = this.#parts;
     await store.readBarrier();
     const entry = store.get(key);
@@ -295,6 +353,7 @@ class GarbageCollector {
       }
     };
     await Promise.all(Array.from({ length: orphansAtATime }, lane));
+    for (const remote of this.#aggregated?.dependentsOf(uid) ?? []) await this.#aggregated?.detach(remote, uids);
     if (!this.#running.disposed) await releaseTarget(target, orphanFinalizer);
   }
 

@@ -14,7 +14,7 @@ import { toleratedSeconds } from "./tolerations.ts";
 
 const component = "taint-eviction-controller";
 const workers = 8;
-/** Longest time of a timer. A later eviction is planned anew then. */
+/** Maximum time of a timer. A later eviction is scheduled again then. */
 const waitMsMax = 2 ** 31 - 1;
 const disruption = { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" };
 

@@ -2,7 +2,7 @@ import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import { type HealthCheck, healthEndpoints } from "../health.ts";
 
 /**
- * Fails until each of these APIServices was available once. What becomes of them later is the administrator's business.
+ * Fails until each of these APIServices was available once. Later changes are the administrator's decision.
  * @param names `<version>.<group>`
  */
 export function registrationCheck(names: readonly string[], apis: ServedApis): HealthCheck {

@@ -83,7 +83,7 @@ class Scene {
   }
 
   send(rawPath: string, { method = "GET", signal = new AbortController().signal } = {}): Promise<HttpResponse> {
-    return this.#handle({
+    const request: IncomingRequest = {
       method,
       rawPath,
       headers: [],
@@ -95,7 +95,9 @@ class Scene {
       get isAborted() {
         return signal.aborted;
       },
-    });
+    };
+    signal.addEventListener("abort", () => request.onAbort?.(signal.reason as Error));
+    return this.#handle(request);
   }
 }
 

@@ -1,6 +1,5 @@
 import { status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
-import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Exchange, Filter, Handler, HttpResponse, Reply, StreamReply } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 import type { FlowControl, Passage } from "../flow-control/flow-control.ts";
@@ -63,7 +62,7 @@ function serveInTurn(
 ): Promise<HttpResponse> {
   const arrivedMs = clock.steadyMs();
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
-  const { signal } = exchange.request;
+  const { request } = exchange;
   const timeMs = exchange.deadlineMs === undefined ? requestTimeoutMs : exchange.deadlineMs - exchange.receivedMs;
   const deadline = {
     endMs: clock.nowMs() + Math.min(timeMs * waitingPart, waitMsMax),
@@ -72,18 +71,18 @@ function serveInTurn(
       reject(overloaded(exchange, control.giveUp(passage, "time-out")));
     },
   };
-  const onAbort = () => {
+  const onAbort = (reason: Error) => {
     stopWaiting();
     control.giveUp(passage, "cancelled");
-    reject(signal.reason instanceof Error ? signal.reason : new ClientGoneError());
+    reject(reason);
   };
   const stopWaiting = () => {
     exchange.queuedMs = clock.steadyMs() - arrivedMs;
     deadlines.delete(deadline);
-    signal.removeEventListener("abort", onAbort);
+    request.onAbort = undefined;
   };
   deadlines.add(deadline);
-  signal.addEventListener("abort", onAbort);
+  request.onAbort = onAbort;
   control.whenStarted(passage, () => {
     stopWaiting();
     try {
@@ -114,9 +113,9 @@ function serveWith(
     finish();
     return response;
   };
-  exchange.onStateSent = finish;
+  if (info.verb === "watch") exchange.onStateSent = finish;
   try {
-    const response = control.run(passage, () => next(exchange));
+    const response = control.run(passage, next, exchange);
     if (!(response instanceof Promise)) return settle(response);
     return response.then(settle, (error: unknown) => {
       finish();

@@ -106,6 +106,16 @@ describe("FairQueues", () => {
     expect(queues.queueStates()[0]?.nextDispatch).toBe(100);
   });
 
+  test("a flow that comes while others wait for time, and not for seats, is among the next", () => {
+    const queues = new FairQueues({ ...shape, lengthMax: 100 }, 100, 0);
+    for (let sent = 0; sent < 100; sent++) queues.admit(oneSeat, [sent % 2], 0, false);
+    // Now and then a request takes long, and its queue gets ahead of the other.
+    for (let nowMs = 0; nowMs < 40; nowMs++) queues.finish(queues.startNext(nowMs) as Ticket, nowMs + (nowMs % 8) / 8);
+    const ticket = queues.admit(oneSeat, [3], 40, false) as Ticket;
+    const next = [queues.startNext(40), queues.startNext(40)];
+    expect(next).toContain(ticket);
+  });
+
   test("requests in queues that a new shape drops are still served", () => {
     const queues = new FairQueues(shape, 1, 0);
     const running = admitted(queues, 3);

@@ -234,12 +234,16 @@ export class FairQueues {
     while (this.#queues.length > wanted && !isActive(this.#queues.at(-1) as Queue)) this.#queues.pop();
   }
 
-  /** Advances the virtual time. The more queues share the seats, the more slowly it passes. */
+  /**
+   * Moves the virtual time on by the work that was done for each queue. Requests can also wait for the event loop while
+   * seats are free. Counting those seats would let the virtual time run ahead of the queues, and a flow that has just
+   * come would wait behind everything that came before it.
+   */
   #advance(nowMs: number): void {
     const passedMs = Math.max(0, nowMs - this.#observedMs);
     this.#observedMs = Math.max(nowMs, this.#observedMs);
     if (this.#activeQueues === 0) return;
-    this.#virtualMs += (passedMs * Math.min(this.#seatsWanted, this.#seatsMax)) / this.#activeQueues;
+    this.#virtualMs += (passedMs * Math.min(this.#seatsInUse, this.#seatsMax)) / this.#activeQueues;
   }
 
   /** Returns the queue of the hand with the least waiting work. */
@@ -266,7 +270,7 @@ export class FairQueues {
     for (let step = 0; step < count; step++) {
       const at = (this.#turn + step) % count;
       const queue = this.#queues[at] as Queue;
-      const [oldest] = queue.waiting;
+      const oldest = oldestOf(queue);
       if (oldest === undefined) continue;
       const time = queue.nextDispatch + workOf(oldest.seats);
       if (time < bestTime) [best, bestTime, bestAt] = [oldest, time, at];
@@ -275,11 +279,21 @@ export class FairQueues {
     return best as Ticket;
   }
 
+  /** Returns the virtual time of the waiting queue that was served the least; infinite if none waits. */
+  #leastDispatch(): number {
+    let least = Number.POSITIVE_INFINITY;
+    if (this.#waiting === 0) return least;
+    for (const queue of this.#queues) {
+      if (queue.waiting.size > 0 && queue.nextDispatch < least) least = queue.nextDispatch;
+    }
+    return least;
+  }
+
   #join({ queue, seats }: Ticket): void {
     if (!isActive(queue)) {
       this.#activeQueues++;
-      // An idle queue does not accumulate credit.
-      queue.nextDispatch = Math.max(queue.nextDispatch, this.#virtualMs);
+      // An idle queue accumulates no credit, and is not behind any queue that waits.
+      queue.nextDispatch = Math.max(queue.nextDispatch, Math.min(this.#virtualMs, this.#leastDispatch()));
     }
     queue.members++;
     this.#seatsWanted += widestOf(seats);
@@ -326,12 +340,19 @@ function newQueue(): Queue {
   return { waiting: new Set(), waitingWork: 0, running: 0, seatsInUse: 0, members: 0, nextDispatch: 0 };
 }
 
+/** Most queues are empty, and asking for their size costs less than an iterator. */
+function oldestOf({ waiting }: Queue): Ticket | undefined {
+  if (waiting.size === 0) return undefined;
+  const [oldest] = waiting;
+  return oldest;
+}
+
 /**
  * Advances a queue to the arrival of its oldest request. A queue that uses less than its share without ever becoming idle
  * would otherwise accumulate credit, and later delay the others.
  */
 function limitCredit(queue: Queue): void {
-  const [oldest] = queue.waiting;
+  const oldest = oldestOf(queue);
   if (oldest !== undefined) queue.nextDispatch = Math.max(queue.nextDispatch, oldest.arrivedVirtualMs);
 }
 

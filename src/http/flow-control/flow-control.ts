@@ -28,8 +28,9 @@ export interface FlowControlOptions {
   readonly observer?: FlowObserver | undefined;
 }
 
-/** An admitted request with its seats. */
-export interface Passage extends LevelFlow {
+/** A request that has been admitted, and its seats. */
+export interface Passage {
+  readonly flow: LevelFlow;
   readonly ticket: Ticket;
 }
 
@@ -61,7 +62,7 @@ export class FlowControl {
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
-    this.#budget = new TurnBudget(options.clock, turnBudgetMs, () => this.#pump());
+    this.#budget = new TurnBudget(turnBudgetMs, () => this.#pump());
   }
 
   /** Starts to divide the seats at intervals. */
@@ -103,72 +104,75 @@ export class FlowControl {
     const { clock, facts, observer } = this.#options;
     const nowMs = clock.steadyMs();
     const seats = estimateSeats(flow.info, facts, level.widestSeats);
-    const mayStart = level.isExempt || this.#budget.hasTime();
+    const mayStart = level.isExempt || this.#budget.hasTime(nowMs);
     const wasIdle = level.queues.waiting === 0;
     const outcome = level.admit(flow, seats, nowMs, mayStart);
     observer?.arrived(flow, seats);
     if (typeof outcome === "string") {
-      observer?.refused(flow, outcome, undefined);
+      observer?.refused(flow, outcome, undefined, nowMs);
       return { kind: "refused", retryAfterSeconds: level.refused(outcome, clock.nowMs()) };
     }
-    observer?.changed(level);
-    const passage: Passage = { ...flow, ticket: outcome };
+    observer?.changed(level, nowMs);
+    const passage: Passage = { flow, ticket: outcome };
     if (outcome.state === "running") {
       level.counts.dispatched++;
-      observer?.started(flow, undefined);
+      observer?.started(flow, undefined, nowMs);
       return { kind: "started", passage };
     }
     if (wasIdle) level.servedMs = Math.max(level.servedMs, this.#leastServedMs());
-    observer?.queued(flow, outcome.queue.waiting.size);
+    observer?.queued(flow, outcome.queue.waiting.size, nowMs);
     return { kind: "waiting", passage };
   }
 
   /** Calls `run` in the turn in which a waiting request gets its seats. */
-  whenStarted(passage: Passage, run: () => void): void {
-    const { level, ticket } = passage;
+  whenStarted({ flow, ticket }: Passage, run: () => void): void {
     this.#onStart.set(ticket, () => {
-      level.counts.dispatched++;
-      this.#options.observer?.started(passage, ticket.startedMs - ticket.arrivedMs);
+      flow.level.counts.dispatched++;
+      this.#options.observer?.started(flow, ticket.startedMs - ticket.arrivedMs, ticket.startedMs);
       run();
     });
   }
 
-  /** Runs the synchronous part of a request, and charges its time to the level. */
-  run<T>({ level }: Passage, work: () => T): T {
-    const startMs = this.#nowMs();
+  /** Runs the synchronous part of a request that has just started, and charges its time to the level. */
+  run<Argument, Result>(
+    { flow: { level }, ticket }: Passage,
+    work: (argument: Argument) => Result,
+    argument: Argument,
+  ): Result {
     try {
-      return work();
+      return work(argument);
     } finally {
-      level.servedMs += (this.#nowMs() - startMs) / Math.max(1, level.bounds.nominal);
+      level.servedMs += (this.#nowMs() - ticket.startedMs) / Math.max(1, level.bounds.nominal);
     }
   }
 
   /** Ends the wait of a request. Returns the number of seconds after which its client should retry. */
-  giveUp(passage: Passage, reason: Refusal): number {
-    const { level, ticket } = passage;
+  giveUp({ flow, ticket }: Passage, reason: Refusal): number {
+    const { level } = flow;
     const nowMs = this.#nowMs();
     this.#onStart.delete(ticket);
     level.leave(ticket, nowMs);
-    this.#options.observer?.refused(passage, reason, nowMs - ticket.arrivedMs);
+    this.#options.observer?.refused(flow, reason, nowMs - ticket.arrivedMs, nowMs);
     const seconds = level.refused(reason, this.#options.clock.nowMs());
-    this.#changed(level);
+    this.#changed(level, nowMs);
     return seconds;
   }
 
   /** Releases the seats of a request, at once or when its event has reached the watchers. */
-  finish(passage: Passage): void {
-    const { level, ticket } = passage;
+  finish({ flow, ticket }: Passage): void {
+    const { level } = flow;
     if (ticket.state !== "running") return;
     const nowMs = this.#nowMs();
     const lingerMs = level.finish(ticket, nowMs);
-    this.#options.observer?.ended(passage, nowMs - ticket.startedMs);
+    this.#options.observer?.ended(flow, nowMs - ticket.startedMs, nowMs);
     if (lingerMs > 0) {
       this.#options.clock.after(lingerMs, () => {
-        level.release(ticket, this.#nowMs());
-        this.#changed(level);
+        const releasedMs = this.#nowMs();
+        level.release(ticket, releasedMs);
+        this.#changed(level, releasedMs);
       });
     }
-    this.#changed(level);
+    this.#changed(level, nowMs);
   }
 
   /** Divides the seats by the demand of the last period. */
@@ -187,8 +191,8 @@ export class FlowControl {
   }
 
   /** Continues after a request has left its queue or released seats. */
-  #changed(level: PriorityLevel): void {
-    this.#options.observer?.changed(level);
+  #changed(level: PriorityLevel, nowMs: number): void {
+    this.#options.observer?.changed(level, nowMs);
     if (level.isQuiescing && level.queues.isIdle) this.#levels.delete(level.name);
     if (this.#onStart.size > 0) this.#pump();
   }
@@ -202,13 +206,15 @@ export class FlowControl {
       const blocked = new Set<PriorityLevel>();
       while (this.#onStart.size > 0) {
         const level = this.#nextLevel(blocked);
-        if (level === undefined || (!level.isExempt && !this.#budget.hasTime())) return;
-        const ticket = level.startNext(this.#nowMs());
+        if (level === undefined) return;
+        const nowMs = this.#nowMs();
+        if (!level.isExempt && !this.#budget.hasTime(nowMs)) return;
+        const ticket = level.startNext(nowMs);
         if (ticket === undefined) {
           blocked.add(level);
           continue;
         }
-        this.#options.observer?.changed(level);
+        this.#options.observer?.changed(level, nowMs);
         const onStart = this.#onStart.get(ticket);
         this.#onStart.delete(ticket);
         onStart?.();

@@ -1,27 +1,22 @@
-import type { Clock } from "../../process/clock.ts";
-
 /**
  * The time that requests may take in one turn of the event loop. Every request runs on this loop, so a turn that takes
  * too long delays all others, whatever their priority level. Requests that come later in the turn wait in their queues,
  * and fairness decides their order.
  */
 export class TurnBudget {
-  readonly #clock: Pick<Clock, "steadyMs">;
   readonly #budgetMs: number;
   readonly #onTurn: () => void;
   /** Undefined between turns with requests. */
   #startedMs: number | undefined;
 
-  /** @param onTurn called in each turn after one that has run requests */
-  constructor(clock: Pick<Clock, "steadyMs">, budgetMs: number, onTurn: () => void) {
-    this.#clock = clock;
+  /** @param onTurn is called in each turn after one that has run requests */
+  constructor(budgetMs: number, onTurn: () => void) {
     this.#budgetMs = budgetMs;
     this.#onTurn = onTurn;
   }
 
   /** Reports whether another request may run in this turn. */
-  hasTime(): boolean {
-    const nowMs = this.#clock.steadyMs();
+  hasTime(nowMs: number): boolean {
     if (this.#startedMs === undefined) {
       this.#startedMs = nowMs;
       setImmediate(this.#endTurn);

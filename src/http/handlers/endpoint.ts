@@ -90,7 +90,7 @@ export function negotiateFor(
     userAgent: header(exchange.request, "user-agent"),
     cbor: parts.cbor,
     tables,
-    kind: typeOf(info, endpoint),
+    kind: () => typeOf(info, endpoint),
     protobuf: info.form.kind === "struct",
   });
 }

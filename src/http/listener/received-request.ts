@@ -29,6 +29,7 @@ export class ReceivedRequest implements IncomingRequest {
   #abortReason: Error | undefined;
   /** Stops reading the body. A listener on the signal would cost more than finishing. */
   #stopReading: ((reason: Error) => void) | undefined;
+  onAbort: ((reason: Error) => void) | undefined;
 
   /** @param source stream of the body; undefined without one */
   constructor(head: RequestHead, source: Readable | undefined, limits: ListenerLimits) {
@@ -66,6 +67,7 @@ export class ReceivedRequest implements IncomingRequest {
   abort(reason: Error): void {
     this.#abortReason ??= reason;
     this.#stopReading?.(this.#abortReason);
+    this.onAbort?.(this.#abortReason);
     this.#controller?.abort(reason);
   }
 

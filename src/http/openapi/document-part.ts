@@ -6,8 +6,11 @@ export interface DocumentPart {
   readonly value: JsonValue;
 }
 
-/** A document in parts: a long one is built and encoded one part at a time. Parts with the same parent are adjacent. */
-export type DocumentParts = Iterable<DocumentPart>;
+/**
+ * A document in parts: a long one is built and encoded one part at a time. Parts with the same parent are adjacent.
+ * Undefined stands for work that has made no part.
+ */
+export type DocumentParts = Iterable<DocumentPart | undefined>;
 
 /** Encodes a document from its parts. */
 export interface PartsWriter {
@@ -18,7 +21,7 @@ export interface PartsWriter {
 /** Encodes a document. Yields after each part. */
 export function* encodeParts(parts: DocumentParts, writer: PartsWriter): Generator<void, Uint8Array> {
   for (const part of parts) {
-    writer.add(part);
+    if (part !== undefined) writer.add(part);
     yield;
   }
   return writer.finish();

@@ -8,6 +8,7 @@ import { generalOperations, groupOperation, resourcesOperation } from "./discove
 import type { DocumentPart } from "./document-part.ts";
 import type { Operation, QueryParameter, TypeLookup } from "./operation.ts";
 import { operationsOf } from "./operations.ts";
+import type { RemoteDocuments } from "./remote-documents.ts";
 import { packageOf } from "./schema-name.ts";
 import { SharedParameters } from "./shared-parameters.ts";
 
@@ -18,6 +19,8 @@ export interface OpenApiSource {
   readonly version: string;
   /** Whether applies may be sent as CBOR; false by default. */
   readonly cbor?: boolean;
+  /** Documents of extension servers. */
+  readonly remote?: RemoteDocuments;
 }
 
 const responseTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];

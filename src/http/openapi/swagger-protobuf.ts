@@ -42,6 +42,7 @@ const schemaFields: Fields = {
   additionalProperties: [21, nested(schemaOrFlag)],
   type: [22, nested(text(1))],
   items: [23, nested(nested((writer, value) => schemaMessage(writer, value))(1))],
+  allOf: [24, nestedEach((writer, value) => schemaMessage(writer, value))],
   properties: [25, nested(pairs(1, (writer, value) => schemaMessage(writer, value)))],
   externalDocs: [29, nested(message(() => ({ description: [1, text], url: [2, text] }), 3))],
   example: [30, nested(anyValue)],
@@ -106,6 +107,7 @@ const responseMessage = message(() => ({ description: [1, text], schema: [2, nes
 const operationMessage = message(
   () => ({
     tags: [1, texts],
+    summary: [2, text],
     description: [3, text],
     operationId: [5, text],
     produces: [6, texts],
@@ -113,6 +115,7 @@ const operationMessage = message(
     parameters: [8, nestedEach(parameterItem)],
     responses: [9, nested(pairs(1, nested(responseMessage)(1)))],
     schemes: [10, texts],
+    deprecated: [11, flag],
   }),
   13,
 );

@@ -56,31 +56,31 @@ export function flowControlMetrics(registry: Registry, clock: Clock, seats: numb
   const kinds = kindGauges(registry, clock, seats);
   const observer: FlowObserver = {
     arrived: (flow, wanted) => schemas.of(flow).estimated.observe(widestOf(wanted)),
-    queued(flow, queueLength) {
+    queued(flow, queueLength, nowMs) {
       schemas.of(flow).queueLength().observe(queueLength);
-      kinds.add("waiting", flow, 1);
+      kinds.add("waiting", flow, 1, nowMs);
     },
-    started(flow, waitedMs) {
+    started(flow, waitedMs, nowMs) {
       const series = schemas.of(flow);
       series.dispatched.value++;
-      kinds.add("executing", flow, 1);
+      kinds.add("executing", flow, 1, nowMs);
       if (waitedMs === undefined) return;
       series.waited("true").observe(waitedMs / 1_000);
-      kinds.add("waiting", flow, -1);
+      kinds.add("waiting", flow, -1, nowMs);
     },
-    refused(flow, reason, waitedMs) {
+    refused(flow, reason, waitedMs, nowMs) {
       const series = schemas.of(flow);
       series.rejected(reason).value++;
       if (waitedMs === undefined) return;
       series.waited("false").observe(waitedMs / 1_000);
-      kinds.add("waiting", flow, -1);
+      kinds.add("waiting", flow, -1, nowMs);
     },
-    ended(flow, ranMs) {
+    ended(flow, ranMs, nowMs) {
       const series = schemas.of(flow);
       (flow.info.verb === "watch" ? series.watches() : series.regular).observe(ranMs / 1_000);
-      kinds.add("executing", flow, -1);
+      kinds.add("executing", flow, -1, nowMs);
     },
-    changed: (level) => levels.changed(level),
+    changed: (level, nowMs) => levels.changed(level, nowMs),
   };
   return {
     observer,
@@ -175,7 +175,7 @@ class LevelFamilies {
     for (const family of [this.#seats, this.#requests, this.#demand]) family.register(registry);
   }
 
-  changed(level: PriorityLevel): void {
+  changed(level: PriorityLevel, nowMs: number): void {
     let series = this.#byLevel.get(level);
     if (series === undefined) {
       series = this.#byName({ priority_level: level.name });
@@ -183,10 +183,10 @@ class LevelFamilies {
     }
     const { queues } = level;
     const nominal = Math.max(1, level.bounds.nominal);
-    series.seats.set(queues.seatsInUse / nominal);
-    series.executing.set(queues.running / nominal);
-    series.waiting.set(queues.waiting / Math.max(1, queues.capacity));
-    series.demand.set(queues.seatsWanted / nominal);
+    series.seats.set(queues.seatsInUse / nominal, nowMs);
+    series.executing.set(queues.running / nominal, nowMs);
+    series.waiting.set(queues.waiting / Math.max(1, queues.capacity), nowMs);
+    series.demand.set(queues.seatsWanted / nominal, nowMs);
   }
 
   #seriesOf(labels: Readonly<Record<string, string>>): LevelSeries {
@@ -203,7 +203,7 @@ type Phase = "waiting" | "executing";
 
 interface KindGauges {
   readonly waiting: Readonly<Record<RequestKind, number>>;
-  add(phase: Phase, flow: LevelFlow, change: 1 | -1): void;
+  add(phase: Phase, flow: LevelFlow, change: 1 | -1, nowMs: number): void;
 }
 
 /** Running requests as a fraction of the server's seats, and waiting requests, for reads and writes. */
@@ -226,11 +226,11 @@ function kindGauges(registry: Registry, clock: Clock, seats: number): KindGauges
   const phases = { waiting: gauges("waiting", 1), executing: gauges("executing", seats) };
   return {
     waiting: phases.waiting.running,
-    add(phase, { info }, change) {
+    add(phase, { info }, change, nowMs) {
       const { running, values, limit } = phases[phase];
       const kind = requestKind(info);
       running[kind] += change;
-      values[kind].set(running[kind] / limit);
+      values[kind].set(running[kind] / limit, nowMs);
     },
   };
 }

@@ -5,28 +5,28 @@ import type { ExposedFamily, Labels } from "./exposition.ts";
 
 const nanosecondsPerMs = 1e6;
 
-/** A value over time. Each nanosecond counts as one observation of the current value. */
+/**
+ * A value over time: each nanosecond counts as one observation of the value that it had. Times are on the steady clock.
+ * They come in with each call, because reading the clock for each value would cost more than all the counting.
+ */
 export class TimedValue {
   readonly #histogram: HistogramChild;
-  readonly #clock: Clock;
   #value = 0;
   #sinceMs: number;
 
-  constructor(histogram: HistogramChild, clock: Clock) {
+  constructor(histogram: HistogramChild, nowMs: number) {
     this.#histogram = histogram;
-    this.#clock = clock;
-    this.#sinceMs = clock.steadyMs();
+    this.#sinceMs = nowMs;
   }
 
-  set(value: number): void {
+  set(value: number, nowMs: number): void {
     if (value === this.#value) return;
-    this.addUp();
+    this.addUp(nowMs);
     this.#value = value;
   }
 
   /** Counts the time up to now. */
-  addUp(): void {
-    const nowMs = this.#clock.steadyMs();
+  addUp(nowMs: number): void {
     const nanoseconds = Math.round((nowMs - this.#sinceMs) * nanosecondsPerMs);
     if (nanoseconds <= 0) return;
     this.#histogram.observe(this.#value, nanoseconds);
@@ -56,7 +56,7 @@ export class TimeWeightedHistogram implements ExposedFamily {
 
   /** Returns a new child with the value 0. Call it once per combination of labels, and keep the child. */
   labels(labels: Labels): TimedValue {
-    const value = new TimedValue(this.#family.labels(labels), this.#clock);
+    const value = new TimedValue(this.#family.labels(labels), this.#clock.steadyMs());
     this.#values.push(value);
     return value;
   }
@@ -66,7 +66,8 @@ export class TimeWeightedHistogram implements ExposedFamily {
   }
 
   text(): Iterable<string> {
-    for (const value of this.#values) value.addUp();
+    const nowMs = this.#clock.steadyMs();
+    for (const value of this.#values) value.addUp(nowMs);
     return this.#family.text();
   }
 }
