@@ -254,10 +254,10 @@ describe("text", () => {
     expect(places(product, /\bconsole\.|process\.(?:stdout|stderr)\b/)).toEqual([]);
   });
 
-  test("no comment opens with a relative clause or uses a negated noun", () => {
+  test("no sentence of a comment opens with a relative clause, uses a negated noun or an archaic word", () => {
     const odd = files.flatMap(({ path, text }) =>
       commentsOf(text)
-        .filter((comment) => relativeOpening.test(comment.text) || negatedNoun.test(comment.text))
+        .filter(({ text }) => oddForms.some((form) => form.test(text)))
         .map((comment) => `${path}:${comment.line}: ${comment.text.slice(0, 100)}`),
     );
     expect(odd).toEqual([]);
@@ -277,8 +277,11 @@ describe("text", () => {
     expect(odd).toEqual([]);
   });
 
-  const relativeOpening = /^(?:What|Who|Whoever|Whose|Whatever|Of)\b/;
+  const relativeOpening = /^Of\b|(?:^|[.;:] )(?:What|Who|Whoever|Whose|Whatever|Of those)\b(?![^.]*\?)/;
   const negatedNoun = /(?<!\bthere )\b(?:is|are) no (?!longer\b|more\b|less\b|different\b)/i;
+  const archaic =
+    /[,;:] for (?:it|they|he|she|nobody|none)\b|\bnone of those (?:that|which)\b|\bso as it\b|\b(?:[wW]hosoever|thereof|therein|whereby|wherein|lest|whilst|amongst|anew)\b/;
+  const oddForms = [relativeOpening, negatedNoun, archaic];
 
   /** Returns the comments that start a line, each as one line of text. Adjacent line comments are one comment. */
   function commentsOf(source: string): { readonly line: number; readonly text: string }[] {

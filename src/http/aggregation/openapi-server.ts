@@ -29,7 +29,7 @@ export interface VersionSwagger {
   readonly part: SwaggerPart;
 }
 
-/** The OpenAPI documents of one extension server. What is known of them stays when the server fails. */
+/** The OpenAPI documents of one extension server. The last known ones remain if the server fails. */
 export class OpenApiServer implements PerServer {
   readonly #parts: OpenApiServerParts;
   readonly #repeated: RepeatedDownload;
