@@ -17,7 +17,7 @@ export function registrationCheck(names: readonly string[], apis: ServedApis): H
     look();
     if (missing.size > 0) throw new Error(`missing APIService: [${[...missing].sort().join(" ")}]`);
   };
-  // Usually all exist by now, and one that is removed later is not missed.
+  // Usually all exist at the start. One that is removed later does not matter.
   look();
   return { name: "autoregister-completion", endpoints: healthEndpoints, startup: true, check };
 }
