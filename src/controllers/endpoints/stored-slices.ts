@@ -1,9 +1,9 @@
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
+import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
-import { managedByLabel, serviceNameLabel } from "./slice-plan.ts";
 
 /** Finds the slices of one manager in the store. */
 export class StoredSlices {
