@@ -61,11 +61,10 @@ export function startAvailability(parts: AvailabilityParts): Disposable {
       for (const api of remoteApis(parts.apis)) queue.add(apiServiceNameOf(api));
     }),
   );
+  const ofService = apisByService(parts.apis);
   running.use(
     followServices(parts, (namespace, name) => {
-      for (const api of remoteApis(parts.apis)) {
-        if (api.remote?.namespace === namespace && api.remote.name === name) queue.add(apiServiceNameOf(api));
-      }
+      for (const api of ofService().get(`${namespace}/${name}`) ?? []) queue.add(apiServiceNameOf(api));
     }),
   );
   return running;
@@ -111,6 +110,18 @@ async function write(
 
 function remoteApis(apis: ServedApis): ServedApi[] {
   return apis.groups().flatMap(({ versions }) => versions.filter(({ remote }) => remote !== undefined));
+}
+
+/** Returns a function that returns the APIServices of each Service, by `<namespace>/<name>`. */
+function apisByService(apis: ServedApis): () => ReadonlyMap<string, readonly ServedApi[]> {
+  let generation: number | undefined;
+  let byService: ReadonlyMap<string, readonly ServedApi[]> = new Map();
+  return () => {
+    if (generation === apis.generation()) return byService;
+    byService = Map.groupBy(remoteApis(apis), ({ remote }) => `${remote?.namespace}/${remote?.name}`);
+    generation = apis.generation();
+    return byService;
+  };
 }
 
 /** Reports every change of a Service or of its endpoints. */
