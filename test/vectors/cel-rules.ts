@@ -21,7 +21,7 @@ interface WrittenProblem {
   readonly text: string;
 }
 
-/** A schema with rules, what the reference says of it, and objects that the rules are run on. */
+/** A schema with rules, the reference's verdict on it, and objects for the rules. */
 export interface RuleCase {
   readonly name: string;
   readonly schema: RuleSchema;
@@ -61,7 +61,7 @@ export function compareRule(vector: RuleCase): readonly Difference[] {
   for (const [at, run] of (vector.runs ?? []).entries()) {
     if (validator === undefined) continue;
     const { errors, budget } = validateRules(validator, run.object, run.oldObject);
-    // Long texts are left out of the vectors.
+    // The vectors omit long texts.
     const isLong = run.errors.some(({ text }) => text === "");
     const actual = errors.map(written).map((error) => (isLong ? { ...error, text: "" } : error));
     differ(`run ${at} errors`, sorted(run.errors.map(shown)), sorted(actual.map(shown)));
@@ -74,7 +74,7 @@ export function compareRule(vector: RuleCase): readonly Difference[] {
 
 type Differ = (aspect: string, expected: unknown, actual: unknown) => void;
 
-/** Compares what is known of the rule by itself. */
+/** Compares the known facts about the rule itself. */
 function compareCompilation(vector: RuleCase, path: string, differ: Differ): void {
   const node = schemaAt(vector.schema, path);
   const type = declareType(node, false, selfTypeName);

@@ -33,8 +33,8 @@ export interface ExpressionWarning {
 }
 
 /**
- * Checks the expressions of a policy against the types of all kinds that it names without a wildcard. What is wrong
- * for a kind does not keep the policy from judging it. Yields between compilations.
+ * Checks the expressions of a policy against the types of all kinds that it names without a wildcard. A warning for a
+ * kind does not keep the policy from checking its objects. Yields between compilations.
  */
 export function* typeWarnings(
   { spec = {} }: ValidatingAdmissionPolicy,
