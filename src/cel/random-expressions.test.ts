@@ -130,17 +130,21 @@ function shown({ value, cost }: Outcome): unknown {
   }
 }
 
-test("random tokens are compiled or refused", () => {
-  const texts = fc
-    .array(fc.constantFrom(...tokens), { maxLength: 30 })
-    .chain((parts) => fc.constantFrom("", " ").map((space) => parts.join(space)));
-  fc.assert(
-    fc.property(fc.oneof(texts, fc.string({ unit: "binary", maxLength: 40 })), (text) => {
-      programOf(text)?.evaluate(activation, costMax);
-    }),
-    { numRuns: 1_000 },
-  );
-});
+test(
+  "random tokens are compiled or refused",
+  () => {
+    const texts = fc
+      .array(fc.constantFrom(...tokens), { maxLength: 30 })
+      .chain((parts) => fc.constantFrom("", " ").map((space) => parts.join(space)));
+    fc.assert(
+      fc.property(fc.oneof(texts, fc.string({ unit: "binary", maxLength: 40 })), (text) => {
+        programOf(text)?.evaluate(activation, costMax);
+      }),
+      { numRuns: 1_000 },
+    );
+  },
+  timeoutMs,
+);
 
 test(
   "random expressions end with a value or an error, and the same one when they pause",
