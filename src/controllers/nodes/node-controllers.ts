@@ -17,7 +17,7 @@ import { TaintEviction } from "./taint-eviction.ts";
 /** Measures the controllers of nodes. */
 export interface NodeObservers {
   readonly lifecycle?: NodeLifecycleObserver | undefined;
-  /** Gets the time from when each evicted pod was due until it was deleted. */
+  /** Receives the time from when each evicted pod was due until it was deleted. */
   readonly evicted?: ((seconds: number) => void) | undefined;
   readonly podGarbage?: PodGarbageObserver | undefined;
   readonly cidrs?: CidrSetObserver | undefined;
@@ -28,11 +28,11 @@ export interface NodeControllersParts extends QueueSource {
   readonly store: Store;
   readonly clock: Clock;
   readonly controllers: ReadonlySet<ControllerName>;
-  /** Ranges of pod addresses of which every node gets a part; none if nodes get no parts. */
+  /** Ranges of pod addresses of which every node gets a part. Empty if nodes get no addresses. */
   readonly nodeCidrRanges: readonly NodeCidrRange[];
   /** Undefined where Services get no addresses. */
   readonly serviceAllocation: ServiceAllocation | undefined;
-  /** Number of ended pods that are kept; 0 keeps all. */
+  /** Number of ended pods to keep; 0 keeps all. */
   readonly terminatedPodsMax: number;
   readonly nodeObservers?: NodeObservers | undefined;
   readonly onError: (error: unknown) => void;

@@ -6,14 +6,14 @@ import type { ZoneReadiness } from "../../controllers/nodes/zone-disruption.ts";
 import { BoundCounter, BoundHistogram, CollectedFamily, childrenBy } from "./bound-metric.ts";
 import type { Sample } from "./exposition.ts";
 
-/** Upstream's bounds: from a millisecond and from ten on, each four times the one before. */
+/** Upstream's bounds: from a millisecond and from ten milliseconds upwards, each four times the one before. */
 const nodeBuckets = Array.from({ length: 8 }, (_, at) => 0.001 * 4 ** at);
 const allNodesBuckets = Array.from({ length: 8 }, (_, at) => 0.01 * 4 ** at);
 const evictionBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240];
-/** Maximum number of namespaces by which pods are counted. Those of others have an empty one. */
+/** Maximum number of namespaces by which pods are counted. Pods of others count for an empty one. */
 const namespacesMax = 1_000;
 
-/** Registers what is measured of the controllers of nodes; returns what measures it. */
+/** Registers the metrics of the controllers of nodes; returns their observer. */
 export function nodeMetrics(registry: Registry): NodeObservers {
   return {
     lifecycle: lifecycleMetrics(registry),
@@ -30,7 +30,7 @@ function evictionMetrics(registry: Registry): (seconds: number) => void {
   );
   const delays = new BoundHistogram(
     "taint_eviction_controller_pod_deletion_duration_seconds",
-    "Time from when a pod was due to be evicted until it was deleted.",
+    "Delay between the due time of a pod's eviction and its deletion.",
     evictionBuckets,
   );
   for (const family of [deletions, delays]) family.register(registry);
@@ -131,7 +131,7 @@ function lifecycleMetrics(registry: Registry): NonNullable<NodeObservers["lifecy
     allNodesBuckets,
   );
   for (const family of [evictions, checks, rounds]) family.register(registry);
-  // There are as many zones as administrators name.
+  // Administrators name the zones, so their number is bounded.
   const evictionsIn = childrenBy((zone: string) => evictions.labels({ zone }));
   const [check, round] = [checks.labels({}), rounds.labels({})];
   return {
