@@ -20,7 +20,7 @@ import { MemoryStore } from "../storage/memory-store.ts";
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const turns = 40;
 
-/** A store with the registries of all built-in kinds, and a clock that a test moves. */
+/** A store with the registries of all built-in kinds, and a clock that the test controls. */
 export class ControllerTest implements AsyncDisposable {
   readonly clock = new ManualClock();
   readonly store = new MemoryStore();
@@ -39,12 +39,12 @@ export class ControllerTest implements AsyncDisposable {
       cachers: this.#cachers,
       clock,
       randomInt: (below) => Math.floor(Math.random() * below),
-      // Pods wait for their service account, which nobody makes here.
+      // Pods wait for their service account, which no controller creates here.
       admissionPlugins: chosenPlugins([], ["ServiceAccount"]),
     }).registries;
   }
 
-  /** Opens a store that has the namespaces `default` and `n`. */
+  /** Opens a store with the namespaces `default` and `n`. */
   static async open(): Promise<ControllerTest> {
     const test = new ControllerTest();
     for (const name of ["default", "n"]) await test.create("namespaces", { kind: "Namespace", metadata: { name } });
@@ -71,7 +71,7 @@ export class ControllerTest implements AsyncDisposable {
     return this.store.scan(info.keyPrefix).map((entry) => decodeEntry(entry, info) as T);
   }
 
-  /** Writes what `change` makes of an object, or of its status, and lets the controllers act. */
+  /** Writes an object, or its status, as `change` returns it, and lets the controllers act. */
   async update(
     resource: string,
     name: string,
@@ -96,7 +96,7 @@ export class ControllerTest implements AsyncDisposable {
     await settle(turns);
   }
 
-  /** Lets the controllers act, then moves the clock and lets them act again. */
+  /** Lets the controllers act, advances the clock, and lets them act again. */
   async pass(ms = 0): Promise<void> {
     await settle(turns);
     this.clock.advance(ms);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** The first answer for which something holds. */
+/** Returns the first answer for which a condition holds. */
 async function until(path: string, holds: (answer: { code: number; json: any }) => boolean): Promise<any> {
   const end = performance.now() + waitMsMax;
   for (;;) {
@@ -184,7 +184,7 @@ describe("a Secret for a token", () => {
     expect(Buffer.from(data.namespace, "base64").toString()).toBe("default");
     const token = Buffer.from(data.token, "base64").toString();
     expect((await server.get("/api", { token })).code).toBe(200);
-    // Without a binding, a service account may do nothing.
+    // Without a binding, a service account may not do anything.
     expect((await server.get(`${core}/configmaps`, { token })).code).toBe(403);
   });
 
