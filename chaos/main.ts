@@ -12,8 +12,8 @@ import { insideMark, runInside, settleIn } from "./sandbox.ts";
 const impossible = 3;
 
 /**
- * Runs real processes with real faults: see README.md. Exits with 0 without a finding, with 1 with one, and with 3 when
- * it cannot run here.
+ * Runs real processes with real faults: see README.md. Exits with 0 if it finds nothing, with 1 if it finds something,
+ * and with 3 if it cannot run here.
  */
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -40,7 +40,7 @@ function list(): number {
     const why = whyNot(fault, Infinity);
     print(`${fault.name.padEnd(20)} ${fault.does}${why === undefined ? "" : ` – not here: ${why}`}`);
   }
-  print("\nBroken on purpose, for --control:");
+  print("\nDeliberately broken servers, for --control:");
   for (const { name, does } of controls) print(`${name.padEnd(20)} ${does}`);
   return 0;
 }
@@ -56,7 +56,7 @@ async function inside(options: Options): Promise<number> {
   for (let number = 0; number < options.runs; number++) {
     if (!(await oneRun(options, options.seed + number, program, directory, reports))) bad++;
     if (bad > 0 && options.control !== undefined) {
-      print(`what is broken on purpose was found in run ${number + 1}`);
+      print(`the deliberate error was found in run ${number + 1}`);
       return 0;
     }
   }
@@ -92,7 +92,7 @@ async function oneRun(
     if (!isGood) writeFileSync(join(reports, `${seed}.json`), JSON.stringify(result.history));
     print(summary(result));
   } catch (error) {
-    print(`seed ${seed}: the run broke off: ${(error as Error).stack ?? String(error)}`);
+    print(`seed ${seed}: the run was aborted: ${(error as Error).stack ?? String(error)}`);
   }
   removeDisks(directory, members);
   if (!isGood) cpSync(directory, join(reports, `${seed}-logs`), { recursive: true });

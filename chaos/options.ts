@@ -12,7 +12,7 @@ export interface Options {
   /** Faults; undefined if every run chooses some by its seed. */
   readonly faults: readonly Fault[] | undefined;
   readonly reportDirectory: string;
-  /** Deliberate error of the server, which must be found. */
+  /** The server's deliberate error, which must be found. */
   readonly control: Control | undefined;
 }
 
@@ -23,13 +23,13 @@ const shortRuns = 6;
 const shortSeconds = 20;
 
 export const usage = `bun chaos/main.ts [flags]
-  --seed N          seed of the first run; later runs count up (default random)
+  --seed N          seed of the first run; each further run adds 1 (default random)
   --runs N          number of runs (default 1)
   --time S          seconds of faults in each run (default 30)
   --members N       number of members (default 3)
-  --faults a,b+c    classes to pick from, b and c only together (default ${picked}, chosen by the seed)
+  --faults a,b+c    classes to choose from; b+c at the same time (default ${picked}, chosen by the seed)
   --short           ${shortRuns} runs of ${shortSeconds} s
-  --control NAME    run a server that is broken on purpose; exits with 0 as soon as a run has found the fault
+  --control NAME    run a deliberately broken server; exits with 0 as soon as a run finds the error
   --report DIR      directory for reports, and for the history and logs of a run that found something (default .chaos)
   --list            list the classes, and those that cannot run here
 `;
@@ -37,7 +37,7 @@ export const usage = `bun chaos/main.ts [flags]
 /** An invalid command line. The message is for people. */
 export class UsageError extends Error {}
 
-/** Parses the options. Returns undefined when only the list is requested. @throws UsageError */
+/** Parses the options. Returns undefined if only the list is requested. @throws UsageError */
 export function parseOptions(args: readonly string[]): Options | undefined {
   const values = parse(args);
   if (values.list) return undefined;
@@ -100,7 +100,7 @@ function namedFaults(text: string, members: number): Fault[] {
     .filter((name) => name !== "")
     .map((name) => {
       const fault = faultNamed(name);
-      if (fault === undefined) throw new UsageError(`--faults: there is no ${name}; --list shows what there is`);
+      if (fault === undefined) throw new UsageError(`--faults: there is no ${name}; --list shows all classes`);
       const why = whyNot(fault, members);
       if (why !== undefined) throw new UsageError(`--faults: ${name} cannot be run here: ${why}`);
       return fault;

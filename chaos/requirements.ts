@@ -13,13 +13,12 @@ export const faketimeLibrary = faketimeLibraries.find((path) => existsSync(path)
 /** Returns the reasons why runs are impossible here, one line each. */
 export function obstacles(): string[] {
   const found: string[] = [];
-  if (process.platform !== "linux") return ["faults are injected with what Linux offers; this is no Linux"];
+  if (process.platform !== "linux") return ["faults are injected with features of Linux; this is not Linux"];
   if (process.getuid?.() !== 0) found.push("namespaces, mounts and devices need root");
   for (const [command, from] of commands) {
     if (Bun.which(command) === null) found.push(`there is no ${command} (Debian: ${from})`);
   }
-  if (found.length === 0 && !maySeparate())
-    found.push("this machine gives root no namespaces of its own, as in a container");
+  if (found.length === 0 && !maySeparate()) found.push("root cannot create namespaces here, as in a container");
   for (const [device, use] of devices) if (!existsSync(device)) found.push(`there is no ${device}: ${use}`);
   return found;
 }
@@ -38,11 +37,11 @@ const commands = [
 ] as const;
 
 const devices = [
-  ["/dev/net/tun", "members are connected by a switch of ours"],
-  ["/dev/loop-control", "members have disks of their own"],
+  ["/dev/net/tun", "a switch of the harness connects the members"],
+  ["/dev/loop-control", "each member has a disk of its own"],
 ] as const;
 
-/** Returns why a class that needs this tool cannot be run here, or undefined when it can. */
+/** Returns the reason why a class that needs this tool cannot run here, or undefined if it can. */
 export function whyWithout(tool: Tool): string | undefined {
   switch (tool) {
     case "strace":

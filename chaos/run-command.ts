@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Runs a short system command. @throws with its output when it fails */
+/** Runs a short system command. @throws an error with its output if it fails */
 export function runCommand(command: string, ...args: string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8", stdio: "pipe" });
   if (error !== undefined) throw error;

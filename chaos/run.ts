@@ -19,13 +19,13 @@ export interface RunOptions {
   readonly seconds: number;
   readonly faults: readonly Fault[];
   readonly launch: Launch;
-  /** Name of the deliberate error of the server, if any. */
+  /** The name of the server's deliberate error, if any. */
   readonly control: string | undefined;
   /** Directory for disks and logs. This creates it; the caller removes it. */
   readonly directory: string;
 }
 
-/** A fault as it was injected. */
+/** A fault, as injected. */
 export interface InjectedFault {
   readonly name: string;
   readonly notes: readonly string[];

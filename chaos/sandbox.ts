@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { runCommand } from "./run-command.ts";
 
-/** Argument that tells the process that it is inside. */
+/** Argument that tells the process that it runs inside. */
 export const insideMark = "--inside";
 
-/** Mount point that every Linux has. Mounts on it here are invisible outside. */
+/** A mount point that every Linux has. Mounts on it here are invisible outside. */
 const scratch = "/media";
 const namespaces = "/run/netns";
 
@@ -15,7 +15,7 @@ const namespaces = "/run/netns";
 export async function runInside(program: string, args: readonly string[]): Promise<number> {
   const own = ["--mount", "--net", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc"];
   const child = Bun.spawn(["unshare", ...own, process.execPath, program, insideMark, ...args], {
-    // The inner process ends when this end is closed, which happens however this process ends.
+    // The inner process ends when this end is closed, which happens in any case when this process ends.
     stdin: "pipe",
     stdout: "inherit",
     stderr: "inherit",

@@ -2,15 +2,15 @@ import type { MemberId } from "./core/ids.ts";
 import type { Append, Message } from "./core/message.ts";
 
 /**
- * Delays appends without entries. Such an append only reports the leader's commit index. It waits for one turn of the
- * event loop: the callers whose entries were committed are about to be answered and to propose again, and the next
- * append with entries carries the commit index too.
+ * Delays appends without entries, which only report the leader's commit index. Each waits for one turn of the event loop:
+ * callers whose entries were committed are about to be answered and to propose again, and the next append with entries
+ * carries the commit index too.
  */
 export class CommitNotices {
   #waiting = new Map<MemberId, Append>();
   #early = new Map<MemberId, Append>();
 
-  /** Begins another turn. Appends that waited since the last turn are due at its end. */
+  /** Begins another turn. Appends from earlier turns are due at its end. */
   beginTurn(): void {
     this.#early = this.#waiting;
     this.#waiting = new Map();
@@ -28,7 +28,7 @@ export class CommitNotices {
     return due;
   }
 
-  /** Keeps the appends for another turn, because entries are about to be sent. */
+  /** Keeps the appends for another turn, because entries will be sent soon. */
   wait(): void {
     for (const [member, append] of this.#early) if (!this.#waiting.has(member)) this.#waiting.set(member, append);
     this.#early.clear();

@@ -19,7 +19,7 @@ export interface CompactionOptions {
   readonly isStopped: () => boolean;
 }
 
-/** Removes the head of a large log as soon as the state machine no longer needs it. */
+/** Removes the head of a large log once the state machine no longer needs it. */
 export class Compaction {
   readonly #options: CompactionOptions;
   readonly #bytesMax: number;
@@ -41,15 +41,15 @@ export class Compaction {
         await this.#compact(await checkpoint());
       } finally {
         this.#isUnderWay = false;
-        // When little space was freed, the next attempt waits until the log has grown.
+        // If little space was freed, the next attempt waits until the log has grown.
         this.#aboveBytes = Math.max(this.#bytesMax, core.log.bytes + this.#bytesMax / 8);
       }
     });
   }
 
   /**
-   * Compacts the log, but keeps the entries that slow followers and receivers of snapshots need, unless those alone are
-   * too many.
+   * Compacts the log. Keeps the entries that slow followers and receivers of snapshots need, unless there are too many of
+   * them.
    */
   async #compact(durable: Index): Promise<void> {
     const { core, log, tailEntries, outgoingSnapshots, isStopped } = this.#options;

@@ -1,5 +1,5 @@
 /**
- * Points at which a test ends the process or the simulated machine. Between any two of them, the durable, sent, applied
+ * Points at which a test stops the process or the simulated machine. Between any two of them, the durable, sent, applied
  * or answered data differs. Production passes no handler.
  */
 export const crashPoints = [
@@ -21,7 +21,7 @@ export const crashPoints = [
 
 export type CrashPoint = (typeof crashPoints)[number];
 
-/** Handler that is called at each crash point. If it does not return, or throws, that is a crash. */
+/** Called at each crash point. A crash is a call that throws or does not return. */
 export type ReachCrashPoint = (point: CrashPoint) => void;
 
 export const noCrash: ReachCrashPoint = () => {};

@@ -6,7 +6,7 @@ import { noCrash } from "./crash-point.ts";
 import { DurabilityContract } from "./durability-contract.ts";
 import { UnderWay } from "./under-way.ts";
 
-/** A member whose disk finishes a write when it is told to; `done` lists what happened. */
+/** A member whose disk finishes a write on command; `done` lists the events. */
 function member() {
   const done: string[] = [];
   const disk: PromiseWithResolvers<void>[] = [];
@@ -32,7 +32,7 @@ function member() {
   return { contract, disk, done };
 }
 
-/** Messages are known by their names here. */
+/** These tests identify messages by name. */
 function ready(parts: { now?: string; write?: true; after?: string; commits?: true }): Ready {
   return {
     messagesNow: (parts.now === undefined ? [] : [parts.now]) as unknown as Message[],

@@ -17,35 +17,35 @@ export interface DurabilityContractParts {
   /** Tells the core that a write is durable. */
   readonly persisted: (write: Write, tookMs: number) => void;
   readonly apply: (committed: readonly Entry[]) => void;
-  /** Runs what a finished write leads to, unless the member has stopped. */
+  /** Continues after a finished write, unless the member has stopped. */
   readonly resume: (run: () => void) => void;
   readonly fail: (error: Error) => void;
 }
 
 /**
- * The durability contract: nobody hears a promise that a crash could make this member forget. A vote, and the word that
- * entries have arrived, are such promises. The core sorts its output into four kinds (see `core/ready.ts`), and this is
- * all that is done with them, in this order:
+ * The durability contract: a member never sends a promise that a crash could make it forget. A vote is a promise, and so
+ * is the acknowledgement of entries. The core sorts its output into four kinds (see `core/ready.ts`), which are handled
+ * in this order:
  *
  *     1  messagesNow            sent at once
  *     2  write                  begun; several may be under way, and they end in the order in which they began
  *     3  messagesAfterPersist   sent when this write and all before it are durable; at once if none is under way
  *     4  committed              applied; they are durable here and on a quorum
  *
- * 1 before 2: the followers store new entries while the leader does. 3 after 2: the write that was just begun counts.
- * 4 waits for no write of its own: the core hands an entry out only when it is durable here. A write that fails ends the
- * member: held messages are then never sent.
+ * 1 before 2: the followers store new entries while the leader does. 3 after 2: the write that was just begun counts. 4
+ * needs no wait, because the core hands out only entries that are durable here. A failed write ends the member, and held
+ * messages are then never sent.
  */
 export class DurabilityContract {
   readonly #parts: DurabilityContractParts;
-  /** In the order in which they may go. `after` counts the writes that must have ended. */
+  /** Held messages in sending order. `after` is the number of writes that must have ended. */
   #held: { readonly after: number; readonly messages: readonly Message[] }[] = [];
 
   constructor(parts: DurabilityContractParts) {
     this.#parts = parts;
   }
 
-  /** Does what the core wants done. */
+  /** Executes the output of the core. */
   take({ messagesNow, write, messagesAfterPersist, committed }: Ready): void {
     this.#parts.reach("beforeSend");
     this.#parts.send(messagesNow);

@@ -11,7 +11,7 @@ export async function finishRestore(log: Log, stateIndex: Index): Promise<LogCon
   if (expected === undefined || expected.index !== stateIndex || expected.index <= base.index) return kept;
   const held = entries[expected.index - base.index - 1];
   if (held?.term === expected.term) return kept;
-  // The member learns of this term only now and has given no vote in it.
+  // The member learns of this term only now, so it has given no vote in it.
   const known = hardState.term >= expected.term ? hardState : { term: expected.term, vote: noMember };
   const renewed = { ...known, commit: expected.index };
   await log.append({ snapshot: expected, hardState: renewed, entries: [] });

@@ -5,9 +5,9 @@ import { membersOf, sorted } from "./core/membership.ts";
 import type { Ready } from "./core/ready.ts";
 
 /**
- * Returns the members to listen to. A removed member is heard until its removal is committed: a leader that removes
- * itself must see it done. A log that does not name its own member is older than that member's arrival, so the seeds
- * are heard too until it has caught up.
+ * Returns the members whose messages are accepted. A removed member is heard until its removal is committed, because a
+ * leader that removes itself must see that. If the log does not name its own member, it is older than that member's
+ * arrival, and the seeds are heard too until it has caught up.
  */
 export function heardMembers(
   { commit, memberships }: Pick<LogView, "commit" | "memberships">,
@@ -26,7 +26,7 @@ export function isSame(left: readonly MemberId[], right: readonly MemberId[] | u
   return left.length === right?.length && left.every((member, position) => member === right[position]);
 }
 
-/** Reports whether the membership, or the part known to be committed, may change with this ready. */
+/** Reports whether this ready may change the membership, or the part that is known to be committed. */
 export function changesMembership({ write, committed, softState }: Ready): boolean {
   const isChange = ({ kind }: Entry) => kind === "confChange";
   return (

@@ -5,7 +5,7 @@ import type { StateMachine } from "./state-machine.ts";
 import type { Waiter } from "./waiter.ts";
 
 /**
- * Receives durations for metrics; current values come from `status` and `queues`. A member without an observer measures
+ * Receives durations for metrics. `status` and `queues` give current values. A member without an observer measures
  * nothing. The methods are called in the middle of the work, so they must be quick and must not throw.
  */
 export interface NodeObserver {
@@ -15,25 +15,25 @@ export interface NodeObserver {
   committed(ms: number): void;
   /** Reports the time of a durable write, including the wait for the one before. */
   persisted(ms: number, entries: number): void;
-  /** Reports the time in which the state machine took a batch, without the wait before it. */
+  /** Reports how long the state machine took to apply a batch, without the wait before it. */
   applied(ms: number, entries: number): void;
   snapshotSent(to: MemberId, ms: number, arrived: boolean): void;
   /** Reports that the state machine has restored a snapshot. */
   snapshotReceived(index: Index, ms: number): void;
 }
 
-/** The lengths of the queues. Incoming messages are handled as they arrive and have no queue. */
+/** The lengths of the queues. Incoming messages are handled at once and have no queue. */
 export interface Queues {
   /** Proposals not yet given to the core because the disk is busy. */
   readonly proposals: number;
-  /** Entries proposed here that are in the log and not applied yet. */
+  /** Entries proposed here that are in the log but not applied yet. */
   readonly entries: number;
-  /** Proposals sent to the leader, which has not answered yet. */
+  /** Proposals sent to the leader that it has not answered yet. */
   readonly forwarded: number;
   readonly writes: number;
   /** Batches at the state machine. */
   readonly batches: number;
-  /** Bytes queued for each other member, where the transport counts them. */
+  /** Bytes queued for each other member, if the transport counts them. */
   readonly outbound: readonly { readonly member: MemberId; readonly bytes: number }[];
 }
 

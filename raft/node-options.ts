@@ -14,7 +14,7 @@ export interface RaftNodeOptions<Result> {
   readonly log: Log;
   readonly transport: Transport;
   readonly stateMachine: StateMachine<Result>;
-  /** Members to listen to while the log names none; for a member that joins. */
+  /** Members to accept messages from while the log names none; for a joining member. */
   readonly seeds?: readonly MemberId[];
   readonly timing?: Partial<Timing>;
   readonly limits?: Partial<Limits>;
@@ -30,9 +30,9 @@ export interface Timing {
   readonly heartbeatMs: number;
   /** Shortest time without a leader after which a follower stands for election; the longest is twice this. */
   readonly electionMs: number;
-  /** Time after which a proposal without an outcome is unknown. */
+  /** Time after which the outcome of a proposal is unknown. */
   readonly proposalMs: number;
-  /** Time after which a read without confirmation is unconfirmed. */
+  /** Time after which a read counts as unconfirmed. */
   readonly readMs: number;
 }
 
@@ -52,8 +52,8 @@ export interface NodeEvents {
   violated(member: MemberId | undefined, violation: Error): void;
   refused(member: MemberId, refusal: HandshakeRefusal): void;
   /**
-   * Reports that the disk, the state machine or this process stood still for an election timeout. A leader has given up
-   * leadership, except the only voter, which no other member could replace.
+   * Reports that the disk, the state machine or this process stood still for an election timeout. A leader has then given
+   * up leadership, unless it is the only voter.
    */
   stalled(what: Stall, ms: number): void;
 }

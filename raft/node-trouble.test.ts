@@ -65,7 +65,7 @@ describe("a state machine that hangs", () => {
     expect(stalls).toContain("stateMachine");
     const next = await cluster.leader(othersOf(cluster, leader));
     expect(await cluster.add(next, "b 1")).toBe(1);
-    // Its log is as good as any other: it stores, votes and answers, and leads when it can.
+    // Its log is like any other: it stores, votes and answers, and leads when it can.
     await until(
       () => leader.node.status().durable === next.node.status().commit,
       "the member to store what came after",
@@ -167,12 +167,12 @@ describe("a leader that is gone", () => {
     await cluster.add(near, "a 1");
     cluster.network.faults = { delayMs: [1, 1], loss: 0, duplication: 0, reorder: 0 };
     const { lastIndex } = leader.node.status();
-    // Taken by the leader, which no member hears any more.
+    // The leader accepts it, but no member hears from the leader any more.
     for (const { node } of [near, far]) cluster.network.cut(leader.node.status().id, node.status().id);
     const answer = near.node.propose(bytes("a 1")).catch((error: RaftError) => error.code);
     const read = near.node.readIndex().catch((error: RaftError) => error.code);
     await until(() => leader.node.status().lastIndex > lastIndex, "the leader to take the proposal");
-    // Nothing of the leader is still on its way when the links are whole again.
+    // No message of the leader is still on its way when the links are restored.
     cluster.network.faults = { ...cluster.network.faults, loss: 1 };
     await Bun.sleep(20);
     const begun = performance.now();

@@ -27,7 +27,7 @@ import { Cluster, type Member, quickTiming, stopClusters, until } from "./testin
 import { random } from "./testing/seed.ts";
 
 const timing = quickTiming;
-/** Longer timeouts for tests of a time limit. */
+/** Longer timeouts for tests of time limits. */
 const slower = { ...timing, electionMs: 400 };
 const bytes = (text: string) => new TextEncoder().encode(text);
 const noContext = new Uint8Array();
@@ -247,7 +247,7 @@ test("a state that is ahead of the log gets no entry twice", async () => {
   });
   events?.receive(append(1, 5, 3));
   await until(() => applied.length === 3, "the first entries");
-  // A snapshot from a leader of an earlier term: the state takes it, and the core ignores it.
+  // In a snapshot from a leader of an earlier term, the state takes the snapshot and the core ignores it.
   const snapshot = { index: toIndex(10), term: toTerm(5), membership: membershipOf([one, two]) };
   const stale = { type: "snapshot", from: one, to: two, term: toTerm(1), snapshot } as const;
   await events?.receiveSnapshot(stale, chunksOf(JSON.stringify({ applied: 10, sums: [["a", 10]] })));
@@ -344,7 +344,7 @@ test("memberships are reported when they come into force", async () => {
   const seen: Membership[] = [];
   const cluster = await Cluster.of(1, { events: { membership: (membership) => seen.push(membership) } });
   const leader = await cluster.leader();
-  // A leader changes no membership before it has committed an entry of its own term.
+  // A leader does not change the membership before it has committed an entry of its own term.
   await leader.node.propose(new Uint8Array());
   const steps = [{ operation: "addLearner", member: toMemberId(2) }] as const;
   await leader.node.changeMembership({ steps, context: noContext });

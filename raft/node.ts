@@ -32,17 +32,15 @@ export interface Applied<Result> {
   readonly result: Result;
 }
 
-/** Fine enough that two members seldom draw the same election timeout. */
+/** Fine-grained, so that two members seldom draw the same election timeout. */
 const ticksPerHeartbeat = 4;
 const forwardedMax = 65_536;
-/**
- * Smaller than the core's default: a message of a megabyte costs more in newly allocated memory than it saves in calls.
- */
+/** Smaller than the core's default: a message of a megabyte costs more to allocate than it saves in calls. */
 const defaultAppendBytesMax = 160 << 10;
 
 /**
- * One running member: passes time, messages and requests to the core, and carries out what it asks for. The library
- * waits only here and in the parts that this class uses. `durability-contract.ts` says what waits for the disk.
+ * One running member. Feeds time, messages and requests to the core, and executes its output. The library waits only here
+ * and in the parts that this class uses. `durability-contract.ts` defines what waits for the disk.
  */
 export class RaftNode<Result> {
   readonly #options: RaftNodeOptions<Result>;
@@ -61,7 +59,7 @@ export class RaftNode<Result> {
   readonly #recent = new RecentResults<Applied<Result>>();
   readonly #reads = new ReadRequests();
   #nextId: number = randomInt(2 ** 47);
-  /** Index that the state machine has applied. It is ahead of the core while a snapshot is being installed. */
+  /** The index that the state machine has applied. It is ahead of the core while a snapshot is being installed. */
   #stateIndex: Index;
   /** Term of the newest entry that was applied. */
   #stateTerm: Term = noTerm;
@@ -115,7 +113,7 @@ export class RaftNode<Result> {
 
   /**
    * Starts a member with the contents of its log and state machine. The node then owns the log and the transport.
-   * @throws when the log and the state machine do not fit together
+   * @throws if the log and the state machine do not match
    */
   static async start<Result>(options: RaftNodeOptions<Result>): Promise<RaftNode<Result>> {
     const stateIndex = options.stateMachine.durableIndex();
@@ -184,7 +182,7 @@ export class RaftNode<Result> {
     });
   }
 
-  /** Returns the read index of the only voter at once, or undefined if another member has to be asked. */
+  /** Returns the read index of the only voter at once, or undefined if another member must be asked. */
   readAlone(): Index | undefined {
     const index = this.#stopped === undefined ? this.#core.readAlone() : undefined;
     return index !== undefined && index <= this.#stateIndex ? this.#stateIndex : undefined;
@@ -223,7 +221,7 @@ export class RaftNode<Result> {
     return this.#core.status();
   }
 
-  /** Role, term and leader, which cost less than `status`. */
+  /** Returns role, term and leader. Costs less than `status`. */
   get softState(): SoftState {
     return this.#core.softState;
   }
@@ -345,7 +343,7 @@ export class RaftNode<Result> {
     return observedApply(this.#stateMachine, entries, observer);
   }
 
-  /** Rejects proposals of earlier terms: once an entry of a later term is applied, theirs can no longer be committed. */
+  /** Rejects proposals of earlier terms. Once an entry of a later term is applied, they can no longer be committed. */
   #dropBefore(term: Term): void {
     if (term === this.#stateTerm) return;
     this.#stateTerm = term;
@@ -376,7 +374,7 @@ export class RaftNode<Result> {
       if (term < this.#stateTerm) return waiter.reject(this.#error("dropped"));
       return this.#entries.add(index, term, waiter)?.reject(this.#error("unknown"));
     }
-    // A forwarded proposal was applied here before its answer came.
+    // A forwarded proposal was applied here before its answer arrived.
     const recent = this.#recent.get(index);
     if (recent?.term === term) waiter.resolve(recent.result);
     else waiter.reject(this.#error(recent === undefined ? "unknown" : "dropped"));
@@ -402,7 +400,7 @@ export class RaftNode<Result> {
     this.#answerReads();
   }
 
-  /** A message that could not be sent is dropped. The core repeats what the other member lacks. */
+  /** Drop a message that cannot be sent. The core resends what the other member lacks. */
   #dropped(message: Message, reason: DropReason): void {
     this.#options.events?.dropped?.(message, reason);
     if (message.type === "propose" && message.from === this.#core.id) {
@@ -410,12 +408,12 @@ export class RaftNode<Result> {
     } else if (message.type === "readIndex" && message.from === this.#core.id) {
       this.#rejectAll(this.#reads.takeRefused(message.id), "noLeader");
     } else if (message.type === "append") {
-      // The core is still handing out its `ready`, so it is told in the next turn.
+      // The core is still handing out its `ready`, so tell it in the next turn.
       queueMicrotask(() => this.#input(() => this.#core.reportUnreachable(message.to)));
     }
   }
 
-  /** Rejects the requests that were sent to a departed member as the leader, which will not answer them. */
+  /** Rejects the requests that were sent to a departed leader, which will not answer them. */
   #gone(member: MemberId): void {
     if (this.#core.softState.leader === member) this.#rejectAll(this.#reads.takeAllAsked(), "noLeader");
     this.#rejectAll(this.#forwarded.takeOf(member), "unknown");
@@ -428,7 +426,7 @@ export class RaftNode<Result> {
       this.#noticeStalls();
       const nowMs = performance.now();
       const ticks = this.#watch.ticked(nowMs, this.#timing.heartbeatMs, ticksPerHeartbeat);
-      // A member whose disk is stuck could not lead. It gets no ticks, so it starts no election.
+      // A member with a stuck disk could not lead. It gets no ticks, so it starts no election.
       for (let tick = 0; tick < ticks && this.#watch.isFit(nowMs); tick++) this.#core.tick();
       this.#expire();
       this.#followMembership();
@@ -436,7 +434,7 @@ export class RaftNode<Result> {
     this.#turns.later();
   }
 
-  /** Makes a process that stood still give up leadership, because another leader may exist. */
+  /** Gives up leadership after the process stood still, because another leader may exist. */
   #noticeStalls(): void {
     for (const { what, ms } of this.#watch.stalls(performance.now())) this.#stalled(what, ms);
   }
@@ -492,7 +490,7 @@ export class RaftNode<Result> {
         image.release();
       }
     } catch {
-      // The receiver asks again. A state machine that failed has already stopped the node.
+      // The receiver will ask again. If the state machine failed, the node has already stopped.
     }
     this.#outgoingSnapshots.delete(to);
     this.#options.observer?.snapshotSent?.(to, performance.now() - begunMs, arrived);

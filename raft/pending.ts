@@ -22,25 +22,25 @@ export class PendingEntries<T> {
   }
 
   /**
-   * Adds a waiter and returns the one whose promise has the older term, because answers may overtake each other. Its
-   * entry may still be committed if the later leader's entry has reached no other member (thesis §3.6.2).
+   * Adds a waiter. Answers may overtake each other, so a waiter of an older term may hold the position; returns it,
+   * because its entry may still be committed if the later leader's entry has reached no other member (thesis §3.6.2).
    */
   add(index: Index, term: Term, waiter: Waiter<T>): Waiter<T> | undefined {
     const before = this.#waiters.get(index);
     if (before !== undefined && before.term > term) return waiter;
-    // The map's order stays that of the deadlines.
+    // Keep the map in the order of the deadlines.
     if (before !== undefined) this.#waiters.delete(index);
     this.#waiters.set(index, { term, waiter });
     return before?.waiter;
   }
 
-  /** Reports how long ago the first of these entries was proposed, if it was proposed here. */
+  /** Returns how long ago the first of these entries was proposed, if it was proposed here. */
   observeCommit([first]: readonly Entry[], limitMs: number, observer: Partial<NodeObserver>): void {
     const found = first === undefined ? undefined : this.#waiters.get(first.index);
     if (found !== undefined) observer.committed?.(performance.now() - (found.waiter.deadlineMs - limitMs));
   }
 
-  /** Takes the waiter at the position of a committed entry, and whether it waits for this very entry. */
+  /** Takes the waiter at the position of a committed entry, and whether it waits for exactly this entry. */
   take({ index, term }: Entry): { readonly waiter: Waiter<T>; readonly isIt: boolean } | undefined {
     const found = this.#waiters.get(index);
     if (found === undefined) return undefined;
@@ -48,19 +48,19 @@ export class PendingEntries<T> {
     return { waiter: found.waiter, isIt: found.term === term };
   }
 
-  /** Takes every waiter at or before `index`, whose outcome will not be seen any more. */
+  /** Takes every waiter at or before `index`, because their outcomes will no longer be seen. */
   takeUpTo(index: Index): Waiter<T>[] {
     return this.#takeWhere((at) => at <= index);
   }
 
-  /** Takes the expired waiters. Checks the oldest first and stops as early as possible. */
+  /** Takes the expired waiters. Checks the oldest first, and stops at the first that is not expired. */
   takeExpired(nowMs: number): Waiter<T>[] {
     const [oldest] = this.#waiters.values();
     if (oldest === undefined || oldest.waiter.deadlineMs > nowMs) return [];
     return this.#takeWhere((_, { waiter }) => waiter.deadlineMs <= nowMs);
   }
 
-  /** Takes every waiter of an earlier term. Terms never go back, so their entries are lost. */
+  /** Takes every waiter of an earlier term. Terms never decrease, so their entries are lost. */
   takeBefore(before: Term): Waiter<T>[] {
     return this.#takeWhere((_, { term }) => term < before);
   }
@@ -81,7 +81,7 @@ export class PendingEntries<T> {
   }
 }
 
-/** Results that were applied while the answer to a forwarded proposal was on its way. */
+/** Results of forwarded proposals that were applied before their answers arrived. */
 export class RecentResults<T> {
   readonly #results = new Map<Index, { readonly term: Term; readonly result: T }>();
 
@@ -120,7 +120,7 @@ export class PendingRequests<T> {
     return asked?.waiter;
   }
 
-  /** Takes the requests to a member that will not answer any more. */
+  /** Takes the requests to a member that will no longer answer. */
   takeOf(member: MemberId): Waiter<T>[] {
     const taken: Waiter<T>[] = [];
     for (const [id, { of, waiter }] of this.#waiters) {
@@ -131,7 +131,7 @@ export class PendingRequests<T> {
     return taken;
   }
 
-  /** Takes the expired waiters. They are in the order of their deadlines. */
+  /** Takes the expired waiters, which are in the order of their deadlines. */
   takeExpired(nowMs: number): Waiter<T>[] {
     const taken: Waiter<T>[] = [];
     for (const [id, { waiter }] of this.#waiters) {

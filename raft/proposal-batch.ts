@@ -1,11 +1,11 @@
 import type { Waiter } from "./waiter.ts";
 
 /**
- * Longest time that a proposal waits for others while the disk is busy: longer than a sync of a fast disk, and short
- * enough that a slow one does not delay the other members.
+ * Maximum time that a proposal waits for others while the disk is busy: longer than a sync of a fast disk, and short
+ * enough that a slow disk does not delay the other members.
  */
 const waitMsMax = 1;
-/** Batch size at which waiting for more proposals gains nothing. */
+/** Batch size from which waiting for more proposals gains nothing. */
 const bytesEnough = 256 << 10;
 
 interface Proposal<T> {

@@ -3,7 +3,7 @@ import type { Refusal } from "./core/refusal.ts";
 
 /**
  * - a `Refusal`: nothing was appended, so a retry is safe.
- * - `dropped`: it will not happen: another leader's entry took its place, or it never left this member.
+ * - `dropped`: it will never happen: another leader's entry took its place, or it never left this member.
  * - `unknown`: it may happen or may have happened.
  * - `unconfirmed`: a read that could not be confirmed as fresh in time.
  * - `stopped`: the member was stopped; for a proposal it means the same as `unknown`.
@@ -31,12 +31,12 @@ const messages: Partial<Record<RaftErrorCode, string>> = {
   unconfirmed: "no leader confirmed the read in time",
   stopped: "this member was stopped",
   behind: "it has not caught up: try again later",
-  quorumLost: "the members that are heard from would be no quorum",
-  notAMember: "it is no member",
-  alreadyAMember: "it is a member already",
-  notALearner: "it is no learner: only learners are promoted",
+  quorumLost: "the reachable members would not form a quorum",
+  notAMember: "it is not a member",
+  alreadyAMember: "it is already a member",
+  notALearner: "it is not a learner: only learners are promoted",
   notAVoter: "it does not vote: promote it first",
   noChange: "it changes nothing",
-  changePending: "another change of the members is under way",
-  transferring: "the leadership is being handed over",
+  changePending: "another change of the members is in progress",
+  transferring: "leadership is being transferred",
 };

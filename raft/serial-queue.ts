@@ -1,4 +1,4 @@
-/** Runs tasks one after the other, each to its end. */
+/** Runs tasks one after the other. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 

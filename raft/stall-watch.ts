@@ -1,7 +1,7 @@
 import type { Stall } from "./node-options.ts";
 import { UnderWay } from "./under-way.ts";
 
-/** Detects work that stands still for an election timeout. Another leader is better then. */
+/** Detects work that stands still for an election timeout, in which case another leader is better. */
 export class StallWatch {
   /** Writes to the log. */
   readonly writes = new UnderWay();
@@ -16,9 +16,9 @@ export class StallWatch {
   }
 
   /**
-   * Records that the process runs. A busy process hears its timer late, once for all missed ticks. At most one
-   * heartbeat's worth of ticks is made up, so that messages received meanwhile are handled before another member is
-   * considered lost.
+   * Records that the process runs. The timer of a busy process fires late, once for all missed ticks. At most one
+   * heartbeat's worth of ticks is made up, so that messages received meanwhile are handled before another member counts
+   * as lost.
    * @returns the number of ticks that have passed
    */
   ticked(nowMs: number, heartbeatMs: number, ticksPerHeartbeat: number): number {
@@ -32,7 +32,7 @@ export class StallWatch {
     return this.writes.stalledMs(nowMs) < this.#limitMs && this.batches.stalledMs(nowMs) < this.#limitMs;
   }
 
-  /** Returns the current stalls with their durations. A stall of the process itself counts again from now. */
+  /** Returns the current stalls with their durations. Restarts the measurement of a stall of the process itself. */
   stalls(nowMs: number): readonly { readonly what: Stall; readonly ms: number }[] {
     const processMs = nowMs - this.#tickedAtMs;
     if (processMs < this.#limitMs && this.isFit(nowMs)) return none;

@@ -11,9 +11,9 @@ export interface StateImage {
 }
 
 /**
- * The application behind the log. The driver calls one method at a time and waits for it; only the chunks of an image
- * are read concurrently. A method that throws stops the member, because its state is in doubt. When a method does not
- * return for an election timeout and no entry is applied, a leader steps down: another member's state machine may work.
+ * The application behind the log. The driver calls one method at a time and waits for it; only the chunks of an image are
+ * read concurrently. A method that throws stops the member, because its state is uncertain. If a method does not return
+ * for an election timeout and no entry is applied, a leader steps down: another member's state machine may work.
  */
 export interface StateMachine<Result> {
   /** Returns the last entry whose effects are durable, or 0. Called at the start. */
@@ -30,7 +30,7 @@ export interface StateMachine<Result> {
   checkpoint(): Index | Promise<Index>;
   snapshot(): StateImage | Promise<StateImage>;
   /**
-   * Replaces the state by an image, durably. When the chunks throw, or the process ends before, the old state and
+   * Replaces the state with an image, durably. If the chunks throw, or the process ends first, the old state and
    * `durableIndex` must remain.
    */
   restore(index: Index, chunks: AsyncIterable<Uint8Array>): Promise<void>;

@@ -27,13 +27,13 @@ export class Turns {
     });
   }
 
-  /** Schedules the work for after the caller has ended, unless there was work a moment ago. */
+  /** Schedules the work for after the caller has returned, unless there was work a moment ago. */
   soon(nowMs: number): void {
     if (nowMs - this.#workedAtMs < quietMs) return this.later();
     this.now();
   }
 
-  /** Schedules the work for after the caller has ended. */
+  /** Schedules the work for after the caller has returned. */
   now(): void {
     if (this.#isDueSoon || this.#isStopped) return;
     this.#isDueSoon = true;

@@ -1,4 +1,4 @@
-/** Work that was handed to the disk or the state machine and is done in order. */
+/** Work that the disk or the state machine does in order. */
 export class UnderWay {
   #begun = 0;
   #done = 0;
@@ -28,7 +28,7 @@ export class UnderWay {
     this.#movedAtMs = nowMs;
   }
 
-  /** Returns for how long work was pending without progress. */
+  /** Returns how long work was pending without progress. */
   stalledMs(nowMs: number): number {
     return this.isIdle ? 0 : nowMs - this.#movedAtMs;
   }

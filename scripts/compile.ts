@@ -9,7 +9,7 @@ import type { BunPlugin } from "bun";
 const root = join(import.meta.dir, "..");
 const prebuilds = join(root, "node_modules/classic-level/prebuilds");
 
-/** LevelDB's binding by Bun's name of the platform. */
+/** LevelDB's binding, by Bun's name of the platform. */
 const bindings: Readonly<Record<string, string>> = {
   "linux-x64": "linux-x64/classic-level.node",
   "linux-x64-musl": "linux-x64/classic-level.musl.node",
@@ -64,7 +64,7 @@ async function compile(target: string, name: string): Promise<void> {
   if (!built.success) process.exit(1);
 }
 
-/** Puts the binding itself into the executable, in place of the search for it in node_modules. */
+/** Embeds the binding in the executable, in place of the search for it in node_modules. */
 function withBinding(file: string): BunPlugin {
   return {
     name: "with-binding",
@@ -77,7 +77,7 @@ function withBinding(file: string): BunPlugin {
   };
 }
 
-/** Returns Bun's name of the platform on which this runs. */
+/** Returns Bun's name of this platform. */
 function thisPlatform(): string {
   const { platform, arch, report } = process;
   const { header } = report.getReport() as unknown as { header: { glibcVersionRuntime?: string } };

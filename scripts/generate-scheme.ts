@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { TypeEntries } from "../src/api/schema/compile.ts";
 import { declarationFileName, namespaceOf, typeDeclarations } from "./type-declarations.ts";
 
-/** Types that no resource leads to and that requests or responses carry nevertheless. */
+/** Types in requests or responses that no resource refers to. */
 const metaTypes = [
   "meta/v1.APIGroup",
   "meta/v1.APIGroupList",
@@ -82,11 +82,11 @@ interface FactResource {
   categories?: string[];
   stability: string;
   defaultOn: boolean;
-  /** The version that is written to the store, where it is another one. */
+  /** The stored version, if it is another one. */
   storage?: string;
   storageVersionHash?: string;
   etcdPrefix?: string;
-  /** False for kinds that are answered and never stored: reviews, bindings. */
+  /** False for kinds that are never stored, such as reviews and bindings. */
   persisted?: false;
   /** Releases; `replacement` is "group,version,kind". */
   deprecated?: string;
@@ -108,7 +108,7 @@ if (import.meta.main) {
   }
 }
 
-/** Path from the root of the repository → text, for every generated file. */
+/** The text of every generated file, by path from the root of the repository. */
 export function generateScheme(): ReadonlyMap<string, string> {
   const { types } = facts<{ types: Record<string, FactType> }>("types");
   const { groups, resources } = facts<{
@@ -156,10 +156,10 @@ function facts<T>(name: string): T {
   return JSON.parse(readFileSync(join(factsDir, `${name}.json`), "utf8")) as T;
 }
 
-/** @throws Error for facts about something that no resource leads to: they would be left out without a word */
+/** @throws Error for facts about something that no resource refers to, which would be ignored silently */
 function refuseUnreached(file: string, names: readonly string[], reached: ReadonlySet<string>): void {
   const idle = names.filter((name) => !reached.has(name));
-  if (idle.length > 0) throw new Error(`${file}.json speaks of what is not served: ${idle.join(", ")}`);
+  if (idle.length > 0) throw new Error(`${file}.json contains facts about unserved names: ${idle.join(", ")}`);
 }
 
 function resourceKey(resource: FactResource): string {
@@ -189,11 +189,13 @@ function reachableTypes(types: Record<string, FactType>, resources: FactResource
 
 function factType(types: Record<string, FactType>, name: string): FactType {
   const type = types[name];
-  if (type === undefined) throw new Error(`the facts do not know the type ${name}`);
+  if (type === undefined) throw new Error(`the facts do not contain the type ${name}`);
   return type;
 }
 
-/** The named types in a reference such as `map[core/v1.ResourceName]resource.Quantity`; scalar names have no dot. */
+/**
+ * Returns the named types in a reference such as `map[core/v1.ResourceName]resource.Quantity`. Scalar names have no dot.
+ */
 function namedTypesIn(ref: string): string[] {
   return ref.split(/\[\]|map\[|\]/).filter((part) => part.includes("."));
 }
@@ -262,7 +264,7 @@ function resourceEntry(resource: FactResource): object {
   };
 }
 
-/** The resources as a TypeScript type: each once, whatever its versions, with the type of the stored form. */
+/** Returns the resources as a TypeScript type: each once, with the type of the stored form. */
 function resourceDeclarations(resources: readonly FactResource[]): string {
   const kinds = [
     ...Map.groupBy(resources, ({ group, resource }) => (group === "" ? resource : `${resource}.${group}`)),
@@ -290,7 +292,7 @@ function resourceDeclarations(resources: readonly FactResource[]): string {
   ].join("\n");
 }
 
-/** The types of the API as members of one, by the names that the data uses. */
+/** Returns the types of the API as members of one type, by their names in the data. */
 function namedTypeDeclarations(types: readonly Entry[]): string {
   const names = types.map(([name]) => name);
   const packages = [...new Set(names.map((name) => name.slice(0, name.lastIndexOf("."))))];
@@ -306,20 +308,20 @@ function namedTypeDeclarations(types: readonly Entry[]): string {
   ].join("\n");
 }
 
-/** `coreV1.Pod` */
+/** Returns a name such as `coreV1.Pod`. */
 function objectType(versions: readonly FactResource[], resources: readonly FactResource[]): string {
   const [newest] = versions;
   const { storage } = newest ?? {};
   const stored =
     versions.find((version) => version.storage === undefined) ??
     resources.find((other) => other.resource === newest?.resource && apiVersionOf(other) === storage);
-  if (stored === undefined) throw new Error(`nothing says how ${newest?.resource} is stored`);
+  if (stored === undefined) throw new Error(`the facts do not say how ${newest?.resource} is stored`);
   return namespaceOf(stored.type);
 }
 
 type Entry = [key: string, value: unknown];
 
-/** One entry per line, so that a change of one type is a change of one line. */
+/** Writes one entry per line, so that a change of one type changes one line. */
 function entriesText(entries: Entry[]): string {
   const lines = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   return `{\n${lines.join(",\n")}\n}\n`;

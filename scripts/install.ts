@@ -2,8 +2,8 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, w
 import { basename, join } from "node:path";
 
 /**
- * `bun scripts/install.ts <dir>` writes the program so that it runs without Node.js and npm: `bin/quorate` and the scripts
- * that services start, and in `lib/` the built program, this Bun and LevelDB's binding for this machine.
+ * `bun scripts/install.ts <dir>` writes the program in a form that runs without Node.js and npm: `bin/quorate`, the
+ * scripts that services start and, in `lib/`, the built program, this Bun and LevelDB's binding for this machine.
  */
 const root = join(import.meta.dir, "..");
 const [directory] = process.argv.slice(2);
@@ -25,7 +25,7 @@ for (const name of withDependencies("classic-level")) copyPackage(name);
 
 writeExecutable(
   "quorate",
-  // The working directory's .env and bunfig.toml are none of the program's.
+  // The working directory's .env and bunfig.toml must not affect the program.
   `#!/bin/sh
 lib=$(dirname "$(readlink -f "$0")")/../lib
 exec "$lib/bun" --no-install --no-env-file --config="$lib/bunfig.toml" "$lib/quorate.js" "$@"
@@ -44,7 +44,7 @@ function packageDirectory(name: string): string {
   return join(root, "node_modules", name);
 }
 
-/** Returns the package and its dependencies, each of which lies directly in node_modules. */
+/** Returns the package and its dependencies, all of which lie directly in node_modules. */
 function withDependencies(name: string, found: Set<string> = new Set()): Set<string> {
   if (found.has(name)) return found;
   if (existsSync(join(packageDirectory(name), "node_modules"))) throw new Error(`${name} has packages of its own`);

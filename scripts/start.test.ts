@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// A package whose npx and Bun write down what they are asked for.
+// A package whose npx and Bun record their arguments.
 const root = mkdtempSync(join(tmpdir(), "quorate-start-"));
 const calls = join(root, "calls");
 
@@ -33,7 +33,7 @@ function script(name: string, body: string): void {
   chmodSync(join(root, "bin", name), 0o755);
 }
 
-/** Starts, sends SIGTERM when the program is up, and returns the exit code and what was called. */
+/** Starts, sends SIGTERM when the program is up, and returns the exit code and the calls. */
 async function start(...args: string[]): Promise<{ code: number; called: string[]; err: string }> {
   writeFileSync(calls, "");
   const child = Bun.spawn(["node", join(root, "scripts/start.mjs"), "up", ...args], {

@@ -9,7 +9,7 @@ export interface Change {
   /** Object; undefined after a deletion. */
   readonly object: Observed | undefined;
   readonly previous: Observed | undefined;
-  /** Time when the first client learned of it. */
+  /** Time when the first client saw it. */
   readonly seenMs: number;
 }
 
@@ -19,8 +19,8 @@ interface Interval {
 }
 
 /**
- * All changes to the objects of a run, in order, assembled from the watches without a filter. Where two of them report
- * the same revision they must agree.
+ * All changes to the objects of a run, in order, assembled from the watches without a filter. If two of them report the
+ * same revision, they must agree.
  */
 export class Chronicle {
   readonly changes: readonly Change[];

@@ -23,7 +23,7 @@ test("a member that lacks something and an informer that has too much are report
   const violations = finalLaw([final(1, [holding([])]), final(2, [])], informers, [story], chronicle);
   expect(violations.map(({ detail }) => detail)).toEqual([
     "member 2: y is missing, r3 at 13",
-    "i: x should not be there, g2 at 12",
+    "i: x should be absent, g2 at 12",
   ]);
 });
 

@@ -37,11 +37,11 @@ export function setLaw(finals: readonly FinalState[], operations: readonly Opera
       const value = "value" in request ? request.value : "";
       if (outcome.kind === "ok" && !found.has(value)) return [`${value} was acknowledged and is lost`];
       if (outcome.kind !== "ok" && outcome.kind !== "unknown" && found.has(value)) {
-        return [`${value} was ${outcome.kind} and is there`];
+        return [`${value} was ${outcome.kind} and is present`];
       }
       return [];
     });
-    if (found.size !== elements.length) problems.push("an element is there twice");
+    if (found.size !== elements.length) problems.push("an element is present twice");
     return problems.map((problem) => ({ law: "sets", detail: `${key}: ${problem}` }));
   });
 }

@@ -6,7 +6,7 @@ export const absent: State = 0;
 /** An operation in the search. It takes effect at one moment between call and return. */
 export interface Step {
   readonly callMs: number;
-  /** Time of the return; Infinity when the outcome is unknown and it may never take effect. */
+  /** Time of the return; Infinity if the outcome is unknown and the operation may never take effect. */
   readonly returnMs: number;
   /** Reports whether it can take effect in this state with its outcome. */
   readonly allows: (state: State) => boolean;
@@ -26,7 +26,7 @@ const openStepsMax = 30;
 
 /**
  * Searches for an order of the steps that agrees with their times and outcomes: just-in-time linearization (Lowe 2017,
- * "Testing for linearizability"). It goes through calls and returns in order of time and keeps every possible
+ * "Testing for linearizability"). It processes calls and returns in order of time, and keeps every possible
  * configuration: the state, and the open steps that have taken effect. An observation takes effect in the first state
  * that allows it, which never excludes an order; only writes branch.
  */

@@ -2,9 +2,8 @@ import type { Operation } from "../history/operation.ts";
 import type { Change, Chronicle } from "./chronicle.ts";
 
 /**
- * Resolves unknown outcomes with the history, which makes the search for an order small. A write that is not in the
- * history never happened. A write in it had happened when any client learned of that revision or a later one. Requires
- * a complete history.
+ * Resolves unknown outcomes with the history, to keep the search for an order small. A write that is not in the history
+ * never happened. A write in it happened before any client saw that revision or a later one. Requires a complete history.
  */
 export function narrow(operations: readonly Operation[], chronicle: Chronicle): Operation[] {
   const byValue = new Map<string, Change>();
@@ -28,14 +27,14 @@ export function narrow(operations: readonly Operation[], chronicle: Chronicle): 
     const change = byPrevious.get(request.expected);
     if (change === undefined || rivals.didIt(request.expected)) return [];
     const returnedMs = heard.of(change.revision);
-    // A client had learned of that deletion before this one was requested.
+    // A client saw that deletion before this one was requested.
     if (returnedMs < operation.invokedMs) return [];
     if (rivals.mayHaveDoneIt(operation.key, request.expected)) return [operation];
     return [{ ...operation, outcome: { kind: "ok", object: undefined }, returnedMs }];
   });
 }
 
-/** The first time that a client learned of a revision or a later one. */
+/** Returns the first time that a client saw a revision or a later one. */
 class HeardOf {
   readonly #revisions: number[] = [];
   readonly #times: number[] = [];
@@ -69,7 +68,7 @@ class HeardOf {
   }
 }
 
-/** The other clients that may have deleted an object. */
+/** Returns the other clients that may have deleted an object. */
 class Rivals {
   readonly #acknowledged = new Set<number>();
   readonly #unknown = new Map<number, number>();

@@ -29,7 +29,7 @@ describe("lists", () => {
     ["older than asked for", list({ kind: "notOlderThan", revision: 13 }, 12, [x2]), "nothing older than 13"],
     ["not exact", list({ kind: "exact", revision: 11 }, 12, [x2]), "exactly 11"],
     ["an object is missing", list({ kind: "any" }, 13, [x2]), "y is missing"],
-    ["an object too many", list({ kind: "any" }, 14, [x2, y3]), "x should not be there"],
+    ["an object too many", list({ kind: "any" }, 14, [x2, y3]), "x should be absent"],
     ["an old object", list({ kind: "any" }, 12, [x1]), "x is r1 at 11 instead of g2 at 12"],
     ["an object twice", list({ kind: "any" }, 12, [x2, x2]), "twice"],
   ])("wrong: %s", (_, read, detail) => {

@@ -35,7 +35,7 @@ function staleness({ freshness, revision, invokedMs }: ListRead, acknowledged: A
   }
 }
 
-/** Checks that a read of one object from memory is its state at some revision, not before the requested one. */
+/** Checks that a read of one object from memory is its state at some revision that is not before the requested one. */
 export function cachedReadLaw(reads: readonly CachedRead[], chronicle: Chronicle): Violation[] {
   return reads.flatMap((read) => {
     const problem = cachedReadProblem(read, chronicle);
@@ -53,7 +53,7 @@ function cachedReadProblem({ key, notOlderThan, object }: CachedRead, chronicle:
       (change, place) => change.object === undefined && (changes[place + 1]?.revision ?? Infinity) > notOlderThan,
     );
     const wasNotYet = (changes[0]?.revision ?? Infinity) > notOlderThan;
-    return wasAbsent || wasNotYet ? undefined : "it was there all the time from then on";
+    return wasAbsent || wasNotYet ? undefined : "it existed all the time from then on";
   }
   const place = changes.findIndex(({ revision }) => revision === object.revision);
   const found = changes[place]?.object;
@@ -80,7 +80,7 @@ export function stateDifference(
     }
   }
   const extra = objects.find(({ key }) => !expected.has(key));
-  return extra === undefined ? undefined : `${extra.key} should not be there, ${extra.value} at ${extra.revision}`;
+  return extra === undefined ? undefined : `${extra.key} should be absent, ${extra.value} at ${extra.revision}`;
 }
 
 /** The newest acknowledged revision at any time. */

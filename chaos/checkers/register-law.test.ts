@@ -101,7 +101,7 @@ describe("histories by hand", () => {
   test("the violation names the step that has no place, and the possible states", () => {
     const operations = [at(0, 1, create("a"), ok("a", 5)), at(2, 3, get, { kind: "absent" })];
     expect(registerLaw(operations)[0]?.detail).toBe(
-      "k: get by c at member 1 (2.0–3.0 ms) → absent has no place: what it found was a",
+      "k: get by c at member 1 (2.0–3.0 ms) → absent fits nowhere: it found a",
     );
   });
 
@@ -178,7 +178,7 @@ describe(`random histories of a real register, seed ${seed}`, () => {
   });
 
   /**
-   * Returns a read after everything else, with a value that was written and answered before the newest write was
+   * Returns a read that follows everything else, with a value that was written and answered before the newest write was
    * requested.
    */
   function staleRead(operations: readonly Operation[]): Operation | undefined {

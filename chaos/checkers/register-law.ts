@@ -25,12 +25,12 @@ function checkKey(key: string, operations: readonly Operation[]): Violation[] {
     case "violation": {
       const { operation } = taken[verdict.at] as (typeof taken)[number];
       const possible = verdict.states.map((state) => writes.nameOf(state)).join(" or ");
-      return violation(`${describe(operation)} has no place: what it found was ${possible}`);
+      return violation(`${describe(operation)} fits nowhere: it found ${possible}`);
     }
   }
 }
 
-/** The write of each revision, from all answers. */
+/** Finds the write of each revision, from all answers. */
 class Writes {
   readonly #byValue = new Map<string, State>();
   readonly #byRevision = new Map<number, State>();

@@ -17,9 +17,9 @@ export async function stateLaw(cluster: Cluster): Promise<Violation[]> {
     .join("; ");
   const failed = known.filter((status) => status?.failure !== undefined);
   if (failed.length > 0) return [{ law: "state", detail: `a member has failed: ${what}` }];
-  if (!agreed) return [{ law: "state", detail: `the members did not get to one place: ${what}` }];
+  if (!agreed) return [{ law: "state", detail: `the members did not reach the same index: ${what}` }];
   const isOne = known.every((status) => status?.stateHash === known[0]?.stateHash);
-  return isOne ? [] : [{ law: "state", detail: `the members hold different things at one place: ${what}` }];
+  return isOne ? [] : [{ law: "state", detail: `the members hold different states at the same index: ${what}` }];
 }
 
 function describe({ role, appliedIndex, revision, stateHash, failure }: MemberStatus): string {

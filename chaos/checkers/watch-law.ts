@@ -14,7 +14,7 @@ export function watchLaw(records: readonly WatchRecord[], chronicle: Chronicle):
     const { watcher, member, from, until, color } = record;
     const name = `${watcher} at member ${member}, ${color ?? "all"} after ${from}`;
     if (!chronicle.covers(from, until)) {
-      return [{ law: "watch", detail: `${name}: undecided: what happened up to ${until} is not known whole` }];
+      return [{ law: "watch", detail: `${name}: undecided: the history up to ${until} is not completely known` }];
     }
     const expected = chronicle.between(from, until).flatMap((change) => toldOf(change, color) ?? []);
     const problem = firstDifference(expected, record.events);

@@ -2,7 +2,7 @@ import { type Answer, Connection, type Endpoint, NoAnswerError, NotSentError } f
 
 const requestMsMax = 6_000;
 
-/** A client of one member, over a connection that is kept while it is good. */
+/** A client of one member, over a connection that is reused while it works. */
 export class ApiClient implements Disposable {
   readonly #endpoint: Endpoint;
   #connection: Connection | undefined;
@@ -25,7 +25,7 @@ export class ApiClient implements Disposable {
   }
 
   /**
-   * Returns the body of a 2xx as JSON, or undefined for any other result. For questions that are repeated until they
+   * Returns the JSON body of a 2xx answer, or undefined for any other result. For questions that are repeated until they
    * succeed.
    */
   async ask(method: string, path: string, body?: unknown, timeoutMs?: number): Promise<unknown> {

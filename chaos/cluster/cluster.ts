@@ -58,7 +58,7 @@ export class Cluster implements AsyncDisposable {
       const [first, ...others] = members as [Member];
       await first.start(members.length === 1 ? ["up"] : ["cluster", "init"]);
       const cluster = new Cluster(members, options.network, await credentialsOf(first));
-      if (!(await cluster.isReadyWithin(1, readyMsMax))) throw new Error("m1 did not get ready: see its log");
+      if (!(await cluster.isReadyWithin(1, readyMsMax))) throw new Error("m1 did not become ready: see its log");
       for (const { number } of others) {
         if (!(await cluster.join(number))) throw new Error(`m${number} did not join: see its log`);
       }
@@ -77,7 +77,7 @@ export class Cluster implements AsyncDisposable {
     return this.members[number - 1] as Member;
   }
 
-  /** Returns a client for questions of the harness itself, which are not part of the judged history. */
+  /** Returns a client for questions of the harness itself, which are not part of the checked history. */
   probe(number: number): ApiClient {
     const known = this.#probes.get(number) ?? new ApiClient(this.endpointOf(number));
     this.#probes.set(number, known);
@@ -95,7 +95,7 @@ export class Cluster implements AsyncDisposable {
   /** Returns the status, or undefined without an answer. */
   async status(number: number): Promise<MemberStatus | undefined> {
     const { host, port, ca, token } = this.endpointOf(number);
-    // Uses its own connection, because a question may be pending on the probe's.
+    // Use a separate connection, because a question may be pending on the probe's.
     using client = new ApiClient({ host, port, ca, token });
     return (await client.ask("GET", "/cluster/status", undefined, statusMsMax)) as MemberStatus | undefined;
   }
@@ -117,7 +117,7 @@ export class Cluster implements AsyncDisposable {
     return leader;
   }
 
-  /** Makes the machine a member with a token of its own, with retries. Returns true when it votes. */
+  /** Makes the machine a member with a token of its own, with retries. Returns true once it votes. */
   async join(number: number): Promise<boolean> {
     const member = this.member(number);
     return within(joinMsMax, async () => {
@@ -143,7 +143,7 @@ export class Cluster implements AsyncDisposable {
     return (role === "voter" || role === "leader") && (await this.isReady(number));
   }
 
-  /** Returns undefined when no member issues a token now. */
+  /** Returns undefined if no member issues a token now. */
   async #joinCommand(): Promise<{ readonly leader: number; readonly words: readonly string[] } | undefined> {
     const leader = await this.leader();
     if (leader === undefined) return undefined;
@@ -156,7 +156,7 @@ export class Cluster implements AsyncDisposable {
     return { leader, words };
   }
 
-  /** Removes a member, like an administrator after the loss of a machine. Returns false when it stays. */
+  /** Removes a member, as an administrator does after the loss of a machine. Returns false if it stays. */
   async remove(id: number): Promise<boolean> {
     return within(readyMsMax, async () => {
       const leader = await this.leader();
@@ -169,7 +169,7 @@ export class Cluster implements AsyncDisposable {
 
   /**
    * Acts as supervisor and administrator after all faults: starts members that do not run, as often as they end, and
-   * restarts members that do not get ready once. Returns the numbers of those that are still not ready in time.
+   * restarts members that do not become ready once. Returns the numbers of those that are still not ready in time.
    */
   async heal(timeoutMs = readyMsMax): Promise<number[]> {
     const late = await Promise.all(

@@ -23,7 +23,7 @@ export class NoAnswerError extends Error {}
 export const connectMsMax = 2_000;
 
 /**
- * One HTTP/1.1 connection with one request at a time. Common clients repeat a request when a connection breaks, which a
+ * One HTTP/1.1 connection with one request at a time. Other clients repeat a request when a connection breaks, which a
  * history must record, so this client is separate.
  */
 export class Connection implements Disposable {
@@ -46,7 +46,7 @@ export class Connection implements Disposable {
     const { host, port, ca } = endpoint;
     const { promise, resolve, reject } = Promise.withResolvers<Connection>();
     const socket = connect({ host, port, ca, ALPNProtocols: ["http/1.1"] });
-    const late = setTimeout(() => refuse(new Error("no connection in time")), connectMsMax);
+    const late = setTimeout(() => refuse(new Error("could not connect in time")), connectMsMax);
     const refuse = ({ message }: Error) => {
       clearTimeout(late);
       socket.destroy();
@@ -81,7 +81,7 @@ export class Connection implements Disposable {
 
   /**
    * Passes on each chunk until the server ends the response.
-   * @throws NotSentError, NoAnswerError when it is cut
+   * @throws NotSentError, NoAnswerError if the response is cut off
    */
   stream(path: string, timeoutMs: number, onChunk: (chunk: Buffer, code: number) => void): Promise<number> {
     return this.#exchange("GET", path, timeoutMs, onChunk);
@@ -89,7 +89,7 @@ export class Connection implements Disposable {
 
   [Symbol.dispose](): void {
     this.#socket.destroy();
-    this.#end("the client left");
+    this.#end("the client disconnected");
   }
 
   #exchange(

@@ -1,4 +1,4 @@
-/** How a member's program is run. */
+/** The way to run a member's program. */
 export interface Launch {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;

@@ -11,7 +11,7 @@ const leftBytes = 4096;
 export class MemberDisk {
   readonly #volume: PowerVolume;
 
-  /** @param directory is created and gets the file system */
+  /** @param directory is created, and receives the file system */
   constructor(directory: string) {
     this.#volume = new PowerVolume(directory, diskBytes);
   }
@@ -30,7 +30,7 @@ export class MemberDisk {
     this.#volume.restorePower();
   }
 
-  /** Takes all space that is left, in pieces, because the member may get the last of it first. */
+  /** Takes all remaining space, in pieces, because the member may get the last of it first. */
   fill(): void {
     const file = openSync(this.#filler, "a");
     const piece = new Uint8Array(1 << 20);

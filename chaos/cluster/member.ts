@@ -7,7 +7,7 @@ import type { MemberDisk } from "./member-disk.ts";
 
 export interface MemberOptions {
   readonly number: number;
-  /** Host of its API. */
+  /** The host of its API. */
   readonly host: string;
   readonly namespace: string;
   readonly disk: MemberDisk;
@@ -16,7 +16,7 @@ export interface MemberOptions {
   readonly flags: readonly string[];
   /** File for its output. */
   readonly logFile: string;
-  /** File with the offset of its clock, where faults move clocks. */
+  /** File with the offset of its clock, if faults move clocks. */
   readonly clockFile: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export class Member {
     return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** Number of times its process ended by itself. */
+  /** How often its process ended by itself. */
   get deaths(): number {
     return this.#deaths;
   }
@@ -103,7 +103,7 @@ export class Member {
     await this.#process?.exited;
   }
 
-  /** Stops the process like an operator, and kills it after a timeout. */
+  /** Stops the process as an operator does, and kills it after a timeout. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     this.#process?.kill("SIGTERM");
@@ -112,7 +112,7 @@ export class Member {
     clearTimeout(late);
   }
 
-  /** Deletes its data, as on a new machine. It must not run. */
+  /** Deletes its data, as on a new machine. The process must not run. */
   wipe(): void {
     rmSync(this.dataDirectory, { recursive: true, force: true });
     mkdirSync(this.dataDirectory, { mode: 0o700 });

@@ -5,14 +5,14 @@ import { faultNamed } from "../faults/catalogue.ts";
 import type { Fault } from "../faults/fault.ts";
 
 /**
- * A deliberately broken server, with the faults that expose it. Runs must find the error, because otherwise they would
- * not find an accidental one either. The server has no switch for it.
+ * A deliberately broken server, with the faults that expose it. Runs must find the error, or they would not find an
+ * accidental one either. The server has no switch for it.
  */
 export interface Control {
   readonly name: string;
   readonly does: string;
   readonly faults: readonly Fault[];
-  /** Returns how to run it. @param program the path of the good one */
+  /** Returns the way to run it. @param program the path of the correct one */
   readonly launch: (program: string) => Launch;
 }
 
@@ -47,10 +47,10 @@ export const controls: readonly Control[] = [
   },
   {
     name: "lying-sync",
-    does: "the disk reports a sync that it has not done",
+    does: "the disk reports a sync that it has not made",
     faults: named(["power-cut-all"]),
     launch: (program) => ({
-      // It runs beside the server's process, which keeps its own pid and signals.
+      // The server's process keeps its own pid and signals beside this one.
       command: ["strace", "-D", "-f", "--seccomp-bpf", "-qqq", "-o", "/dev/null", ...lie, process.execPath, program],
       environment: {},
     }),

@@ -43,7 +43,7 @@ function together(first: Fault, second: Fault): Fault {
   };
 }
 
-/** Returns why a class cannot be run here with that many members, or undefined when it can. */
+/** Returns the reason why a class cannot run here with that many members, or undefined if it can. */
 export function whyNot({ needs, membersMin }: Fault, members: number): string | undefined {
   if (members < membersMin) return `needs ${membersMin} members`;
   return needs === undefined ? undefined : whyWithout(needs);

@@ -9,7 +9,7 @@ import { anyone, type Fault, leading, nothingToUndo, type Scene, type Undo } fro
 const bulkObjects = 48;
 const bulkObjectBytes = 900_000;
 const bulkNamespace = "bulk";
-/** Time range after its start in which it takes the snapshot. */
+/** Range of times after its start at which it takes the snapshot. */
 const interruptedMsMin = 600;
 const interruptedMsMax = 2_000;
 /** Time after which a member with damaged files that is not ready is replaced, as an administrator would do. */
@@ -19,7 +19,7 @@ const damages = 6;
 export const clusterFaults: readonly Fault[] = [
   {
     name: "transfer-leader",
-    does: "the leader hands over to another member",
+    does: "the leader transfers leadership to another member",
     parts: ["membership"],
     membersMin: 3,
     inject: transfer,
@@ -106,7 +106,7 @@ function damaged(harm: (file: string, random: SeededRandom) => void): Fault["inj
   };
 }
 
-/** Kills a member and returns it with its number in the cluster, if it was known. */
+/** Kills a member, and returns it with its number in the cluster if that was known. */
 async function killOne(scene: Scene): Promise<{ member: Member; id: number | undefined }> {
   const member = anyone(scene);
   const id = (await scene.cluster.status(member.number))?.self;
@@ -123,7 +123,7 @@ async function leaveBehind(scene: Scene): Promise<Member> {
 }
 
 async function replace(cluster: Cluster, member: Member, id: number | undefined): Promise<void> {
-  if (id !== undefined && !(await cluster.remove(id))) throw new Error(`${member.name} could not be taken out`);
+  if (id !== undefined && !(await cluster.remove(id))) throw new Error(`${member.name} could not be removed`);
   member.wipe();
   if (!(await cluster.join(member.number))) throw new Error(`${member.name} could not join again`);
 }

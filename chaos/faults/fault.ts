@@ -22,7 +22,7 @@ export interface Fault {
   /** Description for tables: one sentence without a full stop. */
   readonly does: string;
   readonly parts: readonly Part[];
-  /** Fewest members with which it makes sense. */
+  /** Minimum number of members with which it makes sense. */
   readonly membersMin: number;
   readonly needs?: Tool;
   /** Causes the fault and returns the function that ends it. */
@@ -32,15 +32,15 @@ export interface Fault {
 export const nothingToUndo: Undo = () => {};
 
 /**
- * Repeats a step. The returned function ends that, undoes the last step, and then throws the error of a failed step,
- * which was the last one.
+ * Repeats a step. The returned function stops that, undoes the last step, and then throws the error of a step that
+ * failed.
  */
 export function repeating(step: () => Promise<void>, undo: () => void): Undo {
   let isOver = false;
   const steps = (async () => {
     while (!isOver) await step();
   })();
-  // The error is only awaited at the end.
+  // The error is awaited only at the end.
   steps.catch(() => {});
   return async () => {
     isOver = true;
@@ -65,7 +65,7 @@ export function anyone({ cluster, random, note }: Scene): Member {
   return member;
 }
 
-/** Returns the leader, or a random member while the leader is unknown. */
+/** Returns the leader, or a random member if the leader is unknown. */
 export async function leading(scene: Scene): Promise<Member> {
   const number = await scene.cluster.leader();
   if (number === undefined) return anyone(scene);
@@ -74,7 +74,7 @@ export async function leading(scene: Scene): Promise<Member> {
   return member;
 }
 
-/** Returns as many members as a cluster can lose; one of a cluster of one or two. */
+/** Returns as many members as a cluster can lose; one member for a cluster of one or two. */
 export function minority({ cluster, random, note }: Scene): Member[] {
   const size = Math.max(1, Math.floor((cluster.members.length - 1) / 2));
   const members = random.shuffled(cluster.members).slice(0, size);

@@ -49,13 +49,13 @@ function halves(scene: Scene): Direction[] {
   return everywhere(scene).filter(([from, to]) => side.has(from) !== side.has(to));
 }
 
-/** Returns the links to cut so that all but one hear only that one. */
+/** Returns the links to cut so that all members except one hear only that one. */
 function bridge(scene: Scene): Direction[] {
   const middle = anyone(scene).number;
   return everywhere(scene).filter(([from, to]) => from !== middle && to !== middle);
 }
 
-/** Returns the links to cut so that every member hears only the one before. */
+/** Returns the links to cut so that every member hears only the previous one. */
 function ring(scene: Scene): Direction[] {
   const order = scene.random.shuffled(numbers(scene));
   scene.note(order.map((number) => `m${number}`).join(" → "));
@@ -72,7 +72,7 @@ function oneLink(scene: Scene): Direction[] {
   ];
 }
 
-/** Longest time between changes, about as long as an election. */
+/** Maximum time between changes, about the length of an election. */
 const flapMsMax = 600;
 
 function flap(scene: Scene, directions: readonly Direction[]): Undo {

@@ -50,7 +50,7 @@ function starved(choose: Choice): Fault["inject"] {
   };
 }
 
-/** Longest time from a start to the kill, which may interrupt its recovery. */
+/** Maximum time from a start to the kill, which may interrupt its recovery. */
 const loopKillMsMax = 700;
 const loopKills = 5;
 
@@ -71,7 +71,7 @@ async function stopped(scene: Scene): Promise<Undo> {
   return () => member.start();
 }
 
-/** Longest wait until it is ready. With another fault at the same time it may never be. */
+/** Maximum wait until it is ready. With another fault at the same time it may never be. */
 const rollReadyMsMax = 8_000;
 
 async function rolled({ cluster, random }: Scene): Promise<Undo> {

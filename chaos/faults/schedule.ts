@@ -17,10 +17,10 @@ const gapMsMax = 2_000;
 const lengthMsMin = 400;
 const lengthMsMax = 5_000;
 const pairPermille = 300;
-/** Planned faults, more than a run has time for. */
+/** Planned faults: more than a run has time for. */
 const plannedMax = 1_000;
 
-/** Plans the faults of a run in order, from its seed alone. A run executes as many of them as it has time for. */
+/** Plans the faults of a run in order, from its seed alone. A run executes those that it has time for. */
 export function planFaults(seed: number, among: readonly Fault[]): PlannedFault[] {
   const random = new SeededRandom(seed);
   if (among.length === 0) return [];

@@ -5,8 +5,8 @@ import type { Undo } from "./fault.ts";
 const attachMsMax = 3_000;
 
 /**
- * Changes system calls of a member with strace and its `--inject`: `fsync,fdatasync:error=EIO`. Meanwhile every call of
- * the process costs it a stop.
+ * Changes system calls of a member with strace and its `--inject`: `fsync,fdatasync:error=EIO`. While it is active, every
+ * call stops the process.
  */
 export async function traceCalls(member: Member, injected: readonly string[]): Promise<Undo> {
   const { pid } = member;

@@ -27,7 +27,7 @@ export interface History {
   readonly watches: WatchRecord[];
   readonly informers: InformerState[];
   readonly finals: FinalState[];
-  /** Unexpected answers with their number. */
+  /** Unexpected answers, with their counts. */
   readonly surprises: Map<string, number>;
 }
 

@@ -4,7 +4,7 @@ export interface Observed {
   readonly uid: string;
   readonly revision: number;
   readonly value: string;
-  /** Value of the label that filtered watches select by. A write may change it. */
+  /** The value of the label that filtered watches select. A write may change it. */
   readonly color: string;
 }
 
@@ -12,7 +12,7 @@ export type WriteRequest =
   | { readonly verb: "create"; readonly value: string; readonly color: string }
   /** Replaces the object if its revision is still `expected`. */
   | { readonly verb: "update"; readonly value: string; readonly color: string; readonly expected: number }
-  /** Replaces the value of the object, whatever it is. */
+  /** Replaces the value of the object, whatever its revision. */
   | { readonly verb: "patch"; readonly value: string; readonly color: string }
   | { readonly verb: "delete"; readonly expected: number | undefined };
 
@@ -25,11 +25,11 @@ export type Outcome =
   | { readonly kind: "absent" }
   /** 409 AlreadyExists. */
   | { readonly kind: "exists" }
-  /** 409 Conflict: the object is there, and not at the expected revision. */
+  /** 409 Conflict: the object exists, but not at the expected revision. */
   | { readonly kind: "conflict" }
   /** It did not happen, and gives no information about the object. */
   | { readonly kind: "refused"; readonly why: string }
-  /** It happened, will happen, or never does. */
+  /** The outcome is unknown: it happened, will happen, or never does. */
   | { readonly kind: "unknown"; readonly why: string };
 
 /** One linearizable operation on one object. Times are milliseconds of one monotonic clock. */

@@ -8,7 +8,7 @@ export type Freshness =
   | { readonly kind: "notOlderThan"; readonly revision: number }
   | { readonly kind: "exact"; readonly revision: number };
 
-/** A completely answered list, in one page or several. Times as in `Operation`. */
+/** A completely answered list, in one page or several. Times are as in `Operation`. */
 export interface ListRead {
   readonly client: string;
   readonly member: number;
@@ -27,6 +27,6 @@ export interface CachedRead {
   readonly key: string;
   /** Oldest acceptable revision; 0 for any. */
   readonly notOlderThan: number;
-  /** Object; undefined if it was absent. */
+  /** The object; undefined if it was absent. */
   readonly object: Observed | undefined;
 }

@@ -10,12 +10,12 @@ export interface WatchEvent {
 export interface WatchRecord {
   readonly watcher: string;
   readonly member: number;
-  /** Color of the watched objects; undefined for all. */
+  /** The color of the watched objects; undefined for all. */
   readonly color: string | undefined;
-  /** Requested start revision. */
+  /** The requested start revision. */
   readonly from: number;
   readonly events: WatchEvent[];
-  /** Newest revision in an event or a bookmark, or `from` before any. */
+  /** The newest revision in an event or a bookmark; `from` before the first. */
   until: number;
 }
 
@@ -24,6 +24,6 @@ export interface InformerState {
   readonly watcher: string;
   readonly revision: number;
   readonly objects: readonly Observed[];
-  /** Number of lists: the first, and one for each time that its revision was gone. */
+  /** Number of lists: the first, and one for each time that its revision was compacted. */
   readonly lists: number;
 }

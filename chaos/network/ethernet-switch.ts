@@ -18,7 +18,7 @@ declare const self: Worker;
 const frameBytesMax = 65_536;
 /** Time within which a stop is noticed. */
 const pollMs = 20;
-/** Limit of frames under way. More are lost, as in any switch. */
+/** Maximum number of frames in transit. Further ones are lost, as in any switch. */
 const delayedMax = 20_000;
 
 interface Delayed {
@@ -70,7 +70,7 @@ function forward(devices: readonly TapDevice[], rules: LinkRules, random: Seeded
     }
   }
 
-  /** Returns the delivery time, or undefined for an immediate delivery. */
+  /** Returns the delivery time, or undefined for immediate delivery. */
   function due(bytes: number, from: number, to: number): number | undefined {
     const delayUs = rules.read(from, to, "delayUs") + random.below(rules.read(from, to, "jitterUs") + 1);
     const bytesPerMs = rules.read(from, to, "bytesPerMs");
@@ -85,7 +85,7 @@ function forward(devices: readonly TapDevice[], rules: LinkRules, random: Seeded
 }
 
 /**
- * Returns the target ports, for IPv4 and its address resolution only. Other frames of the kernel are not the members'
+ * Returns the target ports, only for IPv4 and its address resolution. The kernel's other frames are not the members'
  * traffic.
  */
 function targets(frame: Uint8Array, from: number, ports: number): number[] {

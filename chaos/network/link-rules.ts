@@ -4,7 +4,7 @@ export interface LinkRule {
   readonly cut: number;
   readonly lossPermille: number;
   readonly delayUs: number;
-  /** Upper limit of a random additional delay, so that frames overtake each other. */
+  /** Maximum of a random additional delay, which makes frames overtake each other. */
   readonly jitterUs: number;
   readonly duplicatePermille: number;
   /** Probability that one bit of the frame is changed. */
@@ -27,7 +27,7 @@ const counters = ["passed", "lost"] as const;
 const width = fields.length + counters.length;
 
 /**
- * The table of the switch's thread in shared memory: a word that stops it, then per direction the fields of its rule
+ * The table of the switch's thread in shared memory: a word that stops it, then for each direction the fields of its rule
  * and two counters.
  */
 export class LinkRules {

@@ -5,7 +5,7 @@ import { type LinkRule, LinkRules } from "./link-rules.ts";
 /** Port of the clients. A member's port is its number. */
 export const clientPort = 0;
 const subnet = "10.77.0";
-/** Large frames, because every frame costs the switch a turn and a loss still affects one frame. */
+/** Large frames, because every frame costs the switch a turn, and a loss still affects only one frame. */
 const frameBytes = 16_000;
 
 /** A network namespace for every member, the clients in this process's namespace, and a switch between them. */
@@ -40,7 +40,7 @@ export class Network implements AsyncDisposable {
     return `m${port}`;
   }
 
-  /** Number of passed and lost frames since the beginning. */
+  /** Returns the number of passed and lost frames since the start. */
   get frames(): { readonly passed: number; readonly lost: number } {
     return { passed: this.#rules.counted("passed"), lost: this.#rules.counted("lost") };
   }

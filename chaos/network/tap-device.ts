@@ -25,7 +25,7 @@ export class TapDevice {
     if (libc.ioctl(this.#descriptor, attach, ptr(request)) !== 0) throw new Error(`${name}: the device was refused`);
   }
 
-  /** Reads the next frame into `into` and returns its size, or 0 without one. */
+  /** Reads the next frame into `into` and returns its size, or 0 if there is none. */
   read(into: Uint8Array): number {
     return Math.max(0, Number(libc.read(this.#descriptor, ptr(into), into.length)));
   }

@@ -40,7 +40,7 @@ export function ok(key: string, value: string, revision: number): Outcome {
 
 export const unknown: Outcome = { kind: "unknown", why: "cut" };
 
-/** Watch of x red, x green, y red, x deleted: revisions 11 to 14. */
+/** A watch of x red, x green, y red, x deleted: revisions 11 to 14. */
 export const story = record(10, 14, [
   ["ADDED", "x", "r1", 11],
   ["MODIFIED", "x", "g2", 12],

@@ -12,7 +12,7 @@ const secondsMin = 2;
 const secondsMax = 8;
 const afterFailureMs = 80;
 
-/** Lists once, watches from there, and continues at another member from its revision when a watch ends. */
+/** Lists once, watches from there, and continues from its revision at another member when a watch ends. */
 export class Informer implements Worker {
   readonly name: string;
   readonly #cluster: Cluster;
@@ -61,7 +61,7 @@ export class Informer implements Worker {
     return true;
   }
 
-  /** Watches once. Returns false when no watch was established. */
+  /** Watches once. Returns false if no watch was established. */
   async #watch(member: number, stop: AbortSignal): Promise<boolean> {
     const record: WatchRecord = {
       watcher: this.name,

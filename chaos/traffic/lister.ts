@@ -8,7 +8,7 @@ import type { Worker } from "./worker.ts";
 const pauseMsMax = 150;
 const pageSizes = [3, 7] as const;
 
-/** Lists in every possible way, including page by page, at one member after another. */
+/** Lists in every possible way, page by page too, at one member after another. */
 export class Lister implements Worker {
   readonly #client: RecordingClient;
   readonly #random: SeededRandom;
@@ -49,7 +49,7 @@ export class Lister implements Worker {
     }
   }
 
-  /** Returns undefined when it was not answered completely. */
+  /** Returns undefined if the answer was incomplete. */
   async #list(freshness: Freshness): Promise<ListRead | undefined> {
     const invokedMs = performance.now();
     const limit = this.#random.chance(400) ? this.#random.pick(pageSizes) : 0;

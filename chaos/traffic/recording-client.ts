@@ -5,7 +5,7 @@ import type { FinalObject, History } from "../history/history.ts";
 import type { Observed, Outcome, Request } from "../history/operation.ts";
 import { bodyOf, observe, path } from "./config-map.ts";
 
-/** An answer, or the reason for its absence. */
+/** An answer, or the reason why there is none. */
 export type Reply =
   | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: "notSent"; readonly why: string }

@@ -5,7 +5,7 @@ import { colors, observe, path } from "./config-map.ts";
 import type { RecordingClient } from "./recording-client.ts";
 import type { Roaming, Worker } from "./worker.ts";
 
-/** Longest pause between two requests. */
+/** Maximum pause between two requests. */
 const pauseMsMax = 24;
 const afterFailureMs = 60;
 
@@ -66,7 +66,7 @@ export class RegisterWriter implements Worker {
     return { verb: "patch", value, color };
   }
 
-  /** Reads from the member's memory: any state, or one not older than this client has seen anywhere. */
+  /** Reads from the member's memory: any state, or one that is not older than any that this client has seen. */
   async #readCached(key: string): Promise<boolean> {
     const notOlderThan = this.#random.chance(500) ? this.#newest : 0;
     const { member, name } = this.#client;

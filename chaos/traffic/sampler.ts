@@ -6,7 +6,7 @@ import { colors } from "./config-map.ts";
 import { watch } from "./watch-stream.ts";
 import type { Worker } from "./worker.ts";
 
-/** Distances of a watch's start before and after the revisions it has seen. */
+/** Distances of a watch's start before and after the revisions that it has seen. */
 const backMax = 100;
 const aheadMax = 20;
 const afterFailureMs = 150;

@@ -7,7 +7,7 @@ import type { Roaming, Worker } from "./worker.ts";
 const pauseMsMax = 60;
 const afterFailureMs = 60;
 
-/** Appends to shared sets by compare-and-set of the whole. An append must neither be lost nor happen twice. */
+/** Appends to shared sets by compare-and-set of the whole set. An append must neither be lost nor happen twice. */
 export class SetAppender implements Worker {
   readonly #client: RecordingClient;
   readonly #random: SeededRandom;

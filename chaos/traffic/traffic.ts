@@ -87,8 +87,8 @@ export class Traffic {
   }
 
   /**
-   * Ends the writes, waits until all clients have caught up, and reads from every member its contents and its whole
-   * history. Returns the problems.
+   * Ends the writes, waits until all clients have caught up, and reads the contents and the whole history of every
+   * member. Returns the problems.
    */
   async finish(): Promise<string[]> {
     this.#stopWriting.abort();
@@ -103,7 +103,7 @@ export class Traffic {
     }
     await this.stop();
     this.#history.informers.push(...this.#informers.map(({ state }) => state));
-    // Comes after every event that a watch has received.
+    // This revision is later than every event that a watch has received.
     await this.#writeFence(colors[0], problems);
     await Promise.all(this.#cluster.members.map((member) => this.#readAll(member, problems)));
     return problems;
@@ -132,7 +132,7 @@ export class Traffic {
       }
       await Bun.sleep(retryMs);
     }
-    problems.push("nothing could be written in the end");
+    problems.push("the last write failed");
   }
 
   async #readAll({ name, number }: Member, problems: string[]): Promise<void> {
@@ -140,7 +140,7 @@ export class Traffic {
     const final = await this.#finalState(number, deadlineMs);
     if (final === undefined || final.revision < this.#until) problems.push(`${name} does not have ${this.#until}`);
     else this.#history.finals.push(final);
-    if (!(await this.#replay(number, this.#until, deadlineMs))) problems.push(`${name} does not tell its history`);
+    if (!(await this.#replay(number, this.#until, deadlineMs))) problems.push(`${name} did not return its history`);
   }
 
   async #finalState(member: number, deadlineMs: number): Promise<FinalState | undefined> {
@@ -185,7 +185,7 @@ export class Traffic {
       if (list !== undefined && isThere) return Number(list.metadata.resourceVersion);
       await Bun.sleep(retryMs);
     }
-    throw new Error("the namespace could not be made");
+    throw new Error("the namespace could not be created");
   }
 
   #client(name: string, member: number): RecordingClient {

@@ -12,9 +12,9 @@ export interface WatchRequest {
 }
 
 export type WatchEnd =
-  /** Ended by the server in order, or cut. */
+  /** The server ended it in order, or it was cut off. */
   | { readonly kind: "ended" }
-  /** 410: the history from there on is gone. */
+  /** 410: the history from there on is compacted. */
   | { readonly kind: "expired" }
   | { readonly kind: "refused"; readonly code: number; readonly why: string };
 
@@ -23,10 +23,10 @@ interface Frame {
   readonly object: { readonly code?: number; readonly message?: string; metadata: { resourceVersion: string } };
 }
 
-/** Time after the agreed end at which a silent server is given up. */
+/** Time after the agreed end at which a silent server is abandoned. */
 const graceMs = 3_000;
 
-/** Opens one watch and records its events until it ends or `stop` is signalled. */
+/** Opens one watch, and records its events until it ends or `stop` is signalled. */
 export async function watch(
   cluster: Cluster,
   { member, from, color, timeoutSeconds }: WatchRequest,

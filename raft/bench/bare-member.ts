@@ -7,7 +7,7 @@ import { type MemberOptions, measuredProcess, type Order, report } from "./measu
 import { slowDisk } from "./slow-disk.ts";
 
 /**
- * The least work that keeps entries on most members: write, sync, report. It has no terms, checks, encryption or
+ * The minimum of work that replicates entries to a majority: write, sync, report. It has no terms, checks, encryption or
  * recovery, and the first member always leads. Compare raft's results with it, on the same machine in the same minute.
  */
 const fileBytes = 64 << 20;
@@ -74,7 +74,7 @@ function message(entries: number, payloads: readonly Uint8Array[]): Buffer {
   return Buffer.concat([header, ...payloads]);
 }
 
-/** Sends each entry to all members and learns when most of them have it. */
+/** Sends each entry to all members, and learns when a majority has it. */
 class Leader {
   readonly #log: BareLog;
   readonly #peers: Socket[] = [];

@@ -12,7 +12,7 @@ import {
   toMemberId,
 } from "../index.ts";
 
-/** Options of a member in its own process, which writes all the time and reports each write. */
+/** Options of a member in its own process that writes continually and reports each write. */
 export interface FailoverOptions {
   readonly id: number;
   readonly ports: readonly number[];

@@ -109,7 +109,7 @@ try {
       }),
     );
     start(killed, ports);
-    // Until the killed member is back, a quorum needs the next leader.
+    // Until the killed member is back, every quorum needs the next leader.
     while (members.get(killed)?.wrote !== true) await Bun.sleep(10);
   }
   if (kills.length > 0) await tell("leader killed", kills);

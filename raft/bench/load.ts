@@ -8,7 +8,7 @@ export interface LoadOrder {
 export interface LoadResult {
   readonly entries: number;
   readonly seconds: number;
-  /** Median, 99th percentile and maximum. */
+  /** The median, the 99th percentile and the maximum. */
   readonly latenciesMs: readonly number[];
 }
 

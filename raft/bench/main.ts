@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const programs = { raft: "member.ts", bare: "bare-member.ts" } as const;
 type Program = keyof typeof programs;
 const numbers = (text: string) => text.split(",").map(Number);
-/** Time after which the code is compiled. */
+/** Warm-up time, until the code is compiled. */
 const warmUpSeconds = 3;
 
 class Member {

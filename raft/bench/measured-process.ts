@@ -1,6 +1,6 @@
 import type { LoadOrder, LoadResult } from "./load.ts";
 
-/** Options of a member in its own process, which gets its orders over IPC. */
+/** Options of a member in its own process, which takes orders over IPC. */
 export interface MemberOptions {
   readonly id: number;
   readonly members: number;
@@ -23,8 +23,8 @@ export function report(what: Report): void {
 }
 
 /**
- * Follows the orders of the measuring process until that ends. @param obey handles the orders that differ between
- * members and returns whether this member leads
+ * Follows the orders of the measuring process until it ends. @param obey handles the orders that differ between members,
+ * and returns whether this member leads
  */
 export function measuredProcess(obey: (order: Order) => Promise<boolean>): void {
   process.on("message", async (order: Order) => {

@@ -1,6 +1,6 @@
 import type { Disk, DiskFile } from "../storage/disk.ts";
 
-/** Returns a disk with longer syncs. Local disks acknowledge faster than those of a real cluster. */
+/** Returns a disk with slower syncs, because local disks are faster than those of a real cluster. */
 export function slowDisk(disk: Disk, addedMs: number): Disk {
   if (addedMs === 0) return disk;
   return {

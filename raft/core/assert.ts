@@ -1,4 +1,4 @@
-/** An internal error, or storage that did not keep its promise. Stopping is safer than continuing. */
+/** An internal error, or storage that broke its promise. Stopping is safer than continuing. */
 export class RaftInvariantError extends Error {
   override readonly name = "RaftInvariantError";
 }

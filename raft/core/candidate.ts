@@ -22,7 +22,7 @@ export function campaign(raft: Raft): void {
   countPreVotes(raft, role);
 }
 
-/** @param transfer whether the leader itself asked for it, which needs no pre-vote */
+/** @param transfer whether the leader itself requested the election, which then needs no pre-vote */
 export function stand(raft: Raft, transfer: boolean): void {
   raft.becomeCandidate();
   const { id, term } = raft;
@@ -36,7 +36,7 @@ export function tickCandidate(raft: Raft, role: PreCandidate | Candidate): void 
   else raft.becomeFollower(raft.term, noMember);
 }
 
-/** Takes a pre-vote reply. A rejection has the voter's own term, and a member in an earlier term joins that term. */
+/** Takes a pre-vote reply. A rejection carries the voter's own term, and a member in an earlier term joins that term. */
 export function takePreVoteReply(raft: Raft, { from, term, granted }: PreVoteReply): void {
   if (!granted && term > raft.term) return raft.becomeFollower(term, noMember);
   const { role } = raft;
@@ -53,7 +53,7 @@ export function takeVoteReply(raft: Raft, { from, granted }: VoteReply): void {
   countVotes(raft, role);
 }
 
-/** Counts its own vote, which counts like any other vote: once it is durable. */
+/** Counts its own vote. Like any other vote, it counts once it is durable. */
 export function countOwnVote(raft: Raft): void {
   const { role } = raft;
   if (role.role !== "candidate" || !raft.disk.isDurable(raft.term, raft.id) || role.votes.has(raft.id)) return;

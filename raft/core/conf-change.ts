@@ -16,9 +16,7 @@ export interface ConfStep {
   readonly member: MemberId;
 }
 
-/**
- * Steps that take effect together. When they touch more than one voter, the change uses a joint configuration (§4.3).
- */
+/** Steps that take effect together. If they affect more than one voter, the change uses a joint configuration (§4.3). */
 export interface ConfChange {
   readonly steps: readonly ConfStep[];
   /** Data in the entry for the application, such as the address of a new member. */
@@ -87,7 +85,7 @@ function towards(from: Membership, goal: Membership): Membership {
   };
 }
 
-/** Returns the learners of `from` that vote in `to`. */
+/** Returns the learners of `from` that are voters in `to`. */
 export function promotedBy(from: Membership, to: Membership): MemberId[] {
   return to.voters.filter((member) => isLearner(from, member));
 }

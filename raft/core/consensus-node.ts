@@ -9,7 +9,7 @@ import type { SnapshotMeta } from "./snapshot.ts";
 /** The answer to a proposal. The outcome of a forwarded proposal comes in a later `Ready`, or never. */
 export type ProposeAnswer = ProposalOutcome | { readonly kind: "forwarded"; readonly to: MemberId };
 
-/** `undefined` when the request is accepted. It may still succeed or fail later. */
+/** `undefined` if the request is accepted. It may still succeed or fail later. */
 export type Taken = Refusal | undefined;
 
 /**
@@ -26,7 +26,7 @@ export interface ConsensusNode {
   /** Stands for election without waiting for the timeout. */
   campaign(): void;
 
-  /** Proposes an entry. The bytes are kept rather than copied, so they must not change afterwards. */
+  /** Proposes an entry. Keeps the bytes without copying them, so they must not change afterwards. */
   propose(id: RequestId, data: Uint8Array): ProposeAnswer;
   /** Proposes a membership change. Works on the leader only. */
   proposeConfChange(change: ConfChange): ProposalOutcome;
@@ -36,8 +36,7 @@ export interface ConsensusNode {
    */
   readAlone(): Index | undefined;
   /**
-   * Requests a read. The outcome comes in a later `Ready.readStates`; a request that is lost has none, so keep a
-   * timeout.
+   * Requests a read. The outcome comes in a later `Ready.readStates`. A lost request has no outcome, so use a timeout.
    */
   readIndex(id: RequestId): Taken;
   /**
@@ -93,7 +92,7 @@ export interface Status extends SoftState {
   /** Bytes in memory from the base on. The driver compacts the log when this grows too large. */
   readonly logBytes: number;
   readonly uncommittedBytes: number;
-  /** Newest membership in the log, committed or not, which is the one in force (thesis §4.1). */
+  /** The newest membership in the log, committed or not. It is the one in force (thesis §4.1). */
   readonly membership: Membership;
   readonly transferringTo: MemberId;
   /** On a leader, one element for each member it replicates to; otherwise empty. */

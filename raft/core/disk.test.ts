@@ -59,5 +59,5 @@ test("a write that was never handed out, or has another mark, is rejected", () =
   const disk = new Disk(hardState(1), index(0));
   const mark = handOut(disk, 1, 2);
   expect(() => disk.persisted({ ...mark, sequence: 2 })).toThrow("never handed out");
-  expect(() => disk.persisted({ ...mark, index: index(3) })).toThrow("as another one");
+  expect(() => disk.persisted({ ...mark, index: index(3) })).toThrow("with another mark");
 });

@@ -8,16 +8,16 @@ interface OpenWrite {
   readonly mark: WriteMark;
   readonly hardState: HardState;
   readonly snapshot: SnapshotMeta | undefined;
-  /** Last index of the current log that this write makes durable. It is below the mark when the tail was replaced. */
+  /** Last index of the current log that this write makes durable. It is below the mark if the tail was replaced. */
   reaches: Index;
 }
 
 /**
- * The core's view of its own disk: the writes that were handed out and those that are known to be durable.
+ * The core's view of its own disk: the writes that were handed out, and the writes that are known to be durable.
  *
- *      durable ≤ handed ≤ last           all up to `durable` is on disk as the log has it now
+ *      durable ≤ handed ≤ last           everything up to `durable` is on disk in its current form
  *
- * The same entry can be cut and come back while writes are under way. An acknowledgement is therefore matched with its
+ * The same entry can be cut and come back while writes are in progress. An acknowledgement is therefore matched with its
  * write by number: an index and a term alone could name an entry that a later write removes again.
  */
 export class Disk {
@@ -111,5 +111,5 @@ export class Disk {
 function assertSame(handedOut: WriteMark, acknowledged: WriteMark): void {
   if (handedOut.sequence !== acknowledged.sequence) return;
   const same = handedOut.term === acknowledged.term && handedOut.index === acknowledged.index;
-  assert(same, () => `write ${handedOut.sequence} was acknowledged as another one`);
+  assert(same, () => `write ${handedOut.sequence} was acknowledged with another mark`);
 }

@@ -13,8 +13,9 @@ export function tickFollower(raft: Raft, role: Follower): void {
 }
 
 /**
- * Handles the apparent end of the leader's process. Voters stand one after the other, a heartbeat apart, so that the
- * first usually wins before the next begins. Each waits at least one tick, so that the others notice the loss too.
+ * Handles the apparent end of the leader's process. Voters stand for election one after the other, a heartbeat apart, so
+ * that the first usually wins before the next begins. Each waits at least one tick, so that the others notice the loss
+ * too.
  */
 export function loseLeader(raft: Raft, member: MemberId): void {
   const { role } = raft;
@@ -26,7 +27,7 @@ export function loseLeader(raft: Raft, member: MemberId): void {
   raft.role = { role: "follower", leader: noMember, elapsedTicks: 0, timeoutTicks, olderAsked: 0 };
 }
 
-/** Follows the sender, which leads this term. Ends any wait or candidacy. */
+/** Follows the sender, the leader of this term. Ends any wait or candidacy. */
 export function hearLeader(raft: Raft, { from, term }: Append | Heartbeat | InstallSnapshot): void {
   const { role } = raft;
   assert(role.role !== "leader", () => `member ${from} leads term ${term} as well`);
@@ -60,7 +61,7 @@ export function takeHeartbeat(raft: Raft, { from, commit, round }: Heartbeat): v
   raft.send({ type: "heartbeatReply", from: raft.id, to: from, term: raft.term, round });
 }
 
-/** Takes a complete snapshot. One that is old or that the log does not need only advances the commit index. */
+/** Takes a complete snapshot. If it is old or unnecessary, only advances the commit index. */
 export function takeSnapshot(raft: Raft, { from, snapshot }: InstallSnapshot): void {
   const { log } = raft;
   if (snapshot.index > log.commit) {
@@ -71,8 +72,8 @@ export function takeSnapshot(raft: Raft, { from, snapshot }: InstallSnapshot): v
 }
 
 /**
- * Stands for election because the leader transfers leadership. The leader has made sure that this log is complete
- * (thesis §3.10).
+ * Stands for election because the leader transfers leadership. The leader has ensured that this log is complete (thesis
+ * §3.10).
  */
 export function takeTimeoutNow(raft: Raft, { from }: TimeoutNow): void {
   if (raft.leader === from && raft.mayStand) stand(raft, true);

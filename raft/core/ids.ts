@@ -4,15 +4,15 @@ export type Index = number & { readonly brand: "Index" };
 /** Election term, counted from 1. 0 is the time before the first election. Each term has at most one leader. */
 export type Term = number & { readonly brand: "Term" };
 
-/** Positive id of a member. An id is never reused, not even after the member was removed. */
+/** A positive member id. It is never reused, not even after the member was removed. */
 export type MemberId = number & { readonly brand: "MemberId" };
 
-/** Id of a proposal or read, unique on the member that made it, also across restarts. */
+/** The id of a proposal or read, unique on the member that made it, even across restarts. */
 export type RequestId = number & { readonly brand: "RequestId" };
 
 export const noIndex = 0 as Index;
 export const noTerm = 0 as Term;
-/** Absence of a member, such as no vote given or no leader known. */
+/** Stands for no member, such as no vote given or no known leader. */
 export const noMember = 0 as MemberId;
 
 /**

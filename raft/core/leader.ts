@@ -24,7 +24,9 @@ import { completeTransfer, tickTransfer } from "./transfer.ts";
 
 const nothing = new Uint8Array();
 
-/** Takes office with an entry of its own, which commits earlier entries and shows which are committed (thesis §6.4). */
+/**
+ * Takes office with an entry of its own, which commits earlier entries and shows which ones are committed (thesis §6.4).
+ */
 export function becomeLeader(raft: Raft): void {
   const { log } = raft;
   const leader: Leader = {
@@ -52,7 +54,7 @@ export function tickLeader(raft: Raft, leader: Leader): void {
   if (leader.heartbeatElapsedTicks >= raft.heartbeatTicks) heartbeat(raft, leader);
 }
 
-/** Sends the proposals and reads since the last time in few messages. */
+/** Sends the proposals and reads of this turn in few messages. */
 export function sendPending(raft: Raft, leader: Leader): void {
   sendAppends(raft, leader);
   if (leader.reads.wantsRound && knowsCommit(raft, leader)) heartbeat(raft, leader);
@@ -67,7 +69,7 @@ export function proposeHere(raft: Raft, leader: Leader, data: Uint8Array): Propo
 
 /**
  * Starts a read. @param term the reader's term when it asked
- * @returns the reason for a rejection, or `undefined` when the read is answered or waits for its round
+ * @returns the reason for a rejection, or `undefined` if the read is answered or waits for its round
  */
 export function readHere(raft: Raft, leader: Leader, reader: Reader, term = raft.term): Refusal | undefined {
   if (decidesWith(raft, leader, reader.member, term)) {
@@ -108,7 +110,7 @@ export function takeAccepted(raft: Raft, leader: Leader, peer: Peer, { index }: 
   if (raft.role === leader) completeTransfer(raft, leader);
 }
 
-/** Moves the probe back by whole terms. A reply to any append but the last one contains no new information. */
+/** Moves the probe back by whole terms. Only a reply to the latest append contains new information. */
 export function takeRejected(raft: Raft, peer: Peer, { prevIndex, hintIndex, hintTerm }: AppendRejected): void {
   const { progress } = peer;
   if (progress.state === "snapshot" || prevIndex <= progress.match) return;
@@ -176,7 +178,7 @@ function noteMatch(raft: Raft, peer: Peer, index: Index): void {
 }
 
 /**
- * Steps down after losing its vote. It asks the most advanced voter to stand first, which saves the others an election
+ * Steps down after losing its vote. Asks the most advanced voter to stand first, which saves the others an election
  * timeout.
  */
 function resign(raft: Raft, leader: Leader): void {

@@ -7,14 +7,14 @@ import { noTerm } from "./ids.ts";
 import type { Membership } from "./membership.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
-/** The position up to which two logs may agree, and its term. */
+/** The last position at which two logs may agree, and its term. */
 export interface LogPosition {
   readonly index: Index;
   readonly term: Term;
 }
 
 export interface DatedMembership {
-  /** Index of the entry that introduced it; for the first, the base's. */
+  /** Index of the entry that introduced it; for the first one, the index of the base. */
   readonly index: Index;
   readonly membership: Membership;
 }
@@ -26,13 +26,13 @@ export type LogView = Pick<
 >;
 
 /**
- * The log as this member believes it to be, durable or not:
+ * The log as this member knows it, durable or not:
  *
  *      … compacted … │ base+1  …  commit │ commit+1  …  last
  *               base ┘     never changes └ may be replaced by a leader of a later term
  *
- * The membership in force is the newest one in the log, committed or not (thesis §4.1). The log therefore keeps every
- * membership whose entry it still holds, and returns to an earlier one when its tail is replaced.
+ * The newest membership in the log is in force, committed or not (thesis §4.1). The log therefore keeps every membership
+ * whose entry it holds, and returns to an earlier one when its tail is replaced.
  */
 export class RaftLog {
   #base: LogPosition;
@@ -76,7 +76,7 @@ export class RaftLog {
     return this.#newest.membership;
   }
 
-  /** All memberships that the log remembers, ascending. The first is the base's, and the last is in force. */
+  /** All memberships that the log knows, ascending. The first is the base's, and the last is in force. */
   get memberships(): readonly DatedMembership[] {
     return this.#memberships;
   }
@@ -86,7 +86,7 @@ export class RaftLog {
     return this.#newest.index;
   }
 
-  /** Membership in force before the newest; the same one when the log remembers no other. */
+  /** The membership before the one in force; the same one if the log knows no other. */
   get membershipBefore(): Membership {
     return (this.#memberships.at(-2) ?? this.#newest).membership;
   }
@@ -126,7 +126,7 @@ export class RaftLog {
     return taken;
   }
 
-  /** Compares logs in Raft's order. A vote only goes to a log that is at least as new (thesis §3.6.1). */
+  /** Compares logs in Raft's order. Only a log that is at least as new gets a vote (thesis §3.6.1). */
   isAtMost(lastIndex: Index, lastTerm: Term): boolean {
     return lastTerm > this.lastTerm || (lastTerm === this.lastTerm && lastIndex >= this.lastIndex);
   }
@@ -204,7 +204,7 @@ export class RaftLog {
 
   #push(entry: Entry): void {
     assert(entry.index === this.lastIndex + 1, () => `a gap in the log: ${this.lastIndex}, then ${entry.index}`);
-    assert(entry.term >= this.lastTerm, () => `entry ${entry.index} goes back from term ${this.lastTerm}`);
+    assert(entry.term >= this.lastTerm, () => `entry ${entry.index} is of an earlier term than ${this.lastTerm}`);
     this.#entries.push(entry);
     this.#bytes += entryBytes(entry);
     if (entry.kind === "confChange") {

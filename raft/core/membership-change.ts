@@ -29,8 +29,8 @@ export function planChange(raft: Raft, leader: Leader, { steps, context }: ConfC
 }
 
 /**
- * Returns the next step when the membership in force is committed. A joint one is followed by an entry with the new
- * half alone. A leader that is no longer a voter has completed its own removal and resigns (thesis §4.2.2, §4.3).
+ * Returns the next step if the membership in force is committed. A joint membership is followed by its new half. A leader
+ * that is no longer a voter has completed its own removal and resigns (thesis §4.2.2, §4.3).
  */
 export function settleMembership(raft: Raft): Uint8Array | "resign" | undefined {
   const { membership, membershipIndex, commit } = raft.log;
@@ -41,7 +41,7 @@ export function settleMembership(raft: Raft): Uint8Array | "resign" | undefined 
 
 /**
  * Updates the peers to the members in force. A removed member still gets the entry that removes it and learns of its
- * commit; otherwise it would wait for a leader in vain.
+ * commit; otherwise it would wait for a leader forever.
  */
 export function syncPeers({ id, log }: Raft, { peers }: Leader): void {
   const members = membersOf(log.membership);
@@ -54,7 +54,7 @@ export function syncPeers({ id, log }: Raft, { peers }: Leader): void {
   }
 }
 
-/** Drops removed members that know of their removal or have fallen silent. */
+/** Drops removed members that know of their removal or have become silent. */
 export function dropWhoLeft(raft: Raft, { peers }: Leader): void {
   for (const peer of peers.values()) {
     if (peer.leavesAt === undefined) continue;

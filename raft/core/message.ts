@@ -3,7 +3,7 @@ import type { Index, MemberId, RequestId, Term } from "./ids.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
-/** `term` is the sender's. In a pre-vote and in its granted reply it is the requested term. */
+/** `term` is the sender's; in a pre-vote and its granted reply, it is the requested term. */
 interface Envelope {
   readonly from: MemberId;
   readonly to: MemberId;
@@ -27,7 +27,7 @@ export interface Vote extends Envelope {
   readonly lastIndex: Index;
   readonly lastTerm: Term;
   /**
-   * Whether the leader itself asked for the election. The voter then answers although it hears a leader (§4.2.3,
+   * Whether the leader itself requested the election. The voter then answers although it hears from a leader (§4.2.3,
    * §3.10).
    */
   readonly transfer: boolean;
@@ -47,15 +47,15 @@ export interface Append extends Envelope {
   readonly commit: Index;
 }
 
-/** A report that the sender's durable log agrees with the leader's up to `index`. */
+/** Reports that the sender's durable log agrees with the leader's up to `index`. */
 export interface AppendAccepted extends Envelope {
   readonly type: "appendAccepted";
   readonly index: Index;
 }
 
 /**
- * A report that the entry (`prevIndex`, its term) is missing. The last position that may agree is `hintIndex`, where
- * this log has `hintTerm`.
+ * Reports that the entry (`prevIndex`, its term) is missing. The last position that may agree is `hintIndex`, where this
+ * log has `hintTerm`.
  */
 export interface AppendRejected extends Envelope {
   readonly type: "appendRejected";
@@ -80,9 +80,9 @@ export interface HeartbeatReply extends Envelope {
 }
 
 /**
- * A snapshot for a receiver whose next entry is compacted away. The core names the oldest sufficient index. The driver
- * streams the state at any index from there to its applied one. When everything has arrived and is verified, the
- * receiving driver steps the message, with the meta of the received snapshot, into its core.
+ * A snapshot for a receiver whose next entry is compacted. The core names the oldest sufficient index. The driver streams
+ * the state at any index from there to its applied one. When everything has arrived and is verified, the receiving driver
+ * steps the message, with the meta of the received snapshot, into its core.
  */
 export interface InstallSnapshot extends Envelope {
   readonly type: "snapshot";
@@ -95,7 +95,7 @@ export interface TimeoutNow extends Envelope {
 }
 
 /**
- * A proposal on its way to the leader. A network that duplicates it causes two entries, which the state machine must
+ * A proposal on its way to the leader. If a network duplicates it, there are two entries, which the state machine must
  * detect.
  */
 export interface Propose extends Envelope {
@@ -142,14 +142,14 @@ export type Message =
 export type MessageType = Message["type"];
 
 /**
- * The outcome of a proposal. An appended entry is not committed yet: the proposal succeeded when a committed entry with
- * the same index and term comes out.
+ * The outcome of a proposal. An appended entry is not committed yet: the proposal succeeded once an entry with the same
+ * index and term is committed.
  */
 export type ProposalOutcome =
   | { readonly kind: "appended"; readonly index: Index; readonly term: Term }
   | { readonly kind: "refused"; readonly reason: Refusal };
 
-/** The outcome of a read. When confirmed, it may be served from any state that has applied `index`. */
+/** The outcome of a read. A confirmed read may be served from any state that has applied `index`. */
 export type ReadOutcome =
   | { readonly kind: "confirmed"; readonly index: Index }
   | { readonly kind: "refused"; readonly reason: Refusal };

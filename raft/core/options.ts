@@ -3,7 +3,7 @@ import type { Index, MemberId } from "./ids.ts";
 import type { HardState } from "./ready.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
-/** A source of random numbers, passed in so that a failure can be replayed from its seed. */
+/** A source of random numbers. It is passed in so that a failure can be replayed from its seed. */
 export interface RandomSource {
   /** Returns an integer in [0, `limit`). */
   below(limit: number): number;
@@ -15,7 +15,7 @@ export interface Limits {
   /** Unacknowledged appends to one follower. */
   readonly inflightMessagesMax: number;
   readonly inflightBytesMax: number;
-  /** Bytes of the leader's uncommitted entries. A proposal beyond it is rejected. */
+  /** Bytes of the leader's uncommitted entries. Further proposals are rejected. */
   readonly uncommittedBytesMax: number;
   /** Bytes of one proposal. */
   readonly proposalBytesMax: number;
@@ -23,7 +23,7 @@ export interface Limits {
   readonly committedBytesMax: number;
   /** Reads that wait for confirmation at the leader. */
   readonly pendingReadsMax: number;
-  /** Most entries that a caught-up learner, or a member that may take over, lacks. */
+  /** Maximum number of entries that a caught-up learner, or a member that may take over, lacks. */
   readonly promotionLagMax: number;
 }
 
@@ -52,14 +52,14 @@ export interface RawNodeOptions {
 }
 
 /**
- * The contents of the storage at start. The state machine's own snapshot (its index, term and membership) may be
- * missing from the log: an installation was interrupted after the state was replaced and before the log was. The driver
- * then finishes the installation and passes that snapshot as `base` without entries.
+ * The contents of the storage at start. The state machine's own snapshot (its index, term and membership) may be missing
+ * from the log, if an installation was interrupted after the state was replaced and before the log was. The driver then
+ * finishes the installation and passes that snapshot as `base` without entries.
  */
 export interface InitialState {
   /**
-   * Hard state, which may be older than the entries when their write was torn. No promise depended on that write, so no
-   * vote was given in it.
+   * Hard state. It may be older than the entries if their write was torn. No promise depended on that write, so it
+   * contained no vote.
    */
   readonly hardState: HardState;
   /**

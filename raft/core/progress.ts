@@ -25,7 +25,7 @@ export interface Replicate {
   inflightBytes: number;
 }
 
-/** The entries that the follower needs are compacted away, so it gets a snapshot and no appends meanwhile. */
+/** The entries that the follower needs are compacted, so it gets a snapshot, and no appends meanwhile. */
 export interface SnapshotTransfer {
   readonly state: "snapshot";
   match: Index;
@@ -43,17 +43,17 @@ export type Progress = Probe | Replicate | SnapshotTransfer;
 export interface Peer {
   readonly member: MemberId;
   progress: Progress;
-  /** Ticks since it was last heard from in this term. */
+  /** Ticks since a message from it arrived in this term. */
   silentTicks: number;
   /** Newest commit index that was sent to it. */
   commitSent: Index;
-  /** Newest round that it has answered. */
+  /** The newest round that it has answered. */
   roundAnswered: number;
   /** Whether to send it an append, even an empty one. The reply shows whether earlier messages were lost. */
   poked: boolean;
   /**
-   * Index of the entry that removed it from the membership. It is kept until it has learned that this entry is
-   * committed.
+   * Index of the entry that removed it from the membership. The progress is kept until the member knows that this entry
+   * is committed.
    */
   leavesAt: Index | undefined;
 }
@@ -77,7 +77,7 @@ export function noteSent(progress: Replicate, index: Index, bytes: number): void
   progress.inflightBytes += bytes;
 }
 
-/** Records that everything up to `index` has arrived, including every append that ends there or before. */
+/** Records that everything up to `index` has arrived, including every append that ends there or earlier. */
 export function noteArrived(progress: Replicate, index: Index): void {
   let arrived = 0;
   for (const inflight of progress.inflights) {

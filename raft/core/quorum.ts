@@ -13,7 +13,7 @@ export function quorumValue(membership: Membership, valueOf: (member: MemberId) 
   return Math.min(incoming, majorityValue(membership.outgoing, valueOf));
 }
 
-/** Reports whether a quorum voted yes, or so many members voted no that a quorum has become impossible. */
+/** Reports whether a quorum voted yes, or whether so many voted no that a quorum is impossible. */
 export function tally(membership: Membership, voteOf: (member: MemberId) => boolean | undefined): Tally {
   const yes = quorumValue(membership, (member) => (voteOf(member) === true ? 1 : 0));
   if (yes === 1) return "won";

@@ -13,11 +13,11 @@ import type { ProposalResult, ReadState } from "./ready.ts";
 import type { RoleState } from "./role.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
-/** Limit of every count. Beyond it, a number cannot be told from the next one. */
+/** The limit of every count. Larger numbers are not exact. */
 const countMax = Number.MAX_SAFE_INTEGER;
-/** Indexes reserved for the entries that leaders need, so that a full log can still be led and read. */
+/** Indexes reserved for the entries that leaders need, so that a full log still has leaders and reads. */
 const spareIndexes = 1 << 20;
-/** Rejections after which a non-voter stands for election. By then a voter that can win has usually won. */
+/** Rejections after which a member that is not a voter stands for election. Normally, a voter has won by then. */
 const olderAskedMin = 3;
 
 /** Output that waits for the driver. */
@@ -28,7 +28,7 @@ export interface Outbox {
   proposalResults: ProposalResult[];
 }
 
-/** The state of one member and the transitions that all roles share. Each role has a file of its own name. */
+/** The state of one member, and the transitions that all roles share. Each role has a file of its own. */
 export class Raft {
   readonly id: MemberId;
   readonly limits: Limits;
@@ -43,7 +43,10 @@ export class Raft {
   #role: RoleState;
 
   constructor(options: RawNodeOptions, { hardState, base, entries, applied }: InitialState) {
-    assert(options.heartbeatTicks > 0 && options.heartbeatTicks < options.electionTicks, () => "ticks do not fit");
+    assert(
+      options.heartbeatTicks > 0 && options.heartbeatTicks < options.electionTicks,
+      () => "heartbeatTicks must be less than electionTicks",
+    );
     this.id = options.id;
     this.limits = { ...defaultLimits, ...options.limits };
     this.electionTicks = options.electionTicks;
@@ -78,8 +81,8 @@ export class Raft {
   }
 
   /**
-   * Whether this member hears from a leader. No other member can win before that leader falls silent, so requests for
-   * votes would only disturb (thesis §4.2.3). A leader hears itself until its quorum falls silent.
+   * Whether this member hears from a leader. No other member can win before that leader becomes silent, so requests for
+   * votes would only disturb (thesis §4.2.3). A leader hears from itself until its quorum becomes silent.
    */
   get hearsLeader(): boolean {
     const { role } = this;
@@ -90,7 +93,7 @@ export class Raft {
   /**
    * Whether this member may stand for election. That includes voters and a member that completes its own removal, whose
    * log may be the only one with that entry (thesis §4.2.2). It also includes a member that others consider a voter and
-   * ask in vain: when it has the newest log, no other member can be elected.
+   * ask for votes that it denies: if it has the newest log, no other member can be elected.
    */
   get mayStand(): boolean {
     const { log } = this;

@@ -21,7 +21,7 @@ import type { SnapshotMeta } from "./snapshot.ts";
 import { step } from "./step.ts";
 import { beginTransfer } from "./transfer.ts";
 
-/** Committed entries that were given to the state machine and not reported as applied yet. */
+/** Committed entries that the state machine received and has not reported as applied. */
 interface Applying {
   readonly index: Index;
   readonly bytes: number;
@@ -35,13 +35,13 @@ export class RawNode implements ConsensusNode {
   readonly #raft: Raft;
   #toldSoftState: SoftState;
   #applied: Index;
-  /** Index up to which entries were given to the state machine. `#applied` ≤ `#handedToApply` ≤ commit, and durable. */
+  /** The index up to which the state machine received entries. `#applied` ≤ `#handedToApply` ≤ commit, and durable. */
   #handedToApply: Index;
   #applying: Applying[] = [];
   #applyingBytes = 0;
   #taken: Ready | undefined;
 
-  /** Creates a node. @throws RaftInvariantError when the stored data is inconsistent */
+  /** Creates a node. @throws RaftInvariantError if the stored data is inconsistent */
   constructor(options: RawNodeOptions, initial: InitialState) {
     const { base, applied } = initial;
     assert(applied >= base.index, () => `the state machine is at ${applied}, before the log's base ${base.index}`);
@@ -60,7 +60,7 @@ export class RawNode implements ConsensusNode {
     return { role: role.role, term, leader };
   }
 
-  /** Log for checkers and diagnosis. */
+  /** The log, for checkers and diagnosis. */
   get log(): LogView {
     return this.#raft.log;
   }
@@ -157,7 +157,7 @@ export class RawNode implements ConsensusNode {
   }
 
   advance(ready: Ready): void {
-    assert(ready === this.#taken, () => "only the last ready can be taken, and once");
+    assert(ready === this.#taken, () => "only the last ready can be taken, and only once");
     this.#taken = undefined;
     const raft = this.#raft;
     raft.outbox = emptyOutbox();
@@ -237,7 +237,7 @@ export class RawNode implements ConsensusNode {
   }
 
   #enter(): Raft {
-    assert(this.#taken === undefined, () => "a ready was given out and not taken");
+    assert(this.#taken === undefined, () => "the last ready was not taken");
     return this.#raft;
   }
 
@@ -263,7 +263,7 @@ export class RawNode implements ConsensusNode {
   }
 
   /**
-   * Returns the next write. A new commit index alone does not need one: the next write includes it, and a restart
+   * Returns the next write. A new commit index alone needs no write: the next one includes it, and a restarted member
    * learns it again.
    */
   #write(): Write | undefined {
@@ -290,7 +290,7 @@ export class RawNode implements ConsensusNode {
     return Math.min(log.commit, disk.durable) as Index;
   }
 
-  /** Continues after an installed snapshot, which the state machine already has. */
+  /** Continues after an installed snapshot. The state machine already has it. */
   #startFrom(index: Index): void {
     this.#applying = [];
     this.#applyingBytes = 0;

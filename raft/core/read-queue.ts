@@ -1,6 +1,6 @@
 import type { Index, MemberId, RequestId } from "./ids.ts";
 
-/** A member that wants to read, and its name for the read. */
+/** The member that wants to read, and its name for the read. */
 export interface Reader {
   readonly member: MemberId;
   readonly id: RequestId;
@@ -38,7 +38,7 @@ export class ReadQueue {
     return this.#size;
   }
 
-  /** Whether reads wait and no round is under way. */
+  /** Whether reads wait and no round is in progress. */
   get wantsRound(): boolean {
     return this.#waiting.length > 0 && this.#rounds.length === 0;
   }

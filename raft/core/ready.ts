@@ -5,7 +5,7 @@ import type { SnapshotMeta } from "./snapshot.ts";
 
 export type Role = "follower" | "preCandidate" | "candidate" | "leader";
 
-/** The state that must survive a crash besides the entries. It is written together with them. */
+/** The state besides the entries that must survive a crash. It is written together with them. */
 export interface HardState {
   readonly term: Term;
   /** Member that got this member's vote in `term`, or `noMember`. */
@@ -14,11 +14,11 @@ export interface HardState {
   readonly commit: Index;
 }
 
-/** State that is useful to know but need not be stored. */
+/** State that is useful to know but is not stored. */
 export interface SoftState {
   readonly role: Role;
   readonly term: Term;
-  /** Known leader, or `noMember`. */
+  /** The known leader, or `noMember`. */
   readonly leader: MemberId;
 }
 
@@ -34,11 +34,11 @@ export interface WriteMark {
  * One durable write. After a crash, all of it is there, or possibly a prefix of `entries` without the rest, but never
  * with a gap. Order: the snapshot replaces first the state, then the log. The first entry cuts the log at its index.
  * `hardState` is written with the entries, after them. Writes are made in the order in which they are handed out. A
- * snapshot is installed only after everything handed out for applying before it has been applied or given up.
+ * snapshot is installed only after all entries handed out before it are applied or abandoned.
  */
 export interface Write {
   readonly mark: WriteMark;
-  /** Hard state; absent when it is unchanged since the last write. */
+  /** Hard state; absent if it is unchanged since the last write. */
   readonly hardState?: HardState;
   readonly entries: readonly Entry[];
   /** Snapshot to install, which the driver has received. The log begins again after it. */

@@ -29,7 +29,7 @@ export function committable(raft: Raft, leader: Leader): Index {
   return index > log.commit && log.termAt(index) === raft.term ? index : log.commit;
 }
 
-/** Returns the newest round that a quorum has answered. The leader, while it votes, answers its own at once. */
+/** Returns the newest round that a quorum has answered. A voting leader answers its own rounds at once. */
 export function answeredRound(raft: Raft, leader: Leader): number {
   return quorumValue(raft.log.membership, (member) => {
     if (member === raft.id) return leader.reads.round;
@@ -37,7 +37,7 @@ export function answeredRound(raft: Raft, leader: Leader): number {
   });
 }
 
-/** Reports whether a quorum was heard from within the last election timeout. */
+/** Reports whether messages from a quorum arrived within the last election timeout. */
 export function hearsQuorum(raft: Raft, leader: Leader, membership = raft.log.membership): boolean {
   const heard = quorumValue(membership, (member) => (isHeard(raft, leader, member) ? 1 : 0));
   return heard === 1;
@@ -53,7 +53,7 @@ export function isActive(raft: Raft, peer: Peer): boolean {
   return peer.silentTicks < raft.electionTicks;
 }
 
-/** Reports whether a member has every entry except those of the last moments. */
+/** Reports whether a member has every entry except the most recent ones. */
 export function isCaughtUp(raft: Raft, peer: Peer): boolean {
   const { progress } = peer;
   if (progress.state !== "replicate" || !isActive(raft, peer)) return false;

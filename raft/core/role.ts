@@ -7,14 +7,14 @@ export interface Follower {
   readonly role: "follower";
   /** Known leader, or `noMember`. */
   leader: MemberId;
-  /** Ticks since the leader was heard or a vote was given. */
+  /** Ticks since a message from the leader arrived or a vote was given. */
   elapsedTicks: number;
   readonly timeoutTicks: number;
-  /** Pre-votes denied to members with an older log, in this term and since a leader was heard. */
+  /** Pre-votes denied to members with an older log, in this term and since the leader's last message. */
   olderAsked: number;
 }
 
-/** A member that asks whether it would be elected, without disturbing the others (thesis §9.6). */
+/** A member that asks whether it would win an election, without disturbing the others (thesis §9.6). */
 export interface PreCandidate {
   readonly role: "preCandidate";
   readonly votes: Map<MemberId, boolean>;
@@ -32,11 +32,11 @@ export interface Candidate {
 
 export interface Leader {
   readonly role: "leader";
-  /** All members but itself. */
+  /** All other members. */
   readonly peers: Map<MemberId, Peer>;
   /**
-   * Index of the empty entry that began this term. Until it is committed, no read is answered and no membership
-   * changes.
+   * Index of the empty entry that began this term. Until it is committed, reads are not answered and the membership does
+   * not change.
    */
   readonly firstIndex: Index;
   readonly reads: ReadQueue;

@@ -38,8 +38,8 @@ function isRequest({ type }: Message): boolean {
 }
 
 /**
- * Answers a message of an earlier term. A leader or candidate of that term learns of the later one and joins it. Late
- * replies are ignored.
+ * Answers a message of an earlier term, so that a leader or candidate of that term learns of the later one. Ignores late
+ * replies.
  */
 function answerLate(raft: Raft, message: Message): void {
   const { id, term } = raft;

@@ -22,7 +22,7 @@ export function completeTransfer(raft: Raft, leader: Leader): void {
   raft.send({ type: "timeoutNow", from: raft.id, to: transfer.to, term: raft.term });
 }
 
-/** Cancels the transfer when the target does not take over within an election timeout. Proposals are accepted again. */
+/** Cancels the transfer if the target does not take over within an election timeout. Proposals are accepted again. */
 export function tickTransfer(raft: Raft, leader: Leader): void {
   const { transfer } = leader;
   if (transfer === undefined) return;

@@ -9,7 +9,7 @@ export class CounterState implements StateMachine<number> {
   #applied = 0;
   #durable = 0;
 
-  /** @param path the file for checkpoints and snapshots; without one, nothing survives */
+  /** @param path the file for checkpoints and snapshots; without one, everything stays in memory */
   constructor(path?: string) {
     this.#path = path;
     if (path !== undefined && existsSync(path)) this.#load(readFileSync(path, "utf8"));

@@ -17,12 +17,12 @@ afterAll(async () => {
 
 /** Ports below those that the system gives to connections, so that none is taken between the check and the start. */
 const ports = { first: 20_000, step: 20, steps: 600 };
-/** Offsets of the ports that the three members serve clients and each other on. */
+/** Offsets of the ports on which the three members serve clients and each other. */
 const offsets = [1, 2, 3, 11, 12, 13];
 
 /**
- * Finds a port above which all ports of the members are free. The test listens on that port itself until its end, so that
- * a second run of this test, which looks for ports in the same way, chooses others.
+ * Finds a port above which all ports of the members are free. The test itself listens on that port until it ends, so that
+ * another run of this test chooses other ports.
  */
 async function reservePorts(): Promise<{ port: number; reservation: Server }> {
   for (let attempt = 0; attempt < ports.steps; attempt++) {

@@ -1,6 +1,6 @@
 import type { Contents } from "./soak-state.ts";
 
-/** Compares the answers to the writers of one round with the members' contents afterwards. */
+/** Compares the answers that the writers of one round got with the members' contents afterwards. */
 export class History {
   readonly #acknowledged = new Set<string>();
   readonly #unknown = new Set<string>();

@@ -27,7 +27,9 @@ if (kind === undefined) throw new Error(`--kind is one of ${kinds.join(", ")}`);
 const smallVolumeBytes = 12 << 20;
 const ids = [1, 2, 3];
 
-/** Returns Mulberry32: small and the same on every machine. It does not control the timing of the processes. */
+/**
+ * Returns a Mulberry32 generator: small and the same on every machine. It does not control the timing of the processes.
+ */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -77,7 +79,7 @@ async function soak(what: Kind, rounds: number): Promise<string[]> {
     const ports = await freePorts();
     for (const id of ids) {
       const own = volumes[id - 1]?.directory ?? directory;
-      // The state is on another volume, so it is the log that finds the disk full.
+      // The state is on another volume, so the log is the first to find its disk full.
       const stateDirectory = what === "full" && id > 1 ? directory : own;
       const certificates = join(directory, "certificates");
       const lyingSync = values["lying-sync"];

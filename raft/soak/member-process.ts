@@ -6,7 +6,7 @@ type OrderBody = Order extends infer One ? (One extends Order ? Omit<One, "reque
 const answerMsMax = 8000;
 const startMsMax = 15_000;
 
-/** The process of a member, started and ended as often as a round needs. */
+/** A member's process. A round starts and ends it as often as it needs. */
 export class MemberProcess {
   readonly #options: MemberOptions;
   #process: Bun.Subprocess<"ignore", "inherit", "inherit"> | undefined;
@@ -51,7 +51,7 @@ export class MemberProcess {
     );
   }
 
-  /** Sends an order. Resolves with undefined without an answer: the process ended or stands still. */
+  /** Sends an order. Resolves with undefined if there is no answer, because the process ended or stands still. */
   ask(order: OrderBody): Promise<Answer | undefined> {
     if (!this.isRunning) return Promise.resolve(undefined);
     const request = ++this.#requests;

@@ -25,9 +25,9 @@ export interface MemberOptions {
   /** Directory of the state machine's file. */
   readonly stateDirectory: string;
   readonly certificates: string;
-  /** Acknowledges writes that are not durable. The soak must detect it. */
+  /** Whether to acknowledge writes that are not durable. The soak must detect it. */
   readonly lyingSync?: boolean;
-  /** Point at which the process kills itself, after reaching it `count` times. */
+  /** The crash point at which the process kills itself, at the `count`th visit. */
   readonly crash?: { readonly point: CrashPoint; readonly count: number };
 }
 
@@ -90,7 +90,7 @@ async function main({
       answer({ request: order.request, refused: error instanceof RaftError ? error.code : String(error) }),
     );
   });
-  // The watching process is gone.
+  // The watching process has ended.
   process.on("disconnect", () => process.exit());
   answer({ request: 0, started: true });
 }

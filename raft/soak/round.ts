@@ -14,7 +14,7 @@ export interface SoakCluster {
   readonly random: () => number;
 }
 
-/** Errors after which the entry may or may not be there. */
+/** Errors that leave it unknown whether the entry exists. */
 const uncertain = new Set(["unknown", "stopped", "unconfirmed"]);
 const writersCount = 12;
 const settleMsMax = 30_000;
@@ -78,7 +78,7 @@ async function write(
 /** Faults by kind. Each returns its actions for the report. */
 const faults: Record<Kind, (cluster: SoakCluster) => Promise<readonly string[]>> = { kill, stop, full, power };
 
-/** Kills one, two or all members by signal, and then perhaps again at a crash point. */
+/** Kills one, two or all members by signal, and some of them again at a crash point. */
 async function kill({ members, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * members.length));
   const happened: string[] = victims.map(() => "killed");
@@ -100,7 +100,7 @@ async function kill({ members, random }: SoakCluster): Promise<readonly string[]
   return happened;
 }
 
-/** Stops processes for less or more than an election takes. */
+/** Stops processes for a time around the length of an election. */
 async function stop({ members, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * 2));
   for (const victim of victims) victim.signal("SIGSTOP");
@@ -150,7 +150,7 @@ async function settled({ members }: SoakCluster, name: string): Promise<Contents
     const found = await contentsWith(members, id, deadline);
     if (found !== undefined) return found;
   }
-  throw new Error("the members did not come together");
+  throw new Error("the members did not converge");
 }
 
 async function contentsWith(members: readonly MemberProcess[], id: string, deadline: number) {

@@ -5,14 +5,14 @@ import type { Entry, Index, StateImage, StateMachine } from "../index.ts";
 
 export interface Contents {
   readonly applied: number;
-  /** Digest of every id since the beginning, in the order in which they were applied. */
+  /** Digest of all ids, in the order in which they were applied. */
   readonly digest: number;
   readonly round: number;
   /** Number of times that each id of this round and the one before was applied. */
   readonly counts: readonly (readonly [id: string, count: number])[];
 }
 
-/** Counts applied entries. An entry begins with `<round>.<writer>.<number> `; the rest only takes space. */
+/** Counts applied entries. An entry begins with `<round>.<writer>.<number> `; the rest is padding. */
 export class SoakState implements StateMachine<number> {
   readonly #path: string;
   #counts = new Map<string, number>();

@@ -18,7 +18,7 @@ test.each(["kill", "stop", "full", "power"])(
   120_000,
 );
 
-/** A member that finds its log short at the start counts as a violation. */
+/** A log that is too short at the start counts as a violation. */
 test("a power cut exposes a disk that lies about its syncs", async () => {
   const { code, text } = await soak("--kind", "power", "--rounds", "10", "--lying-sync");
   if (/skipped/.test(text)) return;

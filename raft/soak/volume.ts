@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The place of a member's files, with the faults that it supports. */
+/** The place of a member's files, and the faults that it supports. */
 export interface Volume {
   readonly directory: string;
   close(): void;
@@ -24,7 +24,7 @@ export class SmallVolume implements Volume {
     run("mount", "-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", directory);
   }
 
-  /** Takes all space that is left. The member may get the last of it first. */
+  /** Takes all remaining space. The member may get the last of it first. */
   fill(): void {
     const { bavail, bsize } = statfsSync(this.directory);
     try {
@@ -83,7 +83,7 @@ export class PowerVolume implements Volume {
     }
   }
 
-  /** Restores the power. The journal is replayed, and its contents are there again. */
+  /** Restores the power. Replays the journal and mounts the file system again. */
   restorePower(): void {
     run("umount", this.directory);
     this.#mount();
@@ -99,7 +99,7 @@ export class PowerVolume implements Volume {
   }
 }
 
-/** Returns why this machine cannot mount such volumes, or undefined when it can. */
+/** Returns the reason why this machine cannot mount such volumes, or undefined if it can. */
 export function whyNoMounts(withLoopDevice: boolean): string | undefined {
   if (process.getuid?.() !== 0) return "mounting needs root";
   if (withLoopDevice && !existsSync("/dev/loop-control")) return "there are no loop devices";

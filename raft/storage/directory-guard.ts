@@ -4,16 +4,18 @@ import { LogError } from "./log-error.ts";
 
 const guardFile = "guard";
 /**
- * Most attempts. Two processes that start together may each find the other's stale guard; one of them then gives up.
+ * Maximum number of attempts. Two processes that start together may each find the other's stale guard; one of them then
+ * gives up.
  */
 const acquireTriesMax = 3;
 
 /**
- * Directories that this process has open. Its own guard looks like one left behind by an earlier process with its pid.
+ * Directories that this process has open. Its own guard is indistinguishable from one that an earlier process with its
+ * pid left behind.
  */
 const heldHere = new Set<string>();
 
-/** A process with its start time as the kernel counts it, because pids are reused. */
+/** A process with its start time in the kernel's units, because pids are reused. */
 interface Holder {
   readonly pid: number;
   readonly started: string;
@@ -46,12 +48,12 @@ function takeGuard(directory: string, path: string): void {
     removeStale(path, holder);
   }
   const advice = "start one process at a time";
-  throw new LogError("inUse", "its guard changes hands", advice, { directory, file: guardFile });
+  throw new LogError("inUse", "another process is opening it", advice, { directory, file: guardFile });
 }
 
 /**
- * Removes a stale guard by renaming it first, so that a guard which another process took over meanwhile is noticed and
- * put back.
+ * Removes a stale guard. Renames it first, to notice a guard that another process has just taken over, and puts that
+ * back.
  */
 function removeStale(path: string, stale: Holder | undefined): void {
   const aside = `${path}.${process.pid}`;
@@ -75,7 +77,7 @@ function createExclusively(path: string, text: string): boolean {
   }
 }
 
-/** Reads the holder. Returns undefined when the file is gone or half written. */
+/** Reads the holder. Returns undefined if the file is gone or half written. */
 function readHolder(path: string): Holder | undefined {
   try {
     const { pid, started } = JSON.parse(fs.readFileSync(path, "utf8")) as Record<string, unknown>;
@@ -86,14 +88,14 @@ function readHolder(path: string): Holder | undefined {
 }
 
 function isRunning(holder: Holder): boolean {
-  // A guard with our pid that is not held here is from an earlier process with this pid.
+  // A guard with our pid that this process does not hold is from an earlier process with this pid.
   return holder.pid !== process.pid && holder.started === startOf(holder.pid);
 }
 
 /**
  * Returns the start time of a process: field 22 of its kernel record, where the fields follow the command name, which
- * ends at the last parenthesis. Returns undefined when it no longer runs; a process that ended and is not reaped yet
- * (Z, X) holds nothing. Without such kernel records, returns "" for any existing process.
+ * ends at the last parenthesis. Returns undefined if it no longer runs; a process that ended but was not reaped yet (Z,
+ * X) counts as ended. Without such kernel records, returns "" for any existing process.
  */
 function startOf(pid: number): string | undefined {
   try {

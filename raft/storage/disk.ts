@@ -7,9 +7,9 @@ export interface Disk {
   readonly directory: string;
   /** Returns the names of existing files, sorted. */
   list(): readonly string[];
-  /** Opens a file for reading and writing. `create` makes an empty one and fails where the name is taken. */
+  /** Opens a file for reading and writing. `create` makes an empty file, and fails if the name is taken. */
   open(name: string, how?: "existing" | "create"): DiskFile;
-  /** Renames a file, replacing one that has the new name already. Durable only after `syncDirectory`. */
+  /** Renames a file, replacing any file with the new name. Durable only after `syncDirectory`. */
   rename(from: string, to: string): void;
   remove(name: string): void;
   /** Makes creations, renames and removals durable. */
@@ -22,14 +22,14 @@ export interface DiskFile {
   size(): number;
   /** Reads up to `into.length` bytes and returns their number, which is smaller only at the end of the file. */
   read(into: Uint8Array, position: number): number;
-  /** Resolves when the operating system has the bytes, which does not make them durable. */
+  /** Writes bytes. Resolves when the operating system has them, which does not make them durable. */
   write(bytes: Uint8Array, position: number): Promise<void>;
-  /** Makes everything written before durable: contents, and the size where it grew. */
+  /** Makes everything written so far durable: contents, and the size if it grew. */
   sync(): Promise<void>;
   close(): void;
 }
 
-/** Reads a small file completely, or returns undefined where none exists. */
+/** Reads a small file completely. Returns undefined if it does not exist. */
 export function readSmallFile(disk: Disk, name: string, bytesMax: number): Uint8Array | undefined {
   if (!disk.list().includes(name)) return undefined;
   const file = disk.open(name);

@@ -50,8 +50,8 @@ export interface OpenedParts {
 }
 
 /**
- * The log in files. One write at a time is on its way to the disk; writes that arrive meanwhile form the next group.
- * Each write is synced before the next one begins, so only the very last one on disk can ever be torn.
+ * The log in files. One write at a time is on its way to the disk, and writes that arrive meanwhile form the next group.
+ * Each write is synced before the next one begins, so only the very last one on disk can be torn.
  */
 export class FileLog implements Log {
   readonly recovered: LogContents;
@@ -69,7 +69,7 @@ export class FileLog implements Log {
   #activeBytes: number;
   #next: Promise<DiskFile> | undefined;
   #tail: Tail;
-  /** Newest segment that durably begins with the state a reader needs. Earlier ones may be removed. */
+  /** The newest segment that durably begins with the state that a reader needs. Earlier ones may be removed. */
   #durableSegment: number;
   #chain: number;
   #hardState: HardState;
@@ -173,8 +173,8 @@ export class FileLog implements Log {
   }
 
   /**
-   * Runs disk work. After a failure this handle promises nothing more: the kernel forgets which pages a failed sync
-   * left unwritten, so the next sync would succeed without meaning.
+   * Runs disk work. After a failure, this handle promises nothing more: the kernel forgets which pages a failed sync left
+   * unwritten, so the next sync would succeed without effect.
    */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     if (this.#failure !== undefined) throw this.#failure;
@@ -229,7 +229,7 @@ export class FileLog implements Log {
 
   #prepare(): Promise<DiskFile> {
     const next = this.#supply.provide(this.#tail.segment + 1, this.#wantedBytes());
-    // It is tried again when the segment is needed. Only a failure then is a failure of the log.
+    // It is tried again when the segment is needed. Only then does a failure count.
     next.catch(() => {});
     return next;
   }

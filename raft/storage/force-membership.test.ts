@@ -90,6 +90,6 @@ test("a snapshot that the state machine has restored and the log has not recorde
 test("a member that joined and received nothing yet cannot be a survivor", async () => {
   const { log } = await newLog(foundedBy(noMembership));
   const forced = forceMembership(log, { membership: alone, stateIndex: toIndex(0) });
-  await expect(forced).rejects.toThrow(/has not taken over any state yet/);
+  await expect(forced).rejects.toThrow(/has not received any state yet/);
   await log.close();
 });

@@ -13,9 +13,9 @@ export interface ForcedMembership {
 }
 
 /**
- * Makes a membership the newest of a log whose member is not running, without asking the others: the last resort when a
- * quorum is lost for good. Uncommitted entries of this log count as committed from then on, and entries that only the
- * others had are lost. None of the others may ever run again. It is one write, and repeating it is harmless.
+ * Makes a membership the newest of a log whose member is not running, without asking the others: the last resort if a
+ * quorum is lost for good. Uncommitted entries of this log then count as committed, and entries that only the others had
+ * are lost. None of the others may ever run again. It is one write, and repeating it is harmless.
  *
  * @returns the membership before
  * @throws Error for a log without members, whose member joined and has received nothing yet
@@ -25,7 +25,7 @@ export async function forceMembership(log: Log, forced: ForcedMembership): Promi
   const contents = await finishRestore(log, stateIndex);
   const { hardState, base, entries } = contents;
   const before = newestMembership(contents);
-  if (before.voters.length === 0) throw new Error("it has not taken over any state yet");
+  if (before.voters.length === 0) throw new Error("it has not received any state yet");
   const last = entries.at(-1)?.index ?? base.index;
   const term = toTerm(hardState.term + 1);
   const change = { kind: "confChange", data: encodeConfEntry({ membership, context: new Uint8Array() }) } as const;

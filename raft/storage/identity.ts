@@ -12,7 +12,7 @@ export interface Owner {
 
 export interface Identity extends Owner {
   /**
-   * Random id drawn when the log was created. It salts the checksums, so that bytes of another log are never accepted.
+   * A random id drawn when the log was created. It salts the checksums, so that bytes of another log are never accepted.
    */
   readonly logId: string;
 }
@@ -20,9 +20,7 @@ export interface Identity extends Owner {
 const identityFile = "identity";
 const identityBytesMax = 4096;
 
-/**
- * Reads the identity, or returns undefined where none exists. @throws LogError when it is damaged or of another format
- */
+/** Reads the identity. Returns undefined if none exists. @throws LogError if it is damaged or of another format */
 export function readIdentity(disk: Disk): Identity | undefined {
   const bytes = readSmallFile(disk, identityFile, identityBytesMax);
   return bytes === undefined ? undefined : parseIdentity(new TextDecoder().decode(bytes), disk.directory);
@@ -34,7 +32,7 @@ export async function writeIdentity(disk: Disk, identity: Identity): Promise<voi
   await replaceFile(disk, identityFile, new TextEncoder().encode(`${body}\n${checksum(body)}\n`));
 }
 
-/** Checks the owner. @throws LogError `foreign` when the log belongs to another member */
+/** Checks the owner. @throws LogError `foreign` if the log belongs to another member */
 export function checkOwner(identity: Identity, expected: Owner, directory: string): void {
   const advice = "start the member that it belongs to, or give this one its own directory";
   const details = { directory, file: identityFile };

@@ -9,7 +9,7 @@ import type { Log } from "./log.ts";
 export interface LogUnderTest {
   /** Creates a log with this base. */
   create(base: SnapshotMeta): Promise<Log>;
-  /** Closes a log and opens its remains. */
+  /** Closes a log and reopens its files. */
   reopen(log: Log): Promise<Log>;
 }
 
@@ -46,7 +46,7 @@ export function baseAt(index: number, term: number): SnapshotMeta {
   };
 }
 
-/** Tests the behaviour that every log shares. */
+/** Tests the behaviour that all logs share. */
 export function logContract(name: string, open: () => LogUnderTest | Promise<LogUnderTest>): void {
   const withLog = (what: string, run: (log: Log, under: LogUnderTest) => Promise<Log>) =>
     test(`${name}: ${what}`, async () => {

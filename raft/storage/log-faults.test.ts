@@ -28,7 +28,7 @@ const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await Promise.resolve();
 };
 
-/** One step in a member's life, which is a list of writes. `compactTo` is the base up to which entries are removed. */
+/** One step in the life of a log: a list of writes. `compactTo` is the base up to which entries are removed. */
 type Step = { readonly write: LogWrite } | { readonly compactTo: number };
 
 /** Returns the contents that a log must have after the first `count` steps. */

@@ -83,8 +83,8 @@ export function encodeRecord(record: LogRecord, place: RecordPlace, bytes: Buffe
 }
 
 /**
- * Returns the record at `offset`, or undefined without a complete one of this segment. The caller checks with `chain`
- * and `write` whether it continues the record before it. The entry's data is a copy.
+ * Returns the record at `offset`, or undefined if there is no complete record of this segment. The caller uses `chain`
+ * and `write` to check that it continues the record before it. The entry's data is a copy.
  */
 export function decodeRecord(bytes: Buffer, offset: number, segment: number, salt: number): ReadRecord | undefined {
   if (offset + recordHeaderBytes > bytes.length || bytes.readUInt32LE(offset + 12) !== segment) return undefined;
@@ -110,20 +110,18 @@ export function nextRecordOffset(offset: number): number {
   return offset + recordAlignment;
 }
 
-/**
- * Decodes a record. @throws AssertionError for an unknown kind: the checksum was right, so the record is not damaged
- */
+/** Decodes a record. @throws AssertionError for an unknown kind: the checksum was valid, so the record is not damaged */
 function readRecord(bytes: Buffer, offset: number, payload: Buffer): LogRecord {
   const index = toIndex(readCount(bytes, offset + 24));
   const term = toTerm(readCount(bytes, offset + 32));
   const kind = recordKinds[bytes[offset + 40] ?? -1];
-  assert(kind !== undefined, "a record with a right checksum has no kind that we know");
+  assert(kind !== undefined, "a record with a valid checksum is of an unknown kind");
   switch (kind) {
     case "hardState":
       return { kind, hardState: { term, commit: index, vote: readMember(payload, 0) } };
     case "entry": {
       const entryKind = entryKinds[bytes[offset + 42] ?? -1];
-      assert(entryKind !== undefined, "a record with a right checksum has no kind of entry that we know");
+      assert(entryKind !== undefined, "a record with a valid checksum holds an entry of an unknown kind");
       return { kind, entry: { index, term, kind: entryKind, data: new Uint8Array(payload) } };
     }
     case "base": {
@@ -177,7 +175,7 @@ function writePayload(record: LogRecord, bytes: Buffer, offset: number): void {
   }
 }
 
-/** Returns the lists, each of which is encoded as its length and its members. */
+/** Returns the lists. Each is encoded as its length and its members. */
 function membershipLists({ voters, outgoing, learners, learnersNext }: Membership): readonly (readonly MemberId[])[] {
   return [voters, outgoing, learners, learnersNext];
 }
@@ -198,7 +196,7 @@ function readMembership(payload: Buffer): Membership {
   const list = (): MemberId[] => {
     const count = readCount(payload, offset);
     offset += 8;
-    assert(offset + 8 * count <= payload.length, "a membership is cut short");
+    assert(offset + 8 * count <= payload.length, "a membership is truncated");
     return Array.from({ length: count }, () => {
       offset += 8;
       return readMember(payload, offset - 8);

@@ -22,7 +22,7 @@ import type { Tail } from "./tail-witness.ts";
 /** A segment that holds records. */
 export interface UsedSegment {
   readonly sequence: number;
-  /** Highest index of an entry in it, or 0 when all its entries were replaced. */
+  /** The highest index of an entry in it, or 0 if all its entries were replaced. */
   readonly lastIndex: number;
 }
 
@@ -30,18 +30,18 @@ export interface Recovered {
   readonly contents: LogContents;
   /** Used segments, oldest first. The last one is written next. */
   readonly used: readonly UsedSegment[];
-  /** Numbers after the used ones: files without records yet. Those in `torn` have a header all the same. */
+  /** Segments after the used ones: files without records. Those in `torn` have a header all the same. */
   readonly prepared: readonly number[];
   readonly torn: readonly number[];
   readonly tail: Tail;
   readonly chain: number;
-  /** Start of the newest write in the last used segment. The header belongs to it when it is the first one there. */
+  /** Start of the newest write in the last used segment. The header belongs to it if it is the first one there. */
   readonly lastWriteStart: number;
 }
 
 /**
- * Reads and checks the whole log. Only a write that never became durable may be missing or torn: it is the last one,
- * the witness does not know it, and it has no successor. Everything else is damage.
+ * Reads and checks the whole log. Only a write that never became durable may be missing or torn. Such a write is the last
+ * one, the witness does not know it, and it has no successor. Anything else is damage.
  *
  * @throws LogError with the file and the offset
  */
@@ -52,12 +52,12 @@ export function recoverLog(disk: Disk, logId: string, witness: Tail): Recovered 
   return walk.finish(witness);
 }
 
-/** Returns the segments in order. @throws LogError without any segment, or when one is missing between others */
+/** Returns the segments in order. @throws LogError if there are none, or one is missing between others */
 function checkedSequences(disk: Disk): number[] {
   const sequences = disk.list().flatMap((name) => segmentSequence(name) ?? []);
   const [first] = sequences;
   if (first === undefined) {
-    throw new LogError("tailLost", "there is no segment of the log", rejoinAdvice, { directory: disk.directory });
+    throw new LogError("tailLost", "the log has no segments", rejoinAdvice, { directory: disk.directory });
   }
   const missing = sequences.findIndex((sequence, position) => sequence !== first + position);
   if (missing < 0) return sequences;

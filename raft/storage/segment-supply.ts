@@ -3,14 +3,14 @@ import type { Disk, DiskFile } from "./disk.ts";
 import { segmentName } from "./segment.ts";
 
 /**
- * Makes segments in advance: filled with zeros and synced, or recycled after compaction. A write then never waits for
- * the file system to find space, and `fdatasync` has no metadata to write.
+ * Makes segments in advance: filled with zeros and synced, or recycled after compaction. A write then never waits for the
+ * file system to allocate space, and `fdatasync` has no metadata to write.
  */
 const growingFile = "growing.segment";
 /** Names of spare segments. One compaction frees several segments at once, and the log needs them again one by one. */
 const spareFiles = ["spare-1.segment", "spare-2.segment", "spare-3.segment"];
 const zerosBytes = 1 << 20;
-/** Most dirty bytes at once, so that a sync of the log does not wait behind all of a new segment. */
+/** Maximum number of dirty bytes at once, so that a sync of the log does not wait behind all of a new segment. */
 const dirtyBytesMax = 4 << 20;
 
 export class SegmentSupply {
@@ -22,7 +22,7 @@ export class SegmentSupply {
     this.#reach = reach;
   }
 
-  /** Returns a file with this number and at least this size, without records of this log and with a durable name. */
+  /** Returns a file with this number and at least this size. It has a durable name and no records of this log. */
   async provide(sequence: number, bytes: number): Promise<DiskFile> {
     const name = segmentName(sequence);
     const taken = this.#disk.list().includes(name) ? name : this.#takeSpare(name);
@@ -33,7 +33,7 @@ export class SegmentSupply {
     return file;
   }
 
-  /** Keeps some files that are no longer used and removes the others. */
+  /** Keeps some unused files and removes the others. */
   recycle(sequence: number): void {
     const names = this.#disk.list();
     const free = spareFiles.find((spare) => !names.includes(spare));
@@ -55,7 +55,7 @@ export class SegmentSupply {
     try {
       await fill(file, bytes);
     } catch (error) {
-      // On a full disk, others need its space more.
+      // If the disk is full, others need the space more.
       file.close();
       this.#disk.remove(growingFile);
       throw error;

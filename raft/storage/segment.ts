@@ -36,9 +36,7 @@ export function segmentSequence(name: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/**
- * Returns the start value of the checksums in a segment. The log's own id is secret enough for it: see `identity.ts`.
- */
+/** Returns the start value of the checksums in a segment. The log's own random id is enough: see `identity.ts`. */
 export function segmentSalt(logId: string, sequence: number): number {
   return crc32(Buffer.from(`${logId} ${sequence}`));
 }
@@ -77,7 +75,7 @@ export interface SegmentScan {
   readonly end: number;
   readonly write: number;
   readonly chain: number;
-  /** Number of the newest write with a record after `end`: `write` + 1 where a crash tore that one. */
+  /** Number of the newest write with a record after `end`: `write` + 1 if a crash tore that write. */
   readonly writeBeyond: number | undefined;
 }
 

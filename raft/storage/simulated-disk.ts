@@ -7,9 +7,9 @@ const sectorBytes = 512;
 export type DiskOperation = "write" | "sync" | "syncDirectory";
 
 export interface SimulatedDiskOptions {
-  /** Returns numbers in [0, 1), which decide the unsynced sectors and names that survive a power cut. */
+  /** Returns numbers in [0, 1) that decide which unsynced sectors and names survive a power cut. */
   readonly random: () => number;
-  /** Capacity. Writes beyond it fail with ENOSPC. */
+  /** Capacity. Further writes fail with ENOSPC. */
   readonly capacityBytes?: number;
 }
 
@@ -27,7 +27,7 @@ export class SimulatedDisk implements Disk {
   #failures: { readonly operation: DiskOperation; readonly name: string; readonly code: string }[] = [];
   #hangs: { readonly operation: DiskOperation; readonly name: string; readonly released: Promise<void> }[] = [];
   readonly #unreadable = new Set<string>();
-  /** Whether the process of this disk has ended. Open handles then reach nothing. */
+  /** Whether the process of this disk has ended. Open handles then have no effect. */
   #gone = false;
   /** Number of successful operations by kind. Tests count syncs. */
   readonly counts: Record<DiskOperation, number> = { write: 0, sync: 0, syncDirectory: 0 };
@@ -80,10 +80,7 @@ export class SimulatedDisk implements Disk {
     this.#nameChanges.push(change);
   }
 
-  /**
-   * Makes the next such operation on a file with this name prefix fail, once. A failed write may have done part of its
-   * work.
-   */
+  /** Makes the next such operation on a file with this name prefix fail, once. A failed write may be partly done. */
   failNext(operation: DiskOperation, code: "EIO" | "ENOSPC", name = ""): void {
     this.#failures.push({ operation, code, name });
   }
@@ -149,7 +146,7 @@ export class SimulatedDisk implements Disk {
     );
   }
 
-  /** Executes a planned hang or failure. For the disk's own files. */
+  /** Executes a planned hang or failure. Called by the disk's own files. */
   async before(operation: DiskOperation, name: string): Promise<void> {
     const matches = (plan: { operation: DiskOperation; name: string }) =>
       plan.operation === operation && name.startsWith(plan.name);

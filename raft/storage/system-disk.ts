@@ -7,7 +7,7 @@ const directoryMode = 0o700;
 const fileMode = 0o600;
 const writeHereBytesMax = 256 << 10;
 
-/** Opens a directory of the real file system, creating it when it is missing. */
+/** Opens a directory of the real file system. Creates it if it is missing. */
 export function openSystemDisk(directory: string): Disk {
   fs.mkdirSync(directory, { recursive: true, mode: directoryMode });
   fs.chmodSync(directory, directoryMode);
@@ -53,7 +53,7 @@ class SystemFile implements DiskFile {
     return done;
   }
 
-  /** Writes bytes. A small write reaches the kernel's memory sooner than another thread could be asked to make it. */
+  /** Writes bytes. A small write is faster here than on another thread. */
   async write(bytes: Uint8Array, position: number): Promise<void> {
     const here = bytes.length <= writeHereBytesMax;
     for (let done = 0; done < bytes.length; ) {
@@ -69,8 +69,8 @@ class SystemFile implements DiskFile {
   }
 
   /**
-   * Writes on another thread. A short write is not an error by itself: the next one gives the reason, such as a disk
-   * that has just become full.
+   * Writes on another thread. A short write is not an error in itself: the next one gives the reason, such as a disk that
+   * has just become full.
    */
   #writeElsewhere(bytes: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) => {

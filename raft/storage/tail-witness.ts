@@ -16,11 +16,11 @@ interface Note extends Tail {
 }
 
 /**
- * The durable end of the log, recorded outside of the log, because a log cannot detect the loss of its own end.
+ * The durable end of the log, recorded outside the log, because a log cannot detect the loss of its own end.
  *
- * It is written after the log's sync and is not synced with each write, so it is never ahead of the log. After a kill
- * of the process it lacks at most the last one or two writes. After a power cut it names the last write before the
- * witness's own sync, at most `syncIntervalMs` earlier.
+ * It is written after the log's sync and is not synced with each write, so it is never ahead of the log. After a kill of
+ * the process it lacks at most the last one or two writes. After a power cut it names the last write before the witness's
+ * own sync, at most `syncIntervalMs` earlier.
  *
  * Two slots in two sectors take turns, so that a torn one leaves the other.
  */
@@ -31,7 +31,7 @@ const syncIntervalMs = 1000;
 const half = 2 ** 32;
 
 export class TailWitness {
-  /** Tail that was recorded when the file was opened. */
+  /** The tail that was recorded when the file was opened. */
   readonly found: Tail;
   /** Number of times the log was opened, including this one. */
   readonly starts: number;
@@ -87,8 +87,8 @@ export class TailWitness {
   }
 
   /**
-   * Records a durable tail. It does not wait for the disk, and only the newest of several is written. A failure leaves
-   * the witness behind the log, where it detects less and does no harm.
+   * Records a durable tail. Does not wait for the disk, and writes only the newest of several tails. After a failure the
+   * witness lags behind the log, so it detects less but does no harm.
    */
   note(tail: Tail): void {
     this.#wanted = tail;

@@ -26,7 +26,7 @@ export interface Member {
 
 const opened: Cluster[] = [];
 
-/** Stops all clusters; for `afterEach`. */
+/** Stops all clusters. Used in `afterEach`. */
 export async function stopClusters(): Promise<void> {
   for (const cluster of opened.splice(0)) await cluster.stop();
 }
@@ -81,8 +81,8 @@ export class Cluster {
   }
 
   /**
-   * Proposes until the proposal is accepted. It is only correct because an addition is not repeated after an unknown
-   * outcome.
+   * Proposes until the proposal is accepted. This is correct only because a proposal with an unknown outcome is not
+   * repeated.
    */
   async add(member: Member, text: string): Promise<number> {
     for (;;) {

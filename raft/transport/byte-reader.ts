@@ -1,14 +1,11 @@
-/** A violation of the protocol. The connection that received it is closed. */
+/** A violation of the protocol. The receiving connection is closed. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
 
 const nothing = Buffer.alloc(0);
 
-/**
- * Reads the output of `ByteWriter` from a peer that may send anything. Bytes are views, and copies only where they span
- * two pieces.
- */
+/** Reads the output of `ByteWriter` from an untrusted peer. Bytes are views; bytes that span two pieces are copied. */
 export class ByteReader {
   readonly #pieces: readonly Buffer[];
   /** Current piece, position in it, and number of bytes behind it. */
@@ -30,7 +27,7 @@ export class ByteReader {
   byte(): number {
     if (this.#position === this.#bytes.length) this.#turn();
     const value = this.#bytes[this.#position];
-    if (value === undefined) throw new ProtocolError("a message is cut short");
+    if (value === undefined) throw new ProtocolError("a message is truncated");
     this.#position++;
     return value;
   }
@@ -63,13 +60,13 @@ export class ByteReader {
       this.#position = end;
       return view;
     }
-    if (length > this.rest) throw new ProtocolError("a message is cut short");
+    if (length > this.rest) throw new ProtocolError("a message is truncated");
     return this.#gather(length);
   }
 
   /** Checks that everything was read. */
   end(): void {
-    if (this.rest > 0) throw new ProtocolError("a message is longer than it says");
+    if (this.rest > 0) throw new ProtocolError("a message has bytes after its end");
   }
 
   #gather(length: number): Buffer {

@@ -1,4 +1,4 @@
-/** Largest buffer that is kept for reuse. A larger one served one large message. */
+/** Maximum size of a buffer that is kept for reuse. A larger one served one large message. */
 const capacityKept = 1 << 20;
 
 /** A byte buffer that grows as needed. */
@@ -67,7 +67,7 @@ export class ByteWriter {
     this.#reserve(capacity);
   }
 
-  /** Returns the bytes written so far as the caller's own memory. */
+  /** Returns the bytes written so far. The caller owns them. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#bytes = Buffer.allocUnsafe(4096);

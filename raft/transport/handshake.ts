@@ -61,13 +61,13 @@ export function encodeRefusal(refusal: HandshakeRefusal): Buffer {
 /** Decodes a handshake. Returns a refusal for another version. @throws ProtocolError for anything else */
 export function decodeHandshake(frame: Buffer): HandshakeReply {
   const from = new ByteReader(frame);
-  if (!from.raw(magic.length).equals(magic)) throw new ProtocolError("this is no handshake");
+  if (!from.raw(magic.length).equals(magic)) throw new ProtocolError("this is not a handshake");
   const version = from.byte();
   const verdict = from.byte();
   if (verdict > 0) return { refusal: refusals[verdict - 1] ?? "version" };
   if (version !== protocolVersion) return { refusal: "version" };
   const kind = connectionKinds[from.byte()];
-  if (kind === undefined) throw new ProtocolError("this kind of connection has no meaning here");
+  if (kind === undefined) throw new ProtocolError("this kind of connection is unknown");
   const clusterId = from.text(clusterIdBytesMax);
   const [sender, receiver] = [toMemberId(from.count()), toMemberId(from.count())];
   const incarnation = { starts: from.count(), nonce: from.text(64) };

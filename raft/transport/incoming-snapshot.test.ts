@@ -19,7 +19,7 @@ const message: InstallSnapshot = {
 const bytes = Buffer.from("the state");
 const digest = createHash("sha256").update(bytes).digest();
 
-/** A connection moved by hand: input is given, output is kept. */
+/** A connection that the test controls: it gives input and reads output. */
 class Wire {
   readonly sent: SnapshotFrame[] = [];
   #events: ConnectionEvents | undefined;
@@ -72,7 +72,7 @@ test("altered data is never installed", async () => {
   wire.give({ kind: "end", length: bytes.length, digest });
   await Bun.sleep(5);
   expect(found).toEqual([]);
-  expect(wire.sent.at(-1)).toEqual({ kind: "failed", reason: "the snapshot is not what was sent" });
+  expect(wire.sent.at(-1)).toEqual({ kind: "failed", reason: "the snapshot differs from the one that was sent" });
 });
 
 test("a part that is missing, comes twice or comes after the end is rejected", () => {

@@ -4,7 +4,7 @@ import { ProtocolError } from "./byte-reader.ts";
 import type { Connection } from "./connection.ts";
 import { decodeSnapshotFrame, encodeSnapshotFrame, type SnapshotFrame, windowBytes } from "./snapshot-frames.ts";
 
-/** Time that a transfer waits for another connection after a break. */
+/** Time that a transfer waits for a new connection after the old one broke. */
 const resumeMsMax = 10_000;
 
 /** One incoming snapshot, over as many connections as it takes. */
@@ -46,7 +46,7 @@ export class IncomingSnapshot {
       },
     });
     this.#reply({ kind: "resume", offset: this.#receivedOffset });
-    // Replies on the old connection may be lost, and the sender sends no more than a window ahead of them.
+    // Replies on the old connection may be lost, and the sender never sends more than a window ahead of them.
     if (this.#takenOffset > 0) this.#reply({ kind: "taken", offset: this.#takenOffset });
     if (this.#result !== undefined) this.#reply(this.#result);
   }
@@ -63,7 +63,7 @@ export class IncomingSnapshot {
       if (frame.offset !== this.#receivedOffset || this.#ended)
         throw new ProtocolError("a part of a snapshot is missing");
       if (this.#receivedOffset - this.#takenOffset > 2 * windowBytes)
-        throw new ProtocolError("a snapshot comes too fast");
+        throw new ProtocolError("a snapshot arrives too fast");
       this.#receivedOffset += frame.bytes.length;
       this.#digest.update(frame.bytes);
       this.#queue.push(frame.bytes);
@@ -78,7 +78,8 @@ export class IncomingSnapshot {
   #end(length: number, digest: Buffer): void {
     if (this.#ended) return;
     if (length !== this.#receivedOffset) throw new ProtocolError("a part of a snapshot is missing");
-    if (!timingSafeEqual(this.#digest.digest(), digest)) this.#fail(new Error("the snapshot is not what was sent"));
+    if (!timingSafeEqual(this.#digest.digest(), digest))
+      this.#fail(new Error("the snapshot differs from the one that was sent"));
     this.#ended = true;
     this.#wake();
   }
@@ -116,7 +117,7 @@ export class IncomingSnapshot {
   #detached(connection: Connection): void {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
-    this.#giveUp = setTimeout(() => this.#fail(new Error("the sender is out of reach")), resumeMsMax);
+    this.#giveUp = setTimeout(() => this.#fail(new Error("the sender cannot be reached")), resumeMsMax);
   }
 
   #fail(error: Error): void {

@@ -1,6 +1,6 @@
 import type { MemberId } from "../core/ids.ts";
 
-/** Number of removed members that are remembered, so that they are told apart from unknown ones. */
+/** Number of removed members that are remembered, to tell them from unknown ones. */
 const removedMax = 10_000;
 
 /**
@@ -9,7 +9,7 @@ const removedMax = 10_000;
  */
 export type MayHaveJoined = (member: MemberId) => boolean;
 
-/** Reports whether a member once existed and does not any more. Numbers of members are never used again. */
+/** Reports whether a member existed and was removed. Member numbers are never reused. */
 export type WasRemoved = (member: MemberId) => boolean;
 
 /** The current and former members according to this member's log. */
@@ -19,7 +19,7 @@ export class KnownMembers {
   #members = new Set<MemberId>();
   readonly #removed = new Set<MemberId>();
 
-  /** @param wasRemoved knows of removals before this process started */
+  /** @param wasRemoved reports removals from before this process started */
   constructor(mayHaveJoined: MayHaveJoined = () => false, wasRemoved: WasRemoved = () => false) {
     this.#mayHaveJoined = mayHaveJoined;
     this.#wasRemoved = wasRemoved;
@@ -43,7 +43,7 @@ export class KnownMembers {
     return this.#members.has(member);
   }
 
-  /** Returns the reason why a member is not heard, or undefined when it is. */
+  /** Returns the reason why a member's messages are refused, or undefined if they are accepted. */
   refusalOf(member: MemberId): "removed" | "unknown" | undefined {
     if (this.#removed.has(member)) return "removed";
     if (this.has(member) || this.#mayHaveJoined(member)) return undefined;

@@ -8,7 +8,7 @@ export interface NetworkFaults {
   readonly delayMs: readonly [min: number, max: number];
   /** Probability, from 0 to 1, that a message is lost. */
   readonly loss: number;
-  /** Probability that a message is duplicated, for every kind but proposals: see `Transport`. */
+  /** Probability that a message is duplicated. Proposals never are: see `Transport`. */
   readonly duplication: number;
   /** Probability that a message is delayed by the longest delay again, so that others overtake it. */
   readonly reorder: number;
@@ -133,7 +133,7 @@ class MemoryTransport implements Transport {
     if (this.#known.refusalOf(message.from) === undefined) this.#events?.receive(message);
   }
 
-  /** Reports that a process ended, and its connections with it. */
+  /** Reports that a process ended, along with its connections. */
   seeGone(member: MemberId): void {
     if (this.#known.has(member) && !this.#network.isCut(member, this.member)) this.#events?.gone?.(member);
   }
@@ -141,7 +141,7 @@ class MemoryTransport implements Transport {
   async sendSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const receiver = this.#network.receiver(this.member, message.to);
     const events = receiver === undefined ? undefined : receiver.#events;
-    if (events === undefined) throw new Error("the receiver is out of reach");
+    if (events === undefined) throw new Error("the receiver cannot be reached");
     await events.receiveSnapshot(message, this.#whileConnected(message.to, chunks));
   }
 
@@ -152,7 +152,7 @@ class MemoryTransport implements Transport {
 
   async *#whileConnected(to: MemberId, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
-      if (this.#network.receiver(this.member, to) === undefined) throw new Error("the sender is out of reach");
+      if (this.#network.receiver(this.member, to) === undefined) throw new Error("the sender cannot be reached");
       yield chunk;
     }
   }

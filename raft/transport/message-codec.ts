@@ -173,7 +173,7 @@ function readMessage(from: ByteReader): Message {
   }
 }
 
-/** Encodes entries without their indexes, which follow from the first one. */
+/** Encodes entries without their indexes, which the first one determines. */
 function encodeEntries(entries: readonly Entry[], to: ByteWriter): void {
   to.count(entries.length);
   for (const entry of entries) {
@@ -188,8 +188,8 @@ function readAppend(from: ByteReader) {
   const prevTerm = term(from);
   const commit = index(from);
   const count = from.count();
-  // An entry takes at least three bytes. A higher count is rejected before memory is allocated.
-  if (count * 3 > from.rest) throw new ProtocolError("an append is cut short");
+  // An entry takes at least three bytes. Reject a higher count before allocating memory.
+  if (count * 3 > from.rest) throw new ProtocolError("an append is truncated");
   const entries: Entry[] = [];
   for (let position = 1; position <= count; position++) {
     const kind = place(entryKinds, from.byte());
@@ -277,7 +277,7 @@ function flag(from: ByteReader): boolean {
 
 function place<T>(table: readonly T[], position: number): T {
   const found = table[position];
-  if (found === undefined) throw new ProtocolError(`${position} has no meaning here`);
+  if (found === undefined) throw new ProtocolError(`${position} is unknown here`);
   return found;
 }
 

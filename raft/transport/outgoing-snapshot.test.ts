@@ -80,5 +80,5 @@ test("a restarted receiver ends the transfer, because a new one can send it ever
   const restarted = connectionTo((frame, say) => {
     if (frame.kind === "begin") say({ kind: "resume", offset: 0 });
   });
-  await expect(sender([takesOne(), restarted]).run()).rejects.toThrow("the receiver begins anew");
+  await expect(sender([takesOne(), restarted]).run()).rejects.toThrow("the receiver has restarted");
 });

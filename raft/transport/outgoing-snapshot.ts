@@ -4,7 +4,7 @@ import type { Connection } from "./connection.ts";
 import { chunkBytesMax, decodeSnapshotFrame, encodeSnapshotFrame, windowBytes } from "./snapshot-frames.ts";
 import type { HandshakeRefusal } from "./transport.ts";
 
-/** Time without progress after which a transfer is given up. The core requests another one. */
+/** Time without progress after which a transfer is abandoned. The core requests another one. */
 const stalledMsMax = 30_000;
 const retryMs = 100;
 
@@ -42,12 +42,12 @@ export class OutgoingSnapshot {
     this.#source = options.chunks[Symbol.asyncIterator]();
   }
 
-  /** Runs the transfer. @throws when the receiver fails, refuses, or is out of reach for too long */
+  /** Runs the transfer. @throws if the receiver fails, refuses, or cannot be reached for too long */
   async run(): Promise<void> {
     try {
       while (!(await this.#attempt())) {
         if (this.#options.isCancelled()) throw new Error("the transport was closed");
-        if (performance.now() - this.#progressAtMs > stalledMsMax) throw new Error("the receiver is out of reach");
+        if (performance.now() - this.#progressAtMs > stalledMsMax) throw new Error("the receiver cannot be reached");
         await sleep(retryMs);
       }
     } finally {
@@ -79,8 +79,8 @@ export class OutgoingSnapshot {
       const { message } = this.#options;
       connection.writeFrame(encodeSnapshotFrame({ kind: "begin", transfer: this.#transfer, message }));
       await this.#until(() => over() || resumeAt !== undefined);
-      // The receiver restarted and lost data that is no longer here either.
-      if (resumeAt !== undefined && resumeAt < this.#windowOffset) throw new Error("the receiver begins anew");
+      // The receiver restarted, and the data that it lost is no longer here either.
+      if (resumeAt !== undefined && resumeAt < this.#windowOffset) throw new Error("the receiver has restarted");
       for (const chunk of this.#window) {
         if (chunk.offset >= (resumeAt ?? 0) && !over()) await this.#write(connection, chunk);
       }
@@ -140,7 +140,7 @@ export class OutgoingSnapshot {
   /** Waits for a condition. Checks it after each input and at intervals, and gives up on a silent receiver. */
   async #until(condition: () => boolean): Promise<void> {
     while (!condition()) {
-      if (performance.now() - this.#progressAtMs > stalledMsMax) throw new Error("the receiver does not go on");
+      if (performance.now() - this.#progressAtMs > stalledMsMax) throw new Error("the receiver makes no progress");
       await Promise.race([sleep(retryMs), new Promise<void>((resolve) => (this.#wake = resolve))]);
     }
   }

@@ -49,7 +49,7 @@ export class PeerRegistry {
   }
 
   /**
-   * Reports whether another process speaks for the member. A restart has a higher count than the start before it, and a
+   * Reports whether another process speaks for the member. A restart has a higher count than earlier starts, and a
    * restarted process has left no live connection behind.
    */
   #isTwin({ from, incarnation }: Hello): boolean {

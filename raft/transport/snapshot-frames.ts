@@ -29,7 +29,7 @@ const transferBytesMax = 64;
 const reasonBytesMax = 1024;
 
 export const chunkBytesMax = 256 << 10;
-/** Most bytes in flight that the receiver has not taken. */
+/** Maximum number of bytes in flight that the receiver has not taken. */
 export const windowBytes = 4 << 20;
 
 export function encodeSnapshotFrame(frame: SnapshotFrame): Buffer {
@@ -65,7 +65,7 @@ export function encodeSnapshotFrame(frame: SnapshotFrame): Buffer {
 export function decodeSnapshotFrame(frame: Buffer): SnapshotFrame {
   const from = new ByteReader(frame);
   const kind = kinds[from.byte()];
-  if (kind === undefined) throw new ProtocolError("a frame of a snapshot has no meaning");
+  if (kind === undefined) throw new ProtocolError("a frame of a snapshot is of an unknown kind");
   switch (kind) {
     case "begin": {
       const transfer = from.text(transferBytesMax);

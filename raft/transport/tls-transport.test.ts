@@ -338,8 +338,8 @@ describe("refused connections", () => {
     expect(two.received.length).toBe(received);
     expect(two.violations).toEqual([
       "undefined: a frame of 4294967295 bytes is too large",
-      "undefined: this is no handshake",
-      "undefined: a message is cut short",
+      "undefined: this is not a handshake",
+      "undefined: a message is truncated",
     ]);
   });
 

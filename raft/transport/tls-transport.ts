@@ -22,7 +22,7 @@ export interface Address {
 
 /** TLS files in PEM. */
 export interface TlsFiles {
-  /** One authority, or several during a rotation. They sign members of this cluster only. */
+  /** One authority, or several during a rotation. They sign only members of this cluster. */
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
@@ -52,8 +52,8 @@ export interface TlsTransportOptions {
 const defaultSilenceMs = 2000;
 const pingsPerSilence = 4;
 /**
- * Silent intervals after which an accepted connection is closed. It is longer than for own connections, because a
- * snapshot that waits for its receiver is silent.
+ * Silent intervals after which an accepted connection is closed. Longer than for our own connections, because a snapshot
+ * that waits for its receiver is silent.
  */
 const acceptedSilentTurnsMax = 20 * pingsPerSilence;
 const handshakeMsMax = 5000;
@@ -79,7 +79,7 @@ interface Peer {
   readonly bulk: OutgoingLane;
 }
 
-/** The part of a `Hello` that a connection stays bound to. */
+/** The part of a `Hello` to which a connection stays bound. */
 type Other = Pick<Hello, "from" | "kind" | "incarnation">;
 
 /**
@@ -92,9 +92,9 @@ export class TlsTransport implements Transport {
   readonly #registry: PeerRegistry;
   readonly #server: tls.Server;
   readonly #peers = new Map<MemberId, Peer>();
-  /** Connections that others made. */
+  /** Connections that other members made. */
   readonly #accepted = new Map<Connection, Other>();
-  /** All open sockets, including those before their handshake. */
+  /** All open sockets, including sockets before their handshake. */
   readonly #sockets = new Set<tls.TLSSocket>();
   /** Authorities that `#server` trusts. */
   #ca: string;
@@ -278,7 +278,7 @@ export class TlsTransport implements Transport {
             hello.from === member
               ? this.#registry.judge(hello, certifies(socket, this.#nameOf(member)))
               : "wrongMember";
-          // Reported as `removed`, it would mean that this member was removed.
+          // `removed` would claim that this member was removed.
           if (refusal !== undefined) return refuse(refusal === "removed" ? "unknown" : refusal);
           this.#count(connection, hello);
           connection.handOver({ closed, frame: (frame) => this.#receive(frame, { ...hello, kind }) });
@@ -377,8 +377,8 @@ export class TlsTransport implements Transport {
   }
 
   /**
-   * Returns the transfer of a frame. Only one runs at a time: a new one, from the same sender or a newer leader,
-   * replaces the old.
+   * Returns the transfer of a frame. Only one runs at a time: a new one, from the same sender or a newer leader, replaces
+   * it.
    */
   #incomingOf(transfer: string, message: InstallSnapshot): IncomingSnapshot {
     if (this.#incoming?.transfer === transfer) return this.#incoming;

@@ -11,8 +11,8 @@ export interface Transport {
   /** Starts to receive and to connect. Called once. */
   start(events: TransportEvents): Promise<void>;
   /**
-   * Sets the current members. Connections to others are closed, and former members are told that they were removed. A
-   * member that is not named yet may be heard (`MayHaveJoined`) and then receives its messages.
+   * Sets the current members. Closes connections to others, and tells former members that they were removed. A member
+   * that is not named yet may be accepted (`MayHaveJoined`) and then receives its messages.
    */
   setMembers(members: readonly MemberId[]): void;
   /** Sends messages, in order for each receiver and lane. Heartbeats, votes and replies overtake entries. */
@@ -28,7 +28,7 @@ export interface Transport {
 }
 
 export interface TransportEvents {
-  /** Receives a message to this member from a member that proved its identity with its certificate. */
+  /** Receives a message from a member that proved its identity with its certificate. */
   receive(message: Message): void;
   /**
    * Receives a snapshot. Resolves when the state machine has it durably; an error reaches the sender.

@@ -14,11 +14,12 @@ export {
   ResourceCheckValue,
   resourceCheckType,
 } from "./library/authorizer.ts";
+export { bindingsLibrary } from "./library/bindings.ts";
 export { jsonPatchLibrary } from "./library/json-patch.ts";
 export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
 export { SemverValue } from "./library/semver.ts";
 export { costLimitMessage, costPerCallMax, objectCostMax } from "./limits.ts";
-export { type Compiled, CompileError, compile, isFailure, type Outcome, Program } from "./program.ts";
+export { type Compiled, CompileError, compile, isFailure, type Outcome, Program, type Run } from "./program.ts";
 export { type CachedProgram, ProgramCache } from "./program-cache.ts";
 export { declareType, providerOf } from "./schema/declared-type.ts";
 export { unescapeFieldName } from "./schema/field-name.ts";
@@ -34,7 +35,7 @@ export {
 } from "./schema/rule-validator.ts";
 export { typedValue } from "./schema/typed-value.ts";
 export { selectsField } from "./syntax/selected-field.ts";
-export { compileTyped, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
+export { compileTyped, compileTypedInSteps, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
 export * as celTypes from "./types/cel-type.ts";
 export { recordTypes } from "./types/record-types.ts";
 export { joinProviders, type TypeProvider } from "./types/type-provider.ts";

@@ -30,6 +30,16 @@ export function resetWork(): void {
   workLeft = workStepsMax;
 }
 
+/** Returns the allowance that is left. */
+export function workRemaining(): number {
+  return workLeft;
+}
+
+/** Sets the allowance to what was left at another time of the same evaluation. */
+export function restoreWork(steps: number): void {
+  workLeft = steps;
+}
+
 /** @throws CostLimitExceeded */
 export function spendWork(steps: number): void {
   workLeft -= steps;

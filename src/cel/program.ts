@@ -1,5 +1,6 @@
 import type { Environment } from "./environment.ts";
 import { type Activation, Frame } from "./evaluate/frame.ts";
+import { beginStretch, EvaluationPaused } from "./evaluate/pause.ts";
 import { type Plan, plan } from "./evaluate/planner.ts";
 import { isCrossTypeComparison } from "./library/standard.ts";
 import { CostLimitExceeded, costLimitMessage, costPerCallMax, resetWork } from "./limits.ts";
@@ -32,8 +33,22 @@ export class CompileError extends Error {
 
 /** @throws CompileError */
 export function compile(text: string, environment: Environment): Compiled {
+  return atOnce(compileInSteps(text, environment));
+}
+
+/** Runs steps without a pause. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Yields between its phases: a text of 50 KB takes tens of milliseconds in each. @throws CompileError */
+export function* compileInSteps(text: string, environment: Environment): Generator<void, Compiled> {
   const { expr, issues } = parse(text, environment);
   if (!issues.isEmpty) throw new CompileError(issues.text(), issues.sorted());
+  yield;
   const { scope, provider, functions, crossTypeComparison } = environment;
   const declarations = {
     scope,
@@ -49,6 +64,7 @@ export function compile(text: string, environment: Environment): Compiled {
     findField: (name: string, field: string) => provider.findField(name, field),
   };
   const checked = check(expr, declarations, issues);
+  yield;
   if (issues.isEmpty) checkLiterals(checked, environment.checks, issues);
   if (!issues.isEmpty) throw new CompileError(issues.text(), issues.sorted());
   return { environment, checked, type: checked.types.get(checked.expr.id) ?? dynType };
@@ -88,10 +104,20 @@ export class Program {
     return new Program(plan(expr, undefined, environment));
   }
 
-  /** Evaluates with the values of an activation. Costs more than the limit end as an error. */
+  /** Evaluates with the values of an activation, at once. Costs more than the limit end as an error. */
   evaluate(activation: Activation, limit: number = costPerCallMax): Outcome {
+    return this.#run(new Frame(activation, this.#plan.slotCount, limit), false);
+  }
+
+  /** Prepares to evaluate in stretches that do not hold the event loop for long. */
+  start(activation: Activation, limit: number = costPerCallMax): Run {
     const frame = new Frame(activation, this.#plan.slotCount, limit);
-    const isOutermost = enter();
+    return new Run(frame, () => this.#run(frame, true));
+  }
+
+  /** @throws EvaluationPaused */
+  #run(frame: Frame, canPause: boolean): Outcome {
+    const isOutermost = enter(canPause);
     try {
       const value = this.#plan.step.run(frame);
       return { value, cost: frame.cost };
@@ -106,13 +132,46 @@ export class Program {
   }
 }
 
+/** An evaluation in stretches. */
+export class Run {
+  readonly #frame: Frame;
+  readonly #run: () => Outcome;
+  #hasPaused = false;
+
+  constructor(frame: Frame, run: () => Outcome) {
+    this.#frame = frame;
+    this.#run = run;
+  }
+
+  /** Evaluates for a stretch. Returns undefined for an evaluation that is not done. */
+  advance(): Outcome | undefined {
+    try {
+      return this.finish();
+    } catch (error) {
+      if (error instanceof EvaluationPaused) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Evaluates as a part of another evaluation.
+   * @throws EvaluationPaused, to be called once more when the other evaluation goes on
+   */
+  finish(): Outcome {
+    if (this.#hasPaused) this.#frame.repeat();
+    this.#hasPaused = true;
+    return this.#run();
+  }
+}
+
 let depth = 0;
 
-/** Reports whether no other evaluation is going on, and begins a new allowance of work if so. */
-function enter(): boolean {
+/** Reports whether no other evaluation is going on, and begins a new allowance of work and time if so. */
+function enter(canPause: boolean): boolean {
   if (depth > 0) return false;
   depth = 1;
   resetWork();
+  beginStretch(canPause);
   return true;
 }
 

@@ -71,12 +71,12 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .command("completion")
     .description("print a script that completes commands and flags")
     .addHelpText("after", completionHelp)
-    .addArgument(new Argument("<shell>", "bash, fish or zsh").choices(shells))
+    .addArgument(new Argument("<shell>", "shell that runs the script").choices(shells))
     .allowExcessArguments(false)
     .action((shell: Shell) => terminal.print(completionScript(program, shell)));
   program
     .command("help [command...]")
-    .description("show a command's purpose and flags")
+    .description("explain a command and its flags")
     .action((words: string[]) => commandNamed(words, program).outputHelp());
   return program;
 }
@@ -88,7 +88,7 @@ To load it in each new shell:
   zsh    echo 'autoload -U compinit; compinit; source <(quorate completion zsh)' >>~/.zshrc
   fish   quorate completion fish >~/.config/fish/completions/quorate.fish`;
 
-/** Moves the word `help` to the front, as in `cluster help join`. Without arguments, help is what the user needs. */
+/** Moves the word `help` to the front, as in `cluster help join`. An empty command line becomes `help`. */
 function helpFirst(args: readonly string[], program: Command): readonly string[] {
   if (args.length === 0) return ["help"];
   const group = commandOf(args, program);
@@ -125,16 +125,23 @@ function usageErrorText(error: CommanderError, args: readonly string[], program:
   const text = error.message
     .replace(/^error: /, "")
     .replace(/\s+/g, " ")
-    // Excess arguments may be secrets.
+    // Omit excess arguments, which may be secrets.
     .replace(/(but got \d+): .*$/, "$1")
     .replace(/^unknown option/, "unknown flag")
-    .replace(/^(required )?option /, "flag ");
+    .replace(/^(required )?option /, "flag ")
+    .replace(/argument missing$/, "needs a value")
+    .replace(/' not specified$/, "' is missing")
+    .replace(/^missing required argument/, "missing argument")
+    .replace(/^command-argument value ('[^']*') is invalid for argument '[^']*'/, "$1 is invalid")
+    .replace(/ argument ('[^']*') is invalid/, ": $1 is invalid")
+    .replace(/ is invalid\. Allowed choices are (.*)\.$/, " is not one of $1")
+    .replace(/'\. Expected (\d+) arguments? but got (\d+)$/, "': expected $1, got $2");
   const command = commandOf(args, program);
   if (command === program) return `${text}: see "quorate help"`;
   return `${text}: see "quorate help ${nameOf(command)}"`;
 }
 
-/** Returns the command that the arguments name, as far as they name one. */
+/** Returns the command that the arguments name. Stops at the first word that is not a command. */
 function commandOf(args: readonly string[], program: Command): Command {
   let command = program;
   for (const word of args) {
@@ -151,7 +158,7 @@ function nameOf(command: Command): string {
   return parent === undefined ? command.name() : `${nameOf(parent)} ${command.name()}`;
 }
 
-/** Returns the prefix of an unknown error: a server could not start, or a command failed. */
+/** Returns the prefix for unknown errors, which tells a failed start from a failed command. */
 function prefixOf([first]: readonly string[]): string {
   return first === "up" ? "cannot start: " : "";
 }

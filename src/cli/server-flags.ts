@@ -11,7 +11,7 @@ export function addServerFlags(command: Command): Command {
   return command;
 }
 
-/** Renames commander's values, which have its own camel case, to the server's options. */
+/** Converts commander's camel-case names to the server's options. */
 export function toServerOptions(values: Record<string, unknown>): ServerOptions {
   const given = flagNames.flatMap((name) => {
     const value = values[toOption(name, flags[name]).attributeName()];
@@ -23,19 +23,19 @@ export function toServerOptions(values: Record<string, unknown>): ServerOptions 
 function toOption(name: FlagName, flag: Flag): Option {
   const placeholder = flag.value ?? "bool";
   const value = flag.type === "boolean" ? `[${placeholder}]` : `<${placeholder}>`;
-  // Commander allows one dash for short names only. `--v` works as well, as upstream has it.
+  // Commander allows one dash only for short names. `--v` is accepted too, as upstream does.
   const option = new Option(`${flag.short === undefined ? "" : `-${flag.short}, `}--${name} ${value}`, helpText(flag))
     .helpGroup(`${flag.group}:`)
     .argParser((text, previous) => parseFlag(name, flag, text, previous));
   if (flag.type === "boolean") option.preset("true");
-  // For completion only: the flag has a parser of its own.
+  // Only completion reads these. The flag has its own parser.
   if (flag.type === "choices") option.argChoices = [...flag.allowed];
   return option;
 }
 
 function helpText(flag: Flag): string {
   const text = defaultText(flag);
-  return text === undefined ? flag.help : `${flag.help} (default ${text})`;
+  return text === undefined || text === "" ? flag.help : `${flag.help} (default ${text})`;
 }
 
 function defaultText(flag: Flag): string | undefined {

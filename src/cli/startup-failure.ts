@@ -9,7 +9,7 @@ interface SystemError extends Error {
 }
 
 /**
- * Returns the reason for a failed start, in one line that says what to do.
+ * Returns the reason for a failed start, in one line that also gives the remedy.
  * @param prefix text before the message of an unknown error
  */
 export function startupFailureText(error: unknown, prefix = "cannot start: "): string {
@@ -20,7 +20,7 @@ export function startupFailureText(error: unknown, prefix = "cannot start: "): s
   return escapeControls(redactText(text.replace(/\s*\n\s*/g, " ")));
 }
 
-/** Bounds the walk, because errors may wrap each other in a ring. */
+/** Bound the walk, because errors may wrap each other in a cycle. */
 const causesMax = 8;
 
 function causesOf(error: unknown): unknown[] {
@@ -40,7 +40,7 @@ function systemFailureText(error: unknown): string | undefined {
   const place = error.path ?? (error.port === undefined ? "it" : `${error.address ?? "address"} port ${error.port}`);
   switch (error.code) {
     case "EADDRINUSE":
-      return `${place === "it" ? "the port" : place} is in use: stop what listens there, or choose another port with --secure-port (0 picks one)`;
+      return `${place === "it" ? "the port" : place} is in use: stop the other process, or choose another port with --secure-port (0 picks one)`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return `cannot listen on ${error.address ?? "that address"}: choose an address of this machine with --bind-address`;
@@ -69,7 +69,7 @@ function systemFailureText(error: unknown): string | undefined {
   }
 }
 
-/** Failures without a code, by a part of their text. */
+/** Failures that have no code, by a part of their text. */
 const failuresByText: readonly (readonly [part: string, told: string])[] = [
   ["KEY_VALUES_MISMATCH", "--tls-private-key-file is not the key of --tls-cert-file: give a matching pair"],
   ["Failed to listen at", "cannot listen on that address: choose an address of this machine with --bind-address"],

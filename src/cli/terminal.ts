@@ -1,8 +1,8 @@
-/** The part of the process that commands use. Tests pass their own. */
+/** The parts of the process that commands use. Tests pass their own. */
 export interface Terminal {
   /** Prints one line of the result. */
   print(line: string): void;
-  /** Prints one line about an error or progress. */
+  /** Prints one line about errors or progress. */
   complain(line: string): void;
   /** Calls `run` for SIGINT and SIGTERM until disposed. */
   onStopSignal(run: (signal: string) => void): Disposable;
@@ -15,7 +15,7 @@ export interface Terminal {
 const stopSignals = ["SIGINT", "SIGTERM"] as const;
 const uncaughtEvents = ["uncaughtException", "unhandledRejection"] as const;
 
-// Keep serving when a reader goes away, as in `quorate up | head -1`.
+// Keep serving when the reader of our output goes away, as in `quorate up head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 export const processTerminal: Terminal = {

@@ -13,17 +13,18 @@ import { shellWord } from "./shell-word.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Time for running requests to end after a signal to stop. */
+/** Grace period for running requests after a signal to stop. */
 const closeGraceMs = 10_000;
 
-/** Time for pending answers after the store has failed. */
+/** Grace period for pending answers after the store has failed. */
 const failureAnswersMs = 500;
 
 /**
- * Runs `quorate up`: a server that runs until it is told to stop.
- * The first SIGINT or SIGTERM lets requests end; the second one exits at once.
- * @param load returns `startServer`, loaded late so that a wrong flag is reported without building a server
- * @returns 0 after an orderly stop, 1 when the start failed or the server broke, 3 when the cluster has removed this member
+ * Runs `quorate up`: a server that runs until a signal to stop. The first SIGINT or SIGTERM lets requests end; the second
+ * one exits at once.
+ * @param load returns `startServer`. It loads the server late, so that a wrong flag is reported fast
+ * @returns 0 after an orderly stop, 1 when the start failed or the server broke, 3 when the cluster has removed this
+ * member
  */
 export async function up(
   options: ServerOptions,
@@ -43,7 +44,7 @@ export async function up(
   void server.failed.then(async (error) => {
     const isKnown = error instanceof StartupError;
     terminal.complain(`quorate: ${error.message}${isKnown ? "" : "; no acknowledged write is lost"}`);
-    // Clients that wait are told that the outcome is unknown, and those that ask that the server is gone.
+    // Leave time to tell waiting clients that the outcome is unknown, and new ones that the server is gone.
     await Bun.sleep(failureAnswersMs);
     terminal.exit(isKnown ? error.exitCode : 1);
   });
@@ -67,7 +68,7 @@ export async function up(
   }
 }
 
-/** Reports not ready while load balancers need it, then refuses new requests, and then closes the store. */
+/** Reports not ready for the time that load balancers need, refuses new requests, and then closes the store. */
 async function leave(server: RunningServer, config: ServerConfig, exitCode: number): Promise<void> {
   if (exitCode === 0 && config.shutdownDelayDurationMs > 0) {
     server.beginShutdown();
@@ -76,13 +77,13 @@ async function leave(server: RunningServer, config: ServerConfig, exitCode: numb
   await server.close({ graceMs: closeGraceMs });
 }
 
-/** Fixes the data directory and the port, which always have values on the command line but not in embedding code. */
+/** Fixes the data directory and the port. Embedding code may leave them open; the command line may not. */
 function explicit(options: ServerOptions, config: ServerConfig, kubeconfig: string): ServerOptions {
   const { dataDir, inMemory, securePort } = config;
   return { ...options, dataDir, inMemory, securePort, kubeconfig };
 }
 
-/** Returns the path for the kubeconfig. In memory there is no data directory, so the file is temporary. */
+/** Returns the path for the kubeconfig. It is temporary for a server in memory, which has no data directory. */
 async function kubeconfigFor(config: ServerConfig, scratch: AsyncDisposableStack): Promise<string> {
   if (config.kubeconfig !== undefined) return config.kubeconfig;
   const directory = await mkdtemp(join(tmpdir(), "quorate-"));
@@ -90,7 +91,7 @@ async function kubeconfigFor(config: ServerConfig, scratch: AsyncDisposableStack
   return join(directory, "kubeconfig");
 }
 
-/** Returns the lines that the user types next. */
+/** Returns the commands that the user types next. */
 export function instructions(kubeconfigPath = ""): string[] {
   return [`export KUBECONFIG=${shellWord(kubeconfigPath)}`, "kubectl get namespaces"];
 }

@@ -59,7 +59,7 @@ function refusalOf({ code, retryAfterSeconds }: TransportAnswer, bytes: Uint8Arr
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: text.trim().slice(0, messageCharactersMax) || `the server answers ${code}`,
+    message: text.trim().slice(0, messageCharactersMax) || `the server answered ${code}`,
     reason: reasons[code] ?? "Unknown",
     ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
     code,

@@ -50,6 +50,16 @@ export function endpointResolver(lookup: ServiceLookup, randomInt: (below: numbe
   };
 }
 
+const ownPort = 443;
+
+/** Finds this server itself as `default/kubernetes`, and other services as `resolve` does. */
+export function ownServiceResolver(resolve: ServiceResolver, own: () => Endpoint | undefined): ServiceResolver {
+  return (namespace, name, port) => {
+    const isOwn = namespace === "default" && name === "kubernetes" && port === ownPort;
+    return (isOwn ? own() : undefined) ?? resolve(namespace, name, port);
+  };
+}
+
 function serviceOf({ service }: Pick<ServiceLookup, "service">, namespace: string, name: string): Service {
   const found = service(namespace, name);
   if (found === undefined) throw new Error(`service ${JSON.stringify(name)} not found`);

@@ -8,7 +8,7 @@ import { FakeCluster } from "./testing.ts";
 const machine = { name: "b", peerAddress: "10.0.0.2:7380", clientUrl: "https://10.0.0.2:6443" };
 const user = { name: "system:bootstrap:abcdef" } as UserInfo;
 
-/** Returns secrets that are available once and then being replaced. */
+/** Returns secrets that are first available and then being replaced. */
 function secretsOnce(): () => SharedSecrets {
   let looks = 0;
   return () => {

@@ -13,7 +13,7 @@ export class JoinRefusedError extends Error {
 export interface AdmissionParts {
   readonly cluster: Cluster;
   readonly tokens: Pick<JoinTokens, "find" | "consume">;
-  /** Returns the secrets that the new member will share with us. */
+  /** Returns the secrets that members share. */
   readonly secrets: () => SharedSecrets;
 }
 
@@ -34,10 +34,10 @@ export async function admitMember(parts: AdmissionParts, request: NewMember, use
       ? await addMember(cluster, request)
       : await claimMember(parts, { ...request, id: token.member }, token.id, user);
   try {
-    // From now on a rotation of the authority includes this member. It continues from the current secrets.
+    // From now on, a rotation of the authority includes this member, starting from the current secrets.
     return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: secrets() };
   } catch (error) {
-    // Without the secrets the machine can never join, and its name and address would be taken.
+    // Without the secrets the machine could never join, and its name and address would remain taken.
     const why = error instanceof Error ? error.message : String(error);
     const isGone = token.member === undefined && (await wasRemoved(cluster, member));
     const remedy = isGone ? "" : `, and "quorate member remove ${member.id}" before the machine joins with a new token`;
@@ -60,7 +60,7 @@ export async function addMember(cluster: Cluster, member: NewMember): Promise<Me
   return cluster.addLearner(member);
 }
 
-/** Takes the record that an administrator made for this token. The token is consumed and cannot be used again. */
+/** Returns the record that an administrator made for this token. Consumes the token. */
 async function claimMember(
   { cluster, tokens }: AdmissionParts,
   claimed: MemberRecord,
@@ -79,7 +79,7 @@ async function claimMember(
   return recorded;
 }
 
-/** Rejects the request on a member that does not lead, because its state may be old. */
+/** Rejects the request if this member does not lead, because its state may be old. */
 function requireLeader(cluster: Cluster): void {
   if (!cluster.isLeader) throw new ClusterError("notLeader", "another member leads", cluster.status().leader);
 }

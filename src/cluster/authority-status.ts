@@ -16,10 +16,10 @@ import { objectOf } from "../api/json-reading.ts";
 import { ClusterError } from "../storage/cluster.ts";
 import { ClusterRequestError } from "./cluster-client.ts";
 
-/** Phases in their order. */
+/** The phases in order. */
 export const phases: readonly RotationPhase[] = ["none", "trusting", "issuing", "using"];
 
-/** The holder of an authority that can be rotated. */
+/** The owner of an authority that can be rotated. */
 export interface AuthorityHolder {
   readonly rotating: RotatingAuthority;
   rotate(step: RotationStep): Promise<void>;
@@ -38,12 +38,12 @@ export function authorityStatus({ rotating }: AuthorityHolder): AuthorityStatus 
   return { phase: phaseOf(rotating), newest: newestOf(rotating), trusted: trustedAuthorities(rotating) };
 }
 
-/** Parses a status. @throws ClusterRequestError for any other answer */
+/** Parses a status. @throws ClusterRequestError for anything else */
 export function parseAuthorityStatus({ phase, newest, trusted }: JsonObject): AuthorityStatus {
   const known = phases.find((one) => one === phase);
   if (known === undefined || typeof newest !== "string" || !Array.isArray(trusted)) {
     throw new ClusterRequestError(
-      "the answer does not give the step of an authority: does this replica run another release?",
+      "the answer is not the status of an authority: does this replica run another release?",
     );
   }
   return { phase: known, newest, trusted: trusted.filter((one) => typeof one === "string") };
@@ -52,19 +52,20 @@ export function parseAuthorityStatus({ phase, newest, trusted }: JsonObject): Au
 /** Parses a step. @throws Error that names the missing or wrong field, without the key */
 export function parseRotationStep({ step, authority, newest: hash }: JsonObject): RotationStep {
   if (step !== "trust" && step !== "issue" && step !== "use" && step !== "drop") {
-    throw new Error("step has to be trust, issue, use or drop");
+    throw new Error("step must be trust, issue, use or drop");
   }
   const newest = parseNewest(hash);
   if (step !== "trust") return { step, newest };
   const { certificate, key } = objectOf(authority);
   if (typeof certificate !== "string" || typeof key !== "string" || !isAuthority({ certificate, key })) {
-    throw new Error("authority has to be the certificate of an authority and its key on P-256, PEM");
+    throw new Error("authority must be the certificate of an authority and its P-256 key, PEM");
   }
   return { step, authority: { certificate: new X509Certificate(certificate).toString(), key }, newest };
 }
 
 function parseNewest(hash: JsonValue | undefined): CertificatePin {
-  if (typeof hash !== "string") throw new Error("newest has to be the hash of the newest authority that is known here");
+  if (typeof hash !== "string")
+    throw new Error("newest must be the hash of the newest authority that this replica knows");
   try {
     return parsePin(hash);
   } catch (error) {
@@ -72,7 +73,7 @@ function parseNewest(hash: JsonValue | undefined): CertificatePin {
   }
 }
 
-/** Reports whether the pair can sign for us. An unsuitable pair would otherwise only fail when it is used. */
+/** Reports whether the pair can sign for us, because an unsuitable pair would otherwise only fail when it is used. */
 function isAuthority(pair: KeyPair): boolean {
   if (!belongTogether(pair) || pair.certificate.match(/-----BEGIN/g)?.length !== 1) return false;
   const { ca, publicKey } = new X509Certificate(pair.certificate);
@@ -80,7 +81,7 @@ function isAuthority(pair: KeyPair): boolean {
   return ca && (curve === "prime256v1" || curve === "P-256");
 }
 
-/** Takes a rotation step. @throws ClusterError for a step that does not follow the replica's phase */
+/** Takes a rotation step. @throws ClusterError if the step does not follow the replica's phase */
 export async function takeRotationStep(holder: AuthorityHolder, step: RotationStep): Promise<void> {
   try {
     await holder.rotate(step);

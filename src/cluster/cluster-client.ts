@@ -4,11 +4,11 @@ import { connectionFailureText } from "../client/connection-failure.ts";
 import type { KubeconfigServer, Proof } from "../client/kubeconfig.ts";
 import { parseClientUrl } from "./member-address.ts";
 
-/** Largest answer. A real one is at most a table of members. */
+/** Maximum size of an answer. A real one is at most a table of members. */
 const answerBytesMax = 4 * 1024 * 1024;
-/** Most hops from the asked member to the leader, if that changes meanwhile. */
+/** Maximum number of hops from the asked member to the leader, if that changes meanwhile. */
 const hopsMax = 4;
-/** Time for retries during an election or another change. */
+/** Time limit for retries during an election or another change. */
 const retryMsMax = 15_000;
 const timeoutMsDefault = 70_000;
 
@@ -17,7 +17,7 @@ export class ClusterRequestError extends Error {
   override readonly name = "ClusterRequestError";
   /** HTTP status code; undefined without an answer. */
   readonly code: number | undefined;
-  /** Reasons for programs: the codes of ClusterError. */
+  /** Codes of ClusterError, for programs. */
   readonly reasons: readonly string[];
   readonly leaderUrl: string | undefined;
   readonly retryAfterMs: number | undefined;
@@ -50,7 +50,7 @@ export class ClusterClient {
     this.url = url.replace(/\/$/, "");
   }
 
-  /** Returns a client for another member of the same cluster, at the URL that a member reported. */
+  /** Returns a client for another member of the cluster, at a URL that a member reported. */
   at(url: string): ClusterClient {
     return new ClusterClient(this.#server, parseClientUrl(url));
   }
@@ -66,8 +66,7 @@ export class ClusterClient {
   }
 
   /**
-   * Makes a change on the leader, following redirections to it and waiting a while for an election. @throws
-   * ClusterRequestError
+   * Makes a change on the leader. Follows redirections, and waits a while for an election. @throws ClusterRequestError
    */
   change(request: ClusterRequest): Promise<JsonObject> {
     return untilAnswered(this.url, (url) => new ClusterClient(this.#server, url).tell(request));
@@ -78,11 +77,11 @@ export class ClusterClient {
     return readAnswer(await this.#send(request));
   }
 
-  /** Checks that this member is ready. @throws ClusterRequestError, with the code of an answer that says otherwise */
+  /** Checks that this member is ready. @throws ClusterRequestError, with the status code if it answers otherwise */
   async probe(timeoutMs: number): Promise<void> {
     const { status: code, body } = await this.#send({ method: "GET", path: "/readyz", timeoutMs });
     await body?.cancel();
-    // An answer such as 403 comes from a server that works.
+    // A server that answers 403, for example, works.
     if (code >= 500) throw new ClusterRequestError(`${this.url} is not ready`, { code });
   }
 
@@ -112,7 +111,7 @@ export interface JsonRequest extends ClusterRequest {
 }
 
 /**
- * Sends a request. Redirects are not followed, so that credentials only go to the named server. @throws
+ * Sends a request. Does not follow redirections, so that credentials only go to the named server. @throws
  * ClusterRequestError without an answer
  */
 export async function sendJson(url: string, request: JsonRequest): Promise<Response> {
@@ -156,8 +155,8 @@ export async function readAnswer(response: Response): Promise<JsonObject> {
 }
 
 /**
- * Asks one member after another until the leader answers. Without a leader it retries for a while. A request that may
- * have succeeded is not repeated.
+ * Asks one member after another until the leader answers. Retries for a while if there is no leader. Does not repeat a
+ * request that may have succeeded.
  */
 export async function untilAnswered<T>(url: string, ask: (url: string) => Promise<T>): Promise<T> {
   const endMs = performance.now() + retryMsMax;
@@ -200,5 +199,5 @@ function parse(text: string): JsonValue | undefined {
 function httpFailureText(code: number): string {
   if (code === 401) return "the credentials are not accepted";
   if (code === 404) return "this server is not a member of a cluster: it runs in memory, or is not quorate";
-  return `the server answers ${code}`;
+  return `the server answered ${code}`;
 }

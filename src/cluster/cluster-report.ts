@@ -2,13 +2,13 @@ import { type MemberNumber, type MemberStatus, votes } from "../storage/cluster.
 import { type ClusterClient, ClusterRequestError } from "./cluster-client.ts";
 import { parseReplicaAnswer, type ReplicaAnswer } from "./replica-answer.ts";
 
-/** Largest lag of a member that does not count as behind. Some entries are always on their way. */
+/** Maximum lag of a member that does not count as behind. Some entries are always on their way. */
 const lagMax = 1_000;
 const memberTimeoutMs = 3_000;
 
 export type MemberHealth = "ok" | "behind" | "failed" | "differs" | "unreachable" | "removed";
 
-/** The report on a member: its own answer, or the leader's view when it does not answer. */
+/** The report on a member: its own answer, or the leader's view if it does not answer. */
 export interface MemberReport {
   readonly id: MemberNumber;
   readonly name: string;
@@ -33,20 +33,20 @@ export interface ClusterReport {
   readonly term: number;
   readonly commitIndex: number;
   readonly revision: number;
-  /** Voters that are well or at worst behind, and all voters. */
+  /** Number of voters that are healthy or merely behind, and of all voters. */
   readonly voters: { readonly well: number; readonly all: number };
   readonly members: readonly MemberReport[];
 }
 
 /**
- * Asks one member for the members and then each of them for its status. @throws ClusterRequestError when the first does
+ * Asks one member for the members, and then each of them for its status. @throws ClusterRequestError if the first does
  * not answer
  */
 export async function clusterReport(client: ClusterClient): Promise<ClusterReport> {
   const first = parseReplicaAnswer(await client.get("/cluster/status"));
   const answers = await Promise.all(first.members.map((member) => askMember(client, member, first)));
   const known = [first, ...answers.flatMap(({ status }) => (status === undefined ? [] : [status]))];
-  // The newest term has the current leader, and the leader knows about the others.
+  // The status with the newest term names the current leader, and the leader knows about the others.
   const newest = known.reduce((best, status) => (status.term > best.term ? status : best));
   const leading = known.find(({ role, term }) => role === "leader" && term === newest.term) ?? newest;
   const commitIndex = Math.max(...known.map((status) => status.commitIndex));
@@ -132,7 +132,7 @@ function judge(
   return { health: "ok", problem: undefined };
 }
 
-/** Returns the latest gossip about a member. One that does not answer us may still be heard by others. */
+/** Returns the latest gossip about a member. Others may still hear from a member that does not answer us. */
 function heardOf(id: MemberNumber, known: readonly ReplicaAnswer[]): string[] {
   const heard = known
     .flatMap(({ self, gossip }) => gossip.map((record) => ({ by: self, ...record })))
@@ -140,5 +140,5 @@ function heardOf(id: MemberNumber, known: readonly ReplicaAnswer[]): string[] {
     .toSorted((a, b) => a.ageMs - b.ageMs)[0];
   if (heard === undefined) return [];
   const failing = heard.failing.length === 0 ? "" : `, not ready: ${heard.failing.join(", ")}`;
-  return [`member ${heard.by} heard of it ${Math.round(heard.ageMs / 1_000)} s ago${failing}`];
+  return [`member ${heard.by} heard from it ${Math.round(heard.ageMs / 1_000)} s ago${failing}`];
 }

@@ -7,7 +7,7 @@ import { parseClientUrl, parseMemberName, parsePeerAddress } from "./member-addr
 /** The record of a future member, from the machine that joins or from an administrator. */
 export type NewMember = Omit<MemberRecord, "id">;
 
-/** The data that a new member needs to start. Its own private keys never leave it. */
+/** The data that a new member needs to start. Its own private keys never leave its machine. */
 export interface JoinAnswer {
   readonly clusterId: string;
   readonly member: MemberRecord;

@@ -17,7 +17,7 @@ export interface JoinTokenInfo {
   /** Expiration time as RFC 3339. */
   readonly expiration: string;
   readonly description: string;
-  /** Member recorded for the bearer. Such a token works once. */
+  /** The member recorded for the bearer. Such a token works once. */
   readonly member: MemberNumber | undefined;
 }
 
@@ -28,7 +28,7 @@ const type = "bootstrap.kubernetes.io/token";
 const proofPrefix = "quorate join token ";
 
 export const joinTokenNamespace = bootstrapTokenNamespace;
-/** Prefix of the user that such a token authenticates. */
+/** The prefix of the user that such a token authenticates as. */
 const userPrefix = "system:bootstrap:";
 
 export function newJoinToken(): JoinToken {
@@ -43,7 +43,7 @@ export function joinTokenText({ id, secret }: JoinToken): string {
 export function parseJoinToken(text: string): JoinToken {
   const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(text) ?? [];
   if (id === undefined || secret === undefined) {
-    throw new Error('a token is six and sixteen lower-case letters and digits with a "." between them');
+    throw new Error('a token consists of six and sixteen lower-case letters and digits with a "." in between');
   }
   return { id, secret };
 }
@@ -67,7 +67,7 @@ export interface JoinTokenOptions {
 
 /**
  * Returns the Secret of a token.
- * @param key the key of `proof`: a Secret that another client wrote is not a token of ours
+ * @param key the key of `proof`: a Secret that another client wrote is not a token
  */
 export function joinTokenSecret(token: JoinToken, info: JoinTokenOptions, key: string): KubeObject {
   const { id, secret } = token;

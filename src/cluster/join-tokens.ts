@@ -21,7 +21,7 @@ export interface JoinTokensParts {
   readonly secrets: Registry;
   readonly store: Pick<Store, "scan">;
   readonly clock: Clock;
-  /** Returns a key that only we have. It proves that a Secret is a token of ours. */
+  /** Returns a key that only members have. It proves that a member made a Secret. */
   readonly proofKey: () => string;
 }
 
@@ -31,7 +31,7 @@ export interface NewJoinToken {
   readonly member: MemberNumber | undefined;
 }
 
-/** The tokens with which machines become members, kept as Secrets that expire. */
+/** The tokens that let machines join. They are stored as Secrets that expire. */
 export class JoinTokens {
   readonly #parts: JoinTokensParts;
 
@@ -61,7 +61,7 @@ export class JoinTokens {
     return secret === undefined ? undefined : this.#read(secret);
   }
 
-  /** Consumes a token. Returns false when another request was first: a single-use token works once. */
+  /** Consumes a token. Returns false if another request consumed it first: a single-use token works once. */
   async consume(id: string, user: UserInfo): Promise<boolean> {
     const { secrets } = this.#parts;
     const secret = secrets.current(joinTokenNamespace, joinTokenName(id));

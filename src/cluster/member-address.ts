@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** The address on which a member listens for the others. */
+/** The address on which a member listens for other members. */
 export interface PeerAddress {
   readonly host: string;
   readonly port: number;
@@ -11,7 +11,7 @@ const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /**
  * Parses `host:port` or `[v6]:port` that others can connect to.
- * @throws Error with the problem, to follow the name of a flag or field
+ * @throws Error that states the problem, for use after the name of a flag or field
  */
 export function parsePeerAddress(text: string): PeerAddress {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text);
@@ -26,14 +26,14 @@ export function parsePeerAddress(text: string): PeerAddress {
   return { host, port };
 }
 
-/** Formats an address as `parsePeerAddress` reads it. */
+/** Formats an address in the form that `parsePeerAddress` reads. */
 export function peerAddressText({ host, port }: PeerAddress): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
 /**
  * Parses `https://host:port` without a path.
- * @throws Error with the problem, to follow the name of a flag or field
+ * @throws Error that states the problem, for use after the name of a flag or field
  */
 export function parseClientUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -51,7 +51,7 @@ export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, "");
 }
 
-/** Parses a member's name. @throws Error with the problem, to follow the name of a flag or field */
+/** Parses a member's name. @throws Error that states the problem, for use after the name of a flag or field */
 export function parseMemberName(text: string): string {
   if (text.length <= nameLengthMax && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(text)) return text;
   throw new Error(

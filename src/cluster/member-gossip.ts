@@ -24,14 +24,14 @@ export interface MemberGossipParts {
 
 export interface MemberGossip {
   readonly gossip: Gossip;
-  /** Contact for this member's record; undefined where gossip is off. */
+  /** The contact for this member's record; undefined if gossip is off. */
   readonly contact: GossipContact | undefined;
 }
 
 /**
- * Opens gossip of a member. It is off for a replica that is alone, when disabled, and when its default port is taken,
- * because gossip is only hints.
- * @throws StartupError when the configured address cannot be listened on, or the key cannot be read
+ * Opens a member's gossip. It is off for a single replica, if disabled, and if its default port is taken, because gossip
+ * is only hints.
+ * @throws StartupError if the configured address cannot be listened on, or the key cannot be read
  */
 export async function openMemberGossip(parts: MemberGossipParts): Promise<MemberGossip> {
   const { member, membership, clock, log, onDropped } = parts;

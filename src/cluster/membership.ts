@@ -6,18 +6,18 @@ import { hostOf, type PeerAddress, parseClientUrl, parseMemberName, parsePeerAdd
 /** The options of this server as a member of a cluster. */
 export interface MembershipOptions {
   readonly name: string;
-  /** Whether the name was given rather than a default. */
+  /** Whether the user chose the name. */
   readonly isNamed: boolean;
-  /** Address that the others connect to. Undefined means the recorded one, or none. */
+  /** The address that the others connect to; undefined for the recorded one, or none. */
   readonly peerAddress: PeerAddress | undefined;
-  /** URL of the API. Undefined means that it follows from the address and the server's port. */
+  /** The URL of the API; undefined if it follows from the address and the server's port. */
   readonly clientUrl: string | undefined;
   readonly gossip: boolean;
-  /** Gossip address. Undefined means beside the peer address. */
+  /** The gossip address; undefined if it follows from the peer address. */
   readonly gossipAddress: PeerAddress | undefined;
 }
 
-/** The flags that describe a member, as they were given. */
+/** The flags that describe a member, as given. */
 export interface MembershipFlags {
   readonly peerAddress?: string | undefined;
   readonly advertiseClientUrl?: string | undefined;
@@ -27,14 +27,14 @@ export interface MembershipFlags {
 }
 
 const portMax = 65_535;
-/** Offset from the peer port, large enough for members on one machine with consecutive ports. */
+/** The offset from the peer port. It is large, so that members on one machine can have consecutive ports. */
 export const gossipPortOffset = 1_000;
 
-/** @throws StartupError naming the flag, what is wrong and what to do */
+/** @throws StartupError that names the flag, the mistake and the remedy */
 export function membershipOptionsOf(options: MembershipFlags, inMemory: boolean): MembershipOptions {
   const { peerAddress: address, advertiseClientUrl: url, memberName, gossip = true, gossipAddress } = options;
   if (inMemory && address !== undefined) {
-    throw new StartupError("--peer-address: a member of a cluster keeps its data on disk: leave --in-memory out");
+    throw new StartupError("--peer-address: a member of a cluster keeps its data on disk: omit --in-memory");
   }
   if (gossipAddress !== undefined && (address === undefined || !gossip)) {
     throw new StartupError(
@@ -78,7 +78,7 @@ export function gossipAddressOf(
   return { host, port };
 }
 
-/** Returns the host that clients and members are told, or undefined for a server that is alone. */
+/** Returns the host to tell clients and members, or undefined for a server without a cluster. */
 export function advertisedHost({ peerAddress, clientUrl }: MembershipOptions): string | undefined {
   return clientUrl === undefined ? peerAddress?.host : hostOf(clientUrl);
 }
@@ -98,10 +98,7 @@ export function clientUrlOf(membership: MembershipOptions, port: number): string
   return `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
-/**
- * Returns the host's name if it is a valid member name. Otherwise the user has to choose one, but only where it
- * matters.
- */
+/** Returns the host's name if it is a valid member name. Otherwise the user has to choose one, but only for a cluster. */
 function hostName(): string {
   const name = hostname().toLowerCase();
   try {

@@ -17,19 +17,19 @@ import { clientUrlOf, type MembershipOptions } from "./membership.ts";
 import { RemovedMemberError } from "./removed-member.ts";
 import { replicaNotices } from "./replica-notices.ts";
 
-/** Interval at which the log reports that the server waits for the others. */
+/** Interval at which the log reports that the server is waiting for other members. */
 const waitingNoticeMs = 5_000;
 
 /** The gossip identity and address of a member. */
 export type GossipContact = Required<Pick<MemberRecord, "peerId" | "gossipAddress">>;
 
-/** A server's place in its cluster. */
+/** A server's membership of its cluster. */
 export interface OpenMember {
   /** Directory of the data. */
   readonly directory: string;
   readonly store: Store;
   readonly cluster: Cluster;
-  /** Hears that somebody else leads, or nobody that is known. */
+  /** Called when another member leads, or no known one. */
   onLeaderChanged(listener: () => void): void;
   /** Resolves when the store accepts no more writes, with a RemovedMemberError if this member was removed. */
   readonly failed: Promise<Error>;
@@ -39,11 +39,11 @@ export interface OpenMember {
   keepFresh(onError: (error: unknown) => void): Disposable;
   /** Address at which the others reach it; undefined for a replica that is alone. */
   readonly peerAddress: PeerAddress | undefined;
-  /** Records the addresses of this member, unless they are known already. `port` is that of its API. */
+  /** Records the addresses of this member, unless they are already known. `port` is that of its API. */
   announce(port: number, gossip: GossipContact | undefined): Promise<void>;
 }
 
-/** Hears how the replica does. */
+/** Receives the replica's measurements. */
 export interface ReplicaMetrics {
   readonly observer: ReplicaObserver;
   leaderChanged(): void;
@@ -57,8 +57,8 @@ export interface MemberParts {
 }
 
 /**
- * Opens the replica in the data directory and connects it to any other members. Resolves when it takes part in a
- * quorum, however long that takes.
+ * Opens the replica in the data directory, and connects it to any other members. Resolves when it is part of a quorum,
+ * however long that takes.
  * @throws StartupError, DataDirectoryError
  */
 export async function openMember(

@@ -10,9 +10,9 @@ const handshakeMsMax = 10_000;
 const chainLengthMax = 8;
 
 /**
- * Returns the certificate of a server's authority, as PEM, given only the hash of its key. Only the handshake is made.
- * To verify that the server has a certificate of that authority, connect and trust that authority alone.
- * @throws ClusterRequestError without a server, and when no certificate in its chain has the hash
+ * Returns the certificate of a server's authority, as PEM, given only the hash of its key. Makes only the handshake. To
+ * verify that the server has a certificate of that authority, connect and trust only that authority.
+ * @throws ClusterRequestError without a server, or if no certificate in its chain has the hash
  */
 export function pinnedAuthority(url: string, pin: CertificatePin): Promise<string> {
   const host = hostOf(url);
@@ -25,13 +25,13 @@ export function pinnedAuthority(url: string, pin: CertificatePin): Promise<strin
     rejectUnauthorized: false,
     ALPNProtocols: ["http/1.1"],
   });
-  const deadline = setTimeout(() => fail("it does not answer in time"), handshakeMsMax);
+  const deadline = setTimeout(() => fail("it did not answer in time"), handshakeMsMax);
   socket.once("error", (error) => fail(connectionFailureText(error)));
   socket.once("close", () => fail("the connection was closed"));
   socket.once("secureConnect", () => {
     const found = shownBy(socket.getPeerCertificate(true)).find((certificate) => keyPin(certificate) === pin);
     if (found !== undefined) return resolve(found.toString());
-    const text = `${url} is not the server that it should be: it shows no certificate with the hash ${pin}`;
+    const text = `${url} is not the expected server: none of its certificates has the hash ${pin}`;
     reject(new ClusterRequestError(`${text}; nothing was sent to it`));
   });
   return promise.finally(() => {

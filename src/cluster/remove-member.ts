@@ -1,8 +1,8 @@
 import { type Cluster, ClusterError, type MemberNumber } from "../storage/cluster.ts";
 
 /**
- * Removes a member from the cluster. The leader does not remove itself, because it could not confirm that afterwards.
- * It transfers leadership to the most advanced voter and directs the client there.
+ * Removes a member from the cluster. A leader does not remove itself, because it could not confirm the removal. It
+ * transfers leadership to the most advanced voter, and directs the client there.
  * @throws ClusterError
  */
 export async function removeMember(cluster: Cluster, id: MemberNumber): Promise<void> {
@@ -12,7 +12,10 @@ export async function removeMember(cluster: Cluster, id: MemberNumber): Promise<
   throw new ClusterError("notLeader", `member ${heir} leads now`, heir);
 }
 
-/** Returns the most advanced voter, or undefined without one. The removal is then rejected with its reason. */
+/**
+ * Returns the most advanced voter; undefined if there is none, in which case the removal will be rejected with the
+ * reason.
+ */
 function heirOf(cluster: Cluster): MemberNumber | undefined {
   const { members } = cluster.status();
   const voters = members.filter(

@@ -57,7 +57,7 @@ export function parseReplicaAnswer(value: JsonObject): ReplicaAnswer {
   }
 }
 
-/** Parses a gossip record. An invalid record is skipped because it is optional. */
+/** Parses a gossip record. Skips an invalid record, because gossip is optional. */
 function parseHeard(value: JsonValue): HeardMember[] {
   const { member, ageMs, failing } = objectOf(value);
   if (typeof member !== "number" || typeof ageMs !== "number" || !Array.isArray(failing)) return [];
@@ -78,7 +78,7 @@ export function parseMembers(value: JsonValue | undefined): MemberStatus[] {
   });
 }
 
-/** Parses a record. A replica that is alone has no address for others and may not know its URL. */
+/** Parses a record. A single replica has no address for others, and may not know its URL. */
 function parseRecord(member: JsonValue): MemberRecord {
   const { id, name, peerAddress, clientUrl } = objectOf(member);
   if (peerAddress !== "") return parseMemberRecord(member);

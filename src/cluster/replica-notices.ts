@@ -2,14 +2,14 @@ import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/logs.ts";
 import type { ReplicaEvent } from "../storage/replicated/open-replica.ts";
 
-/** Interval at which lasting trouble is reported again. */
+/** Interval at which continuing trouble is reported again. */
 const repeatMs = 60_000;
-/** Most pairs of member and reason that are remembered as reported. */
+/** Maximum number of pairs of member and reason that are remembered as reported. */
 const toldMax = 1_000;
 
 /**
- * Logs events between a replica and the others. Attempts to connect are many, so each kind of trouble is reported once
- * a minute.
+ * Logs events between a replica and the others. Attempts to connect are frequent, so each kind of trouble is reported
+ * once a minute.
  */
 export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) => void {
   const told = new Map<string, number>();

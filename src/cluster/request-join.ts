@@ -13,8 +13,8 @@ export interface JoinRequest {
 }
 
 /**
- * Asks a member, and then the leader, to admit this machine. The token only goes to a server with a certificate of the
- * authority that has the hash.
+ * Asks a member, and then the leader, to admit this machine. The token goes only to a server whose authority has the
+ * hash.
  * @throws ClusterRequestError
  */
 export async function requestJoin({ endpoint, token, caHash, member }: JoinRequest): Promise<JoinAnswer> {
@@ -28,7 +28,7 @@ export async function requestJoin({ endpoint, token, caHash, member }: JoinReque
       tls: { ca, rejectUnauthorized: true },
     });
     if (response.status === 401) {
-      throw new ClusterRequestError("the token is not accepted: it is wrong, was used up, or has expired");
+      throw new ClusterRequestError("the token was not accepted: it is wrong, already used, or expired");
     }
     return readAnswer(response);
   });

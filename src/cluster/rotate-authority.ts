@@ -19,21 +19,21 @@ interface Member extends AuthorityStatus {
 
 type OnProgress = (text: string) => void;
 
-/** Most rounds per step. A member that joins meanwhile takes the step as well. */
+/** Maximum number of rounds per step. A member that joins meanwhile takes the step as well. */
 const roundsMax = 5;
-/** Most hops from the asked member to the leader, if that changes meanwhile. */
+/** Maximum number of hops from the asked member to the leader, if that changes meanwhile. */
 const hopsMax = 4;
 
 /**
- * Replaces the members' authority while they serve: first all of them trust the new one, then each uses it, then the
- * former one is dropped. A second call continues an interrupted one.
+ * Replaces the members' authority without downtime: all members trust the new one, then each uses it, then the former one
+ * is dropped. A second call continues an interrupted one.
  * @returns the hash of the new authority
- * @throws ClusterRequestError, before each step, when a member is unhealthy or has missed a step, because the others
- * would no longer trust it
+ * @throws ClusterRequestError, before each step, if a member is unhealthy or has missed a step, because the others would
+ * no longer trust it
  */
 export async function rotatePeerAuthority(client: ClusterClient, onProgress: OnProgress): Promise<string> {
   const rotation = await AuthorityRotation.open(client, "/cluster/peer-authority", onProgress);
-  // Once one member uses it, all have trusted it.
+  // If one member uses it, all members trust it.
   if (!rotation.someAre("using") && !rotation.allTrustOne()) await rotation.trustNew(peerAuthority);
   await rotation.advance("trusting", "use", "uses the new authority");
   await rotation.advance("using", "drop", "no longer trusts the former authority");
@@ -41,11 +41,11 @@ export async function rotatePeerAuthority(client: ClusterClient, onProgress: OnP
 }
 
 /**
- * Introduces the API's new authority as far as clients need not know it: all members trust it and publish it beside the
- * current one, then it signs client certificates. All existing credentials keep working. A second call continues an
- * interrupted one.
+ * Introduces the API's new authority without affecting clients: all members trust it and publish it beside the current
+ * one, then it signs client certificates. All existing credentials keep working. A second call continues an interrupted
+ * one.
  * @returns the hash of the new authority
- * @throws ClusterRequestError, before each step, when a member is unhealthy or has missed a step
+ * @throws ClusterRequestError, before each step, if a member is unhealthy or has missed a step
  */
 export async function beginApiRotation(client: ClusterClient, onProgress: OnProgress): Promise<string> {
   const rotation = await AuthorityRotation.open(client, "/cluster/authority", onProgress);
@@ -58,7 +58,7 @@ export async function beginApiRotation(client: ClusterClient, onProgress: OnProg
 }
 
 /**
- * Replaces the API's former authority by the new one. Clients that have not fetched the new one no longer trust the
+ * Replaces the API's former authority with the new one. Clients that have not fetched the new one no longer trust the
  * servers, and are no longer trusted. A second call continues an interrupted one.
  * @returns the hash of the only remaining authority
  * @throws ClusterRequestError, before each step, when a member is unhealthy or has missed a step, and before the first
@@ -84,9 +84,9 @@ class AuthorityRotation {
   readonly #client: ClusterClient;
   readonly #path: string;
   readonly #onProgress: OnProgress;
-  /** Member that is asked for the members: the leader, once known. */
+  /** The member that is asked for the members: the leader, once it is known. */
   #asked: { readonly id: number | undefined; readonly client: ClusterClient };
-  /** Members by id, so that two concurrent rotations reach the same one first. */
+  /** Members by id, so that concurrent rotations start with the same one. */
   #members: readonly Member[] = [];
 
   static async open(client: ClusterClient, path: string, onProgress: OnProgress): Promise<AuthorityRotation> {
@@ -107,7 +107,7 @@ class AuthorityRotation {
   }
 
   /**
-   * Reports whether all trust the same new authority, as after an interrupted call, so that another one is unnecessary.
+   * Reports whether all members trust the same new authority, as after an interrupted call, so that no other is needed.
    */
   allTrustOne(): boolean {
     return this.#members.every(({ phase, newest }) => phase === "trusting" && newest === this.#members[0]?.newest);
@@ -118,7 +118,7 @@ class AuthorityRotation {
     const hash = pinOf(authority.certificate);
     const first = new Map(this.#members.map(({ report, newest }) => [report.id, newest]));
     const isDue = ({ newest }: Member) => newest !== hash;
-    // A member that joined meanwhile comes from the authority that it has now.
+    // A member that joined in the meantime starts with the authority of that time.
     const stepOf = ({ report, newest }: Member): RotationStep => {
       return { step: "trust", authority, newest: first.get(report.id) ?? newest };
     };
@@ -161,8 +161,8 @@ class AuthorityRotation {
   }
 
   /**
-   * Returns the authority that all members have. @throws ClusterRequestError naming a member that missed it, for
-   * example after a restored backup
+   * Returns the authority that all members have. @throws ClusterRequestError that names a member without it, for example
+   * after a restored backup
    */
   newest(): CertificatePin {
     const hashes = [...new Set(this.#members.map(({ newest }) => newest))];
@@ -188,7 +188,7 @@ class AuthorityRotation {
     const isOld = known.length > 0 && !known.includes(newest) && former.some((one) => known.includes(pinOf(one)));
     if (!isOld && (cert === undefined || !isSignedByOneOf(former, String(cert)))) return;
     throw new ClusterRequestError(
-      "this kubeconfig trusts only the former authority: fetch a new one from a member, on every machine, before you finish",
+      "this kubeconfig trusts only the former authority: before you finish, fetch a new one from a member on every machine",
     );
   }
 
@@ -197,9 +197,7 @@ class AuthorityRotation {
     const unwell = members.find(({ health }) => health !== "ok" && health !== "behind");
     if (unwell !== undefined) {
       const why = unwell.problem ?? unwell.health;
-      throw new ClusterRequestError(
-        `member ${unwell.id} (${unwell.name}) has to be healthy, or removed, first: ${why}`,
-      );
+      throw new ClusterRequestError(`member ${unwell.id} (${unwell.name}) must be healthy, or removed, first: ${why}`);
     }
     this.#members = await Promise.all(
       members

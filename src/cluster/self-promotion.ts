@@ -18,13 +18,13 @@ export interface SelfPromotionParts {
   /** Directory of the data. */
   readonly directory: string;
   readonly clock: Clock;
-  /** Credentials that this server uses for its administrator, and the authority it trusts. */
+  /** The administrator's credentials on this server, and the authority to trust. */
   readonly identity: { readonly admin: KeyPair; readonly ca: string };
   /** Receives progress messages. */
   readonly onProgress: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Records that a member that joined wants to vote. The record survives restarts until it votes. */
+/** Records that a joined member wants to vote. The record survives restarts until it votes. */
 export async function askForPromotion(directory: string): Promise<void> {
   await writeFile(join(directory, wishFile), "", { mode: 0o600 });
 }
@@ -46,7 +46,7 @@ export function startSelfPromotion(parts: SelfPromotionParts): Disposable {
     if (role === "leader" || role === "voter") {
       timer[Symbol.dispose]();
       await rm(wish, { force: true });
-      onProgress("this member votes now", { member: self });
+      onProgress("this member is now a voter", { member: self });
       return;
     }
     await askLeader(parts, tell);

@@ -8,7 +8,7 @@ import {
   type ReplicaStatus,
 } from "../storage/cluster.ts";
 
-/** A cluster in memory, as one of its replicas sees it, for tests. */
+/** A cluster in memory from the view of one replica, for tests. */
 export class FakeCluster implements Cluster {
   readonly clusterId = "cluster-of-tests";
   self: MemberNumber = 1;

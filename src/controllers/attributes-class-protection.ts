@@ -9,7 +9,7 @@ import type { Store, StoreEvent } from "../storage/store.ts";
 import { isHeldBy, release } from "./held-object.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
-/** Time from a change to the check, which reads all claims and volumes. Others of the same moment share it. */
+/** Time from a change to the check, which reads all claims and volumes. Further changes in this time share the check. */
 const settleMs = 500;
 const everyClass = "every class";
 
@@ -26,7 +26,7 @@ export interface AttributesClassProtectionParts extends QueueSource {
 export class AttributesClassProtection {
   readonly #parts: AttributesClassProtectionParts;
   readonly #queue: WorkQueue;
-  /** Names of classes that may be waiting for their removal. It has at most the classes that there are. */
+  /** Names of classes that may be waiting for removal. At most as many as there are classes. */
   readonly #candidates = new Set<string>();
   #isPlanned = false;
 
@@ -54,7 +54,7 @@ export class AttributesClassProtection {
     return running;
   }
 
-  /** Releases every class that is held for nothing. */
+  /** Releases every class that is no longer used. */
   async check(): Promise<void> {
     const { classes } = this.#parts;
     for (const name of this.#candidates) {
@@ -68,7 +68,7 @@ export class AttributesClassProtection {
     }
   }
 
-  /** A claim or volume that is changed or removed may have been the last that names a class. */
+  /** A changed or removed claim or volume may have been the last one that names a class. */
   #receiveUsers(events: readonly StoreEvent[]): void {
     if (this.#candidates.size === 0) return;
     const { claims, volumes } = this.#parts;

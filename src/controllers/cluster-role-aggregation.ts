@@ -13,9 +13,9 @@ export const clusterRoles: ResourceType = {
   resource: "clusterroles",
 };
 const fieldManager = "clusterrole-aggregation-controller";
-/** All roles at a time, under one key: each may be selected by several others. */
+/** One key for all roles, because several others may select each role. */
 const everyRole = "every role";
-/** Time from a change to the aggregation, so that the roles of one release are aggregated once. */
+/** Time from a change to the aggregation, so that the roles of one release are aggregated together. */
 const settleMs = 500;
 
 export interface ClusterRoleAggregationParts extends QueueSource {
@@ -59,8 +59,8 @@ async function aggregate(client: Client, roles: readonly KubeObject[]): Promise<
 }
 
 /**
- * The uid keeps the apply from creating a role that has just been deleted. Where nothing is collected, the controller
- * gives up the rules, as upstream has it: those that somebody else has written stay.
+ * The uid keeps the apply from creating a role that was just deleted. If no roles are selected, the controller gives up
+ * the rules, as upstream does. Rules that others have written stay.
  */
 async function write(client: Client, { metadata: { name = "", uid = "" } }: KubeObject, rules: JsonValue[]) {
   const apiVersion = `${clusterRoles.group}/${clusterRoles.version}`;

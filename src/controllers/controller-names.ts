@@ -6,11 +6,26 @@ const onByDefault = [
   "certificatesigningrequest-cleaner-controller",
   "certificatesigningrequest-signing-controller",
   "clusterrole-aggregation-controller",
+  "disruption-controller",
+  "endpoints-controller",
+  "endpointslice-controller",
+  "endpointslice-mirroring-controller",
+  "ephemeral-volume-controller",
   "garbage-collector-controller",
+  "legacy-serviceaccount-token-cleaner-controller",
+  "node-ipam-controller",
+  "node-lifecycle-controller",
+  "persistentvolume-protection-controller",
+  "persistentvolumeclaim-protection-controller",
+  "pod-garbage-collector-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
+  "taint-eviction-controller",
+  "ttl-after-finished-controller",
+  "ttl-controller",
   "validatingadmissionpolicy-status-controller",
+  "volumeattributesclass-protection-controller",
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
 export const controllerNames = [...onByDefault, ...offByDefault] as const;
@@ -21,18 +36,31 @@ const aliases: Readonly<Record<string, string>> = {
   csrapproving: "certificatesigningrequest-approving-controller",
   csrcleaner: "certificatesigningrequest-cleaner-controller",
   csrsigning: "certificatesigningrequest-signing-controller",
+  disruption: "disruption-controller",
+  endpoint: "endpoints-controller",
+  endpointslice: "endpointslice-controller",
+  endpointslicemirroring: "endpointslice-mirroring-controller",
+  "ephemeral-volume": "ephemeral-volume-controller",
   garbagecollector: "garbage-collector-controller",
+  "legacy-service-account-token-cleaner": "legacy-serviceaccount-token-cleaner-controller",
+  nodeipam: "node-ipam-controller",
+  nodelifecycle: "node-lifecycle-controller",
+  podgc: "pod-garbage-collector-controller",
+  "pv-protection": "persistentvolume-protection-controller",
+  "pvc-protection": "persistentvolumeclaim-protection-controller",
   "root-ca-cert-publisher": "root-ca-certificate-publisher-controller",
   serviceaccount: "serviceaccount-controller",
   "serviceaccount-token": "serviceaccount-token-controller",
   tokencleaner: "token-cleaner-controller",
+  ttl: "ttl-controller",
+  "ttl-after-finished": "ttl-after-finished-controller",
   "validatingadmissionpolicy-status": "validatingadmissionpolicy-status-controller",
 };
 
 export type ControllerName = (typeof controllerNames)[number];
 
 /**
- * Parses `--controllers`: `*` for all that are on by default, `name` to add one, `-name` to leave one out.
+ * Parses `--controllers`: `*` for the default ones, `name` to add one, `-name` to leave one out.
  * @throws StartupError for an unknown name
  */
 export function parseControllers(text: string): ReadonlySet<ControllerName> {

@@ -10,8 +10,8 @@ import { removeObject } from "../registry/remove-object.ts";
 import { serverContext } from "../registry/server-context.ts";
 
 /**
- * Annotation by which the server ("true") keeps the spec as in this release, and removes the object when a later
- * release does not have it.
+ * The annotation that decides whether the server maintains the object. With "true" it restores the spec of this release,
+ * and removes the object in a release that does not have it.
  */
 const autoUpdateAnnotation = "apf.kubernetes.io/autoupdate-spec";
 const trueTexts = new Set(["1", "t", "T", "true", "TRUE", "True"]);
@@ -30,8 +30,8 @@ export class DefaultFlowControl {
   }
 
   /**
-   * Resolves when all objects exist: first the levels, because the schemas name them. Without the API group it does
-   * nothing.
+   * Resolves when all objects exist. Creates the levels first, because the schemas name them. Does nothing if the API
+   * group is not served.
    */
   async ensure(): Promise<void> {
     if (this.#levels !== undefined) await ensureAll(this.#levels, priorityLevels);
@@ -64,15 +64,15 @@ async function ensure(registry: Registry, wanted: FlowControlObject): Promise<vo
   }
 }
 
-/** Reports whether the object is correct, which is the usual case, without an update. */
+/** Reports whether the object is correct as it is, which is the usual case. */
 function isAsItShouldBe(existing: KubeObject, wanted: FlowControlObject): boolean {
   const next = restored(existing, wanted);
   return equalJson(next as unknown as JsonObject, existing as unknown as JsonObject);
 }
 
 /**
- * Returns the object as it should be. The decision in the annotation stands, except for a mandatory object; without one,
- * the server maintains the object until its first change.
+ * Returns the correct form of the object. The annotation decides who maintains it, except for a mandatory object. Without
+ * an annotation, the server maintains the object until its first change.
  */
 function restored(old: KubeObject, { object, mandatory }: FlowControlObject): KubeObject {
   const decision = decisionOf(old);
@@ -87,7 +87,7 @@ function tunable({ spec }: KubeObject): JsonObject {
   return type === "Exempt" && exempt !== undefined ? { exempt } : {};
 }
 
-/** Returns the annotation as a boolean, undefined if it is missing or says something else. */
+/** Returns the annotation as a boolean; undefined if it is missing or has another value. */
 function decisionOf({ metadata }: KubeObject): boolean | undefined {
   const value = metadata.annotations?.[autoUpdateAnnotation] ?? "";
   if (trueTexts.has(value)) return true;
@@ -99,7 +99,7 @@ function withAnnotation(object: KubeObject, updates: boolean): KubeObject {
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** Returns the objects that an earlier release suggested and no client has taken over. */
+/** Returns the objects of earlier releases that no client has taken over. */
 function outdated(registry: Registry, wanted: ReadonlySet<string | undefined>): KubeObject[] {
   const page = registry.cacher.list({ prefix: registry.info.keyPrefix });
   if (page instanceof Promise) return [];

@@ -16,7 +16,7 @@ const classes: readonly { name: string; value: number; description: string }[] =
   },
 ];
 
-/** Creates the missing priority classes of the system. Existing ones stay unchanged. */
+/** Creates the missing system priority classes. Existing ones stay unchanged. */
 export async function ensurePriorityClasses(registries: Pick<Registries, "find">): Promise<void> {
   const registry = registries.find({ group: "scheduling.k8s.io", resource: "priorityclasses" });
   if (registry === undefined) return;

@@ -7,7 +7,7 @@ import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 
-/** Most attempts. Another replica may be doing the same, but more collisions indicate another problem. */
+/** Maximum number of attempts. Another replica may be doing the same, but more collisions indicate another problem. */
 const triesMax = 5;
 
 /** The registries of the four kinds. */
@@ -18,7 +18,7 @@ export interface RbacRegistries {
   readonly clusterRoleBindings: Registry;
 }
 
-/** Returns the registries, or undefined where the group is not served. */
+/** Returns the registries, or undefined if the group is not served. */
 export function rbacRegistries(registries: Registries): RbacRegistries | undefined {
   const find = (resource: string) => registries.find({ group: "rbac.authorization.k8s.io", resource });
   const roles = find("roles");
@@ -30,8 +30,8 @@ export function rbacRegistries(registries: Registries): RbacRegistries | undefin
 }
 
 /**
- * Creates the default roles and bindings, and adds missing parts to existing ones. All are started at once, so that the
- * store writes them together. Resolves when everything exists.
+ * Creates the default roles and bindings, and adds missing parts to existing ones. Starts all of them at once, so that
+ * the store writes them together. Resolves when everything exists.
  */
 export async function ensureDefaultRbac(registries: RbacRegistries, isOn: IsGateOn): Promise<void> {
   const byKind: Readonly<Record<string, Registry>> = {

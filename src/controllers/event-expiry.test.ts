@@ -59,7 +59,7 @@ async function create(name: string, times: Record<string, unknown> = {}): Promis
   await events().create(object as KubeObject, "default", context);
 }
 
-/** Lets time pass and waits for the work that it starts. */
+/** Advances time, and waits for the work that this starts. */
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 60_000) {
     clock.advance(Math.min(60_000, ms - passed));

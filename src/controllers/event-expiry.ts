@@ -10,11 +10,11 @@ import { serverContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
 
-/** Marks per time to live. They determine how late an Event may be removed. */
+/** Number of marks per time to live. It determines how late an Event may be removed. */
 const marksPerTtl = 60;
 /**
- * Most Events removed in one round. The others follow in the next rounds, so that many of them never delay other work
- * for long.
+ * Maximum number of Events removed in one round. The others follow in the next rounds, so that many of them never delay
+ * other work for long.
  */
 const removalsPerRoundMax = 1_000;
 
@@ -23,12 +23,12 @@ export interface EventExpiryParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ttlMs: number;
-  /** Called before each round. Among several servers on one store, only the leader of the store removes Events. */
+  /** Called before each round. Of several servers on one store, only its leader removes Events. */
   readonly mayAct: () => boolean | Promise<boolean>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Events of an earlier run that are read in one turn, so that a start does not wait for all of them. */
+/** Number of Events of an earlier run that are read in one turn, so that a start does not wait for all of them. */
 const inheritedPerTurn = 500;
 
 /** An Event of an earlier run with its expiration time. */
@@ -39,9 +39,9 @@ interface Inherited {
 }
 
 /**
- * Removes Events that have not been written for their time to live. Revisions give the age: everything up to a revision
- * seen `ttlMs` ago is due, so no Event is read. Events of an earlier run are read once to get their age from their
- * times.
+ * Removes Events that were not written within their time to live. Revisions determine the age: everything up to a
+ * revision seen `ttlMs` ago is due, so no Event is read. Events of an earlier run are read once, to get their age from
+ * their timestamps.
  */
 export class EventExpiry {
   readonly #parts: EventExpiryParts;
@@ -66,7 +66,7 @@ export class EventExpiry {
     return running;
   }
 
-  /** Reads some of the Events of an earlier run, and the others in later turns. */
+  /** Reads some of the Events of an earlier run now, and the others in later turns. */
   #inherit(entries: readonly Entry[], from: number, running: DisposableStack): void {
     const { clock, ttlMs, events } = this.#parts;
     if (running.disposed) return;
@@ -122,7 +122,7 @@ export class EventExpiry {
     try {
       await events.delete(namespace, name, unchangedSince(revision), serverContext);
     } catch (error) {
-      // Removed, or written again just now.
+      // The Event was removed, or written again, just now.
       if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
     }
   }

@@ -1,22 +1,24 @@
 import { expect, test } from "bun:test";
-import { X509Certificate } from "node:crypto";
-import { systemClock } from "../process/clock.ts";
 import { extensionAuthentication } from "./extension-authentication.ts";
 
-const parts = { clock: systemClock, clientAuthorities: () => "clients" };
+const ownFrontProxy = { authority: (published: string | undefined) => published ?? "our own" };
+const parts = { clientAuthorities: () => "clients", ownFrontProxy };
 
-test("without a front proxy, an authority without a key is published under the usual names", () => {
+test("without a front proxy among the flags, this server is published as one", () => {
   const data = extensionAuthentication({ ...parts, frontProxy: undefined });
-  const { "requestheader-client-ca-file": authority = "", ...names } = data();
-  expect(names).toEqual({
+  const own = {
     "client-ca-file": "clients",
+    "requestheader-client-ca-file": "our own",
     "requestheader-allowed-names": '["front-proxy-client"]',
     "requestheader-username-headers": '["X-Remote-User"]',
+    "requestheader-uid-headers": '["X-Remote-Uid"]',
     "requestheader-group-headers": '["X-Remote-Group"]',
     "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
-  });
-  expect(new X509Certificate(authority).ca).toBe(true);
-  expect(data()["requestheader-client-ca-file"]).toBe(authority);
+  };
+  expect(data(undefined)).toEqual(own);
+  const metadata = { name: "extension-apiserver-authentication", namespace: "kube-system" };
+  const current = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "requestheader-client-ca-file": "before" } };
+  expect(data(current)).toEqual({ ...own, "requestheader-client-ca-file": "before" });
 });
 
 test("a front proxy is published as the flags describe it", () => {
@@ -28,7 +30,7 @@ test("a front proxy is published as the flags describe it", () => {
     extraHeaderPrefixes: [],
     authority: () => "proxies",
   };
-  expect(extensionAuthentication({ ...parts, frontProxy })()).toEqual({
+  expect(extensionAuthentication({ ...parts, frontProxy })(undefined)).toEqual({
     "client-ca-file": "clients",
     "requestheader-client-ca-file": "proxies",
     "requestheader-allowed-names": "[]",

@@ -1,30 +1,36 @@
 import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
-import { createAuthority } from "../access/certificates/authority.ts";
-import { authorityLifetimeMs, validity } from "../access/certificates/kept-pair.ts";
-import type { Clock } from "../process/clock.ts";
+import { frontProxyClientName, type OwnFrontProxy } from "../access/certificates/own-front-proxy.ts";
+import type { ConfigMap } from "../api/types/core-v1.ts";
 
 export interface ExtensionAuthenticationParts {
-  readonly clock: Clock;
-  /** Returns the authorities of clients, PEM. */
+  /** Returns the PEM of the authorities of clients. */
   readonly clientAuthorities: () => string;
-  /** Undefined if this server accepts no authenticating proxy. */
+  /** Undefined if flags describe no authenticating proxy. */
   readonly frontProxy: PublishedFrontProxy | undefined;
+  /** This server as the proxy in front of the servers of APIServices, where flags name no other. */
+  readonly ownFrontProxy: Pick<OwnFrontProxy, "authority">;
 }
 
 export type PublishedFrontProxy = FrontProxyOptions & { readonly authority: () => string | undefined };
 
+const authorityKey = "requestheader-client-ca-file";
+
 /**
- * Returns a function for the data of `extension-apiserver-authentication`, with which extension servers, the scheduler
- * and the controller manager authenticate the same clients and proxies as this server.
+ * Returns a function for the data of `extension-apiserver-authentication`. Extension servers, the scheduler and the
+ * controller manager use it to authenticate the same clients and proxies as this server.
  */
-export function extensionAuthentication(parts: ExtensionAuthenticationParts): () => Record<string, string> {
-  let { frontProxy } = parts;
-  return () => {
-    frontProxy ??= proxyThatNobodyIs(parts.clock.nowMs());
-    const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes, allowedNames } = frontProxy;
+export function extensionAuthentication({
+  clientAuthorities,
+  frontProxy,
+  ownFrontProxy,
+}: ExtensionAuthenticationParts): (current: ConfigMap | undefined) => Record<string, string> {
+  return (current) => {
+    const published = current?.data?.[authorityKey];
+    const authority = frontProxy === undefined ? ownFrontProxy.authority(published) : (frontProxy.authority() ?? "");
+    const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes, allowedNames } = frontProxy ?? ownNames;
     return {
-      "client-ca-file": parts.clientAuthorities(),
-      "requestheader-client-ca-file": frontProxy.authority() ?? "",
+      "client-ca-file": clientAuthorities(),
+      [authorityKey]: authority,
       "requestheader-allowed-names": JSON.stringify(allowedNames),
       "requestheader-username-headers": JSON.stringify(usernameHeaders),
       ...(uidHeaders.length === 0 ? {} : { "requestheader-uid-headers": JSON.stringify(uidHeaders) }),
@@ -34,19 +40,11 @@ export function extensionAuthentication(parts: ExtensionAuthenticationParts): ()
   };
 }
 
-/**
- * Returns a front proxy with the usual names and an authority whose key is not kept, so it never issues a certificate.
- * Readers of the ConfigMap wait for a front proxy's authority, even where there is no front proxy.
- */
-function proxyThatNobodyIs(nowMs: number): PublishedFrontProxy {
-  const commonName = "quorate-front-proxy";
-  const { certificate } = createAuthority({ commonName, ...validity(nowMs, authorityLifetimeMs) });
-  return {
-    allowedNames: ["front-proxy-client"],
-    usernameHeaders: ["X-Remote-User"],
-    uidHeaders: [],
-    groupHeaders: ["X-Remote-Group"],
-    extraHeaderPrefixes: ["X-Remote-Extra-"],
-    authority: () => certificate,
-  };
-}
+/** The headers in which this server names the user. */
+const ownNames: FrontProxyOptions = {
+  allowedNames: [frontProxyClientName],
+  usernameHeaders: ["X-Remote-User"],
+  uidHeaders: ["X-Remote-Uid"],
+  groupHeaders: ["X-Remote-Group"],
+  extraHeaderPrefixes: ["X-Remote-Extra-"],
+};

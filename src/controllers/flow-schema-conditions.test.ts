@@ -44,7 +44,7 @@ async function create(level: string): Promise<void> {
   await schemas.create({ kind: "FlowSchema", apiVersion, metadata: { name: "a" }, spec }, "", serverContext);
 }
 
-/** Reports on the schema, and returns it. */
+/** Updates the schema's condition, and returns the schema. */
 async function reported(): Promise<FlowSchema> {
   const onError = (error: unknown) => {
     throw error;

@@ -14,7 +14,7 @@ import { setManagedFields } from "../registry/system-fields.ts";
 import type { Store } from "../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
-/** Clients know the fields under this name. */
+/** The field manager that clients know. */
 const manager = "api-priority-and-fairness-config-consumer-v1";
 
 export interface FlowSchemaConditionsParts extends QueueSource {
@@ -27,7 +27,7 @@ export interface FlowSchemaConditionsParts extends QueueSource {
 
 type Condition = flowcontrolV1.FlowSchemaCondition;
 
-/** Tells in the status of each FlowSchema whether the priority level that it names exists. */
+/** Records in the status of each FlowSchema whether its priority level exists. */
 export class FlowSchemaConditions {
   readonly #parts: FlowSchemaConditionsParts;
   readonly #queue: WorkQueue;
@@ -53,7 +53,7 @@ export class FlowSchemaConditions {
     return running;
   }
 
-  /** Brings the condition of one schema up to date. */
+  /** Updates the condition of one schema. */
   async report(key: Key): Promise<void> {
     const { schemas, clock } = this.#parts;
     const name = key.slice(schemas.info.keyPrefix.length);
@@ -76,7 +76,7 @@ export class FlowSchemaConditions {
     });
   }
 
-  /** A change of a level says nothing new: only whether it exists counts. */
+  /** Queues all schemas when a level comes or goes. Other changes of a level do not matter. */
   #considerAll(type: string): void {
     if (type === "MODIFIED") return;
     const { store, schemas } = this.#parts;
@@ -85,7 +85,7 @@ export class FlowSchemaConditions {
 
   #conditionOf({ spec }: flowcontrolV1.FlowSchema): Condition {
     const name = spec?.priorityLevelConfiguration.name ?? "";
-    // The levels that the server cannot do without are in force even while they are not stored.
+    // The mandatory levels are in force even if they are not stored.
     const exists =
       mandatorySpec(priorityLevels, name) !== undefined || this.#parts.levels.current("", name) !== undefined;
     const reference = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)}`;

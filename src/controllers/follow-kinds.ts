@@ -1,10 +1,10 @@
-/** The kinds that are there, and those that come and go while the server runs. */
+/** The kinds that exist, and changes to them while the server runs. */
 export interface FollowedKinds<Kind> {
-  /** Tells of every kind that is there, then of changes, until it is disposed of. */
+  /** Reports every existing kind, and then changes, until it is disposed of. */
   follow(added: (kind: Kind) => void, removed: (kind: Kind) => void): Disposable;
 }
 
-/** Runs something for every kind, from when the kind comes until it goes. `start` returns what ends it. */
+/** Runs something for every kind while the kind exists. `start` returns the way to end it. */
 export function followKinds<Kind>(kinds: FollowedKinds<Kind>, start: (kind: Kind) => Disposable): Disposable {
   const running = new Map<Kind, Disposable>();
   const stop = (kind: Kind) => {
@@ -12,7 +12,7 @@ export function followKinds<Kind>(kinds: FollowedKinds<Kind>, start: (kind: Kind
     running.delete(kind);
   };
   const following = kinds.follow((kind) => {
-    // One that is told of again has changed: what runs for it begins anew.
+    // A kind that is added again has changed, so its work restarts.
     stop(kind);
     running.set(kind, start(kind));
   }, stop);

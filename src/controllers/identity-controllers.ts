@@ -13,7 +13,12 @@ import { startCertificateApprover } from "./certificates/certificate-approver.ts
 import { startCertificateCleaner } from "./certificates/certificate-cleaner.ts";
 import { startCertificateSigner } from "./certificates/certificate-signer.ts";
 import type { ControllerName } from "./controller-names.ts";
-import { extensionAuthentication, type PublishedFrontProxy } from "./extension-authentication.ts";
+import {
+  type ExtensionAuthenticationParts,
+  extensionAuthentication,
+  type PublishedFrontProxy,
+} from "./extension-authentication.ts";
+import { startLegacyTokenCleaner } from "./legacy-token-cleaner.ts";
 import { startTrackingStart } from "./legacy-token-tracking.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { startTokenSecrets } from "./token-secrets.ts";
@@ -22,24 +27,25 @@ import type { QueueSource } from "./work-queue.ts";
 
 export interface IdentityControllersParts extends QueueSource {
   readonly registries: Registries;
-  /** Acts as the server itself. */
+  /** Clients that act as the server itself. */
   readonly client: Client;
   readonly store: Store;
   readonly clock: Clock;
   readonly authorizer: Authorizer;
   readonly issuer: TokenIssuer;
-  /** Returns the authority that signs client certificates; called each time, because it is renewed. */
+  /** Returns the authority that signs client certificates. Called for each one, because the authority is renewed. */
   readonly authority: () => KeyPair;
   /** Returns the authorities of clients, PEM. */
   readonly clientAuthorities: () => string;
   readonly frontProxy: PublishedFrontProxy | undefined;
+  readonly ownFrontProxy: ExtensionAuthenticationParts["ownFrontProxy"];
   readonly ca: TrustBundle;
   readonly bootstrapSignerKey: "token" | "secret";
   readonly controllers: ReadonlySet<ControllerName>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Longest age of published authorities. Other code follows their files. */
+/** Maximum age of published authorities. Other code follows their files. */
 const authoritiesRefreshMs = 60_000;
 
 /**
@@ -70,6 +76,10 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
     running.use(startTokenSecrets({ ...parts, secrets, serviceAccounts }));
   }
   running.use(startTrackingStart(parts));
+  const pods = find("", "pods");
+  if (controllers.has("legacy-serviceaccount-token-cleaner-controller") && pods !== undefined) {
+    running.use(startLegacyTokenCleaner({ ...parts, secrets, configMaps, serviceAccounts, pods }));
+  }
   const name = "extension-apiserver-authentication";
   const namespace = "kube-system";
   const data = extensionAuthentication(parts);

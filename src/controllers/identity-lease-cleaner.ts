@@ -26,8 +26,8 @@ export function startIdentityLeaseCleaner(parts: IdentityLeaseCleanerParts): Dis
 }
 
 /**
- * Checks all Leases once. Their times are by their writers' clocks. An hour exceeds any clock difference, and a running
- * server creates its Lease again.
+ * Checks all Leases once. Their writers' clocks set the times. An hour exceeds any clock difference, and a running server
+ * creates its Lease again.
  */
 async function cleanIdentityLeases({ leases, clock }: IdentityLeaseCleanerParts): Promise<void> {
   const prefix = `${leases.info.keyPrefix}${identityLeaseNamespace}/`;
@@ -39,7 +39,7 @@ async function cleanIdentityLeases({ leases, clock }: IdentityLeaseCleanerParts)
   }
 }
 
-/** Reports whether a Lease has expired. One without an end has. */
+/** Reports whether a Lease has expired. A Lease without an end has. */
 function hasExpired(lease: KubeObject, nowMs: number): boolean {
   const { renewTime, leaseDurationSeconds } = recordOf(lease);
   const renewedMs = Date.parse(renewTime);

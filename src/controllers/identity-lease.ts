@@ -14,7 +14,7 @@ export const identityLeaseNamespace = "kube-system";
 export const identityLabel = { name: "apiserver.kubernetes.io/identity", value: "kube-apiserver" } as const;
 const leaseDurationSeconds = 3_600;
 const renewIntervalMs = 10_000;
-/** Digits of RFC 4648 as Kubernetes names these Leases. */
+/** Digits of RFC 4648 as used in the names of these Leases. */
 const base32Digits = "abcdefghijklmnopqrstuvwxyz234567";
 
 export interface IdentityLeaseParts {
@@ -25,7 +25,7 @@ export interface IdentityLeaseParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Maintains the Lease `apiserver-<hash>`, which shows clients that this server runs. */
+/** Maintains the Lease `apiserver-<hash>`, which tells clients that this server runs. */
 export function startIdentityLease(parts: IdentityLeaseParts): Disposable {
   const { clock, onError } = parts;
   const name = identityLeaseName(parts.serverId);

@@ -19,9 +19,9 @@ const namespace = "default";
 const name = "kubernetes";
 /** Interval at which the objects are checked and restored. */
 const checkIntervalMs = 10_000;
-/** Longest time that a stopping server waits for the removal of its address. The others remove it too. */
+/** Maximum time that a stopping server waits for the removal of its address. The others remove it too. */
 const leaveMsMax = 1_000;
-/** Label of the slices beyond the first, which are removed when they are no longer needed. */
+/** Label of additional slices, which are removed when they are no longer needed. */
 const managedByLabel = "endpointslice.kubernetes.io/managed-by";
 const manager = "quorate";
 const endpointsResource: GroupResource = { group: "", resource: "endpoints" };
@@ -43,9 +43,9 @@ interface EndpointGroup {
 }
 
 /**
- * Maintains the objects with which clients inside the cluster find the servers: the ServiceCIDR, Service, Endpoints and
- * EndpointSlice named `kubernetes`. Every server does this. The objects depend on the servers' records alone, so all
- * servers write the same. It starts once this server answers and removes the server when it stops.
+ * Maintains the objects by which clients inside the cluster find the servers: the ServiceCIDR, Service, Endpoints and
+ * EndpointSlice named `kubernetes`. Every server does this. The objects depend only on the servers' records, so all
+ * servers write the same. Starts once this server answers, and removes the server when it stops.
  */
 export class KubernetesService {
   readonly #parts: KubernetesServiceParts;
@@ -77,7 +77,7 @@ export class KubernetesService {
     return running;
   }
 
-  /** Removes this server, so that clients use the others. Resolves when that is written, or takes too long. */
+  /** Removes this server, so that clients use the others. Resolves when that is written, or after a time limit. */
   leave(): Promise<void> {
     this.#left ??= this.#leave();
     return this.#left;
@@ -96,7 +96,7 @@ export class KubernetesService {
     const { servers, clock } = this.#parts;
     this.#running?.dispose();
     await servers.leave();
-    // If it cannot be written now, another server writes it, or this one after its restart.
+    // If this write fails, another server writes it, or this one after its restart.
     await atMost(
       clock,
       leaveMsMax,
@@ -114,8 +114,8 @@ export class KubernetesService {
   }
 
   /**
-   * Creates the object, or sets the fields of `wanted` and leaves the others alone.
-   * @param wanted called again when another server was faster, because its state may be newer
+   * Creates the object, or sets the fields of `wanted` and leaves other fields alone.
+   * @param wanted called again if another server was faster, because its state may be newer
    */
   async #ensure(resource: GroupResource, wanted: () => KubeObject): Promise<void> {
     const registry = this.#parts.registry(resource);
@@ -199,7 +199,7 @@ export class KubernetesService {
     });
   }
 
-  /** Port of the servers in the first slice. */
+  /** Returns the port of the servers in the first slice. */
   #port(): number | undefined {
     return this.#groups()[0]?.port ?? this.#parts.servers.all().find(({ port }) => port !== undefined)?.port;
   }
@@ -244,7 +244,7 @@ function familyOf(object: KubeObject): string | undefined {
   return (object as Partial<EndpointSlice>).addressType;
 }
 
-/** Returns `old` with the labels and fields of `wanted`. Other fields of a spec keep their values. */
+/** Returns `old` with the labels and fields of `wanted`. Other fields of the spec keep their values. */
 function withFields(old: KubeObject, wanted: KubeObject): KubeObject {
   const labels = { ...old.metadata.labels, ...wanted.metadata.labels };
   const next: KubeObject = { ...old, ...wanted, metadata: { ...old.metadata, labels } };

@@ -1,24 +1,40 @@
-import type { ResourceType } from "../client/client.ts";
+import type { DiscoveredVersions } from "../client/aggregation/discovered-version.ts";
+import type { Client, ResourceType } from "../client/client.ts";
+import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
+import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
+import { startDisruption } from "./disruption/start-disruption.ts";
+import { type EndpointControllersParts, startEndpointControllers } from "./endpoints/endpoint-controllers.ts";
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { type IdentityControllersParts, startIdentityControllers } from "./identity-controllers.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
+import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
+import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
-export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
-  /** Reports whether a client can get at a type. */
+export interface LeaderControllersParts
+  extends ClusterObjectsParts,
+    IdentityControllersParts,
+    NodeControllersParts,
+    EndpointControllersParts,
+    AvailabilityParts {
+  /** Reports whether clients can use a type. */
   readonly serves: (type: ResourceType) => boolean;
-  /** Called when the garbage collector could not read the objects of a kind. */
+  /** The resources of extension servers, and clients for them by the name of the controller that they act for. */
+  readonly aggregated: { readonly versions: DiscoveredVersions; clientOf(controller: string): Client };
+  /** Called if the garbage collector could not read the objects of a kind. */
   readonly syncFailed?: (() => void) | undefined;
+  /** Gets the time from when each finished Job was due until it was deleted. */
+  readonly jobDeleted?: ((seconds: number) => void) | undefined;
 }
 
 /**
- * Starts the controllers that only the leader runs. Two at a time would do everything twice, and with different
- * knowledge would undo each other's changes without end.
+ * Starts the controllers that only the leader runs. Two instances would do everything twice, and with different knowledge
+ * they would undo each other's changes forever.
  */
 export function startLeaderControllers(parts: LeaderControllersParts): Disposable {
   const { registries } = parts;
@@ -30,13 +46,27 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
     running.use(startPolicyTypeChecking({ ...parts, served: parts.catalog }));
   }
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
-  running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
-  // Servers of two releases would undo each other's objects.
+  const { versions, clientOf } = parts.aggregated;
+  const aggregated = { versions, client: running.use(clientOf("namespace-controller")) };
+  running.use(startNamespaceDeletion({ ...parts, namespaces, aggregated, settle: () => parts.servers.settle() }));
+  // Two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
-  if (parts.controllers.has("garbage-collector-controller")) running.use(startGarbageCollector(parts));
+  running.use(startEndpointControllers(parts));
+  if (parts.controllers.has("disruption-controller")) running.use(startDisruption(parts));
+  running.use(startNodeControllers(parts));
+  if (parts.controllers.has("ttl-after-finished-controller")) {
+    const jobs = registries.builtIn({ group: "batch", resource: "jobs" });
+    running.use(startTtlAfterFinished({ ...parts, jobs, deleted: parts.jobDeleted }));
+  }
+  if (parts.controllers.has("garbage-collector-controller")) {
+    const client = running.use(clientOf("generic-garbage-collector"));
+    running.use(startGarbageCollector({ ...parts, aggregated: { versions, client } }));
+  }
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
+  running.use(startCustomApiServices(parts));
+  running.use(startAvailability(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
   return running;

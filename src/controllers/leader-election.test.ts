@@ -42,12 +42,12 @@ function registriesOn(shared: Store): Registries {
   }).registries;
 }
 
-/** One of several servers on the store, with a link that can be cut. */
+/** One of several servers on a store, with a link that the test can cut. */
 class Server {
   readonly identity: string;
   readonly election: LeaderElection;
   leads = false;
-  /** State of its link. Writes that hang are rejected when the link is whole again. */
+  /** State of its link. Writes that hang are rejected when the link is restored. */
   link: "whole" | "refusing" | "hanging" = "whole";
   #hanging: (() => void)[] = [];
 
@@ -70,7 +70,7 @@ class Server {
     for (const run of this.#hanging.splice(0)) run();
   }
 
-  /** Stops it without a release of the lease, as after a kill. */
+  /** Stops without releasing the lease, as after a kill. */
   kill(): void {
     this.link = "refusing";
     this.leads = false;
@@ -101,7 +101,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 6; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** Lets time pass in small steps and waits for the work of each. */
+/** Advances time in small steps, and waits for the work of each. */
 async function pass(ms: number, stepMs = 100): Promise<void> {
   for (let passed = 0; passed < ms; passed += stepMs) {
     clock.advance(Math.min(stepMs, ms - passed));
@@ -248,7 +248,7 @@ test(`at most one of three candidates leads, however the store fails each (SEED=
     const one = three[Math.floor(random() * 3)] as Server;
     if (one.link === "whole" && random() < 0.7) one.link = random() < 0.5 ? "refusing" : "hanging";
     else one.mend();
-    // `lead` of each server expects that no other leads.
+    // `lead` checks on each server that no other leads.
     await pass(random() * 12_000, 500);
     for (const identity of leaders()) seen.add(identity);
     expect(leaders().length).toBeLessThanOrEqual(1);

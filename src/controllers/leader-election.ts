@@ -16,15 +16,17 @@ import {
 } from "./lease-record.ts";
 
 /**
- * Upstream's times. A leader that cannot renew stops at the renew deadline, and the others wait for the end of the
- * lease. The difference allows for clock drift and for the time to stop.
+ * Upstream's times. A leader that cannot renew stops at the renew deadline, and the others wait until the lease ends. The
+ * difference allows for clock drift and for the time that stopping takes.
  */
 const leaseDurationMs = 15_000;
 const renewDeadlineMs = 10_000;
 const retryPeriodMs = 2_000;
-/** Most retry periods that a candidate waits in addition, so that candidates do not write at the same time. */
+/**
+ * Maximum number of retry periods that a candidate waits in addition, so that candidates do not write at the same time.
+ */
 const jitterPeriodsMax = 1.2;
-/** Longest time for the release of the lease. After that the next leader waits for its end. */
+/** Maximum time for the release of the lease. Otherwise the next leader waits until it ends. */
 const releaseMsMax = 1_000;
 
 export interface LeaderElectionParts {
@@ -34,31 +36,30 @@ export interface LeaderElectionParts {
   readonly name: string;
   /**
    * Identity of this candidate. Upstream's changes with each process, because two processes may share a host name, so a
-   * restarted process waits for the end of its own lease. A candidate that keeps its identity continues at once. That
-   * is safe if the identity belongs to a resource that only one process has at a time: here the data directory, which
-   * its store locks. A process that finds its own lease there knows that the earlier process and its controllers have
-   * ended.
+   * restarted process waits for the end of its own lease. A candidate that keeps its identity continues at once. That is
+   * safe if the identity belongs to a resource that only one process can hold: here the data directory, which the store
+   * locks. A process that finds its own lease there knows that the earlier process and its controllers have ended.
    */
   readonly identity: string;
   readonly store: Store;
   readonly clock: Clock;
   /** Returns numbers in [0, 1). */
   readonly random: () => number;
-  /** Starts the work of the leader. It is disposed of when this candidate no longer leads. */
+  /** Starts the work of the leader. The work is disposed of when this candidate no longer leads. */
   readonly lead: () => Disposable;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * A candidate for a `coordination.k8s.io/v1` Lease by the rules of client-go, so client-go candidates can compete for
- * the same one. Every write has the resourceVersion that was read as a precondition. After losing the lease it competes
- * again.
+ * A candidate for a `coordination.k8s.io/v1` Lease by the rules of client-go, so client-go candidates can compete for the
+ * same Lease. Every write has the resourceVersion that was read as a precondition. A candidate that loses the lease
+ * competes again.
  */
 export class LeaderElection {
   readonly #parts: LeaderElectionParts;
   readonly #running = new DisposableStack();
   #observed: Observation | undefined;
-  /** Work of this candidate as the leader. */
+  /** The work of this candidate as the leader. */
   #leading: Disposable | undefined;
   #deadline: Disposable | undefined;
   #next: Disposable | undefined;
@@ -86,7 +87,7 @@ export class LeaderElection {
     return this;
   }
 
-  /** Stops leading at once and then releases the lease. Resolves when that is done or takes too long. */
+  /** Stops leading at once, and then releases the lease. Resolves when that is done, or after a time limit. */
   async stop(): Promise<void> {
     if (this.#running.disposed) return;
     this.#running.dispose();
@@ -112,14 +113,13 @@ export class LeaderElection {
       if (await this.#acquireOrRenew()) this.#leadUntil(startedMs + renewDeadlineMs);
       else if (this.#observed?.record.holderIdentity !== this.#parts.identity) this.#stepDown();
     } catch (error) {
-      // Another candidate was faster, or the store does not answer now. It is tried again, by a leader until its
-      // deadline.
+      // Another candidate was faster, or the store does not answer. Try again; a leader does so until its deadline.
       const isExpected = error instanceof StatusError || error instanceof StoreUnavailableError;
       if (!isExpected && !this.#running.disposed) this.#parts.onError(error);
     }
   }
 
-  /** Returns true when this candidate holds the lease. @throws StatusError when another writer was faster */
+  /** Returns true if this candidate holds the lease. @throws StatusError if another writer was faster */
   async #acquireOrRenew(): Promise<boolean> {
     const { leases, namespace, name, clock, identity } = this.#parts;
     const lease = leases.current(namespace, name);
@@ -148,7 +148,7 @@ export class LeaderElection {
     );
   }
 
-  /** @param untilMs counted from before the write, while the others count from after it */
+  /** @param untilMs counted from before the write, whereas the others count from after it */
   #leadUntil(untilMs: number): void {
     const { clock, lead, onError } = this.#parts;
     if (this.#running.disposed) return;
@@ -158,7 +158,7 @@ export class LeaderElection {
     if (leftMs <= 0) return this.#stepDown();
     this.#deadline = clock.after(leftMs, () => {
       this.#stepDown();
-      onError(new Error("the lease of the controllers could not be renewed in time: they stop here"));
+      onError(new Error("could not renew the lease of the controllers in time: stopping them on this server"));
     });
     this.#leading ??= lead();
   }
@@ -189,7 +189,7 @@ export class LeaderElection {
     try {
       await this.#write(released(record, clock.nowMs()), lease.metadata.resourceVersion);
     } catch {
-      // Without a release the lease ends by itself.
+      // If the release fails, the lease ends by itself.
     }
   }
 }

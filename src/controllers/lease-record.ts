@@ -13,8 +13,8 @@ export interface LeaseRecord {
 }
 
 /**
- * A record and the time when this candidate first saw it, by its own steady clock. That time alone decides when the
- * lease ends, because the record's times are from another machine whose clock may be wrong.
+ * A record and the time when this candidate first saw it, by its own steady clock. Only that time decides when the lease
+ * ends, because the record's times are from another machine whose clock may be wrong.
  */
 export interface Observation {
   readonly record: LeaseRecord;
@@ -49,13 +49,13 @@ export function observe(before: Observation | undefined, record: LeaseRecord, no
   return before !== undefined && isSame(before.record, record) ? before : { record, sinceMs: nowMs };
 }
 
-/** Returns the end of a record that does not change any more. */
+/** Returns the end of a record that is not renewed. */
 export function endMs({ record, sinceMs }: Observation): number {
   return sinceMs + 1_000 * record.leaseDurationSeconds;
 }
 
 /**
- * Returns the record with which the candidate becomes or stays the leader, or undefined while another one leads.
+ * Returns the record with which the candidate becomes or stays the leader, or undefined if another one leads.
  * @param nowMs time of the candidate's steady clock, as in the observation
  * @param timeMs milliseconds since the epoch, for people
  */

@@ -14,7 +14,7 @@ const name = "kube-apiserver-legacy-service-account-token-tracking";
 const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 const datePattern = /^\d{4}-\d{2}-\d{2}$/;
 const queueName = "legacy_token_tracking_controller";
-/** Most Secrets remembered as labelled with today's date. Beyond it all are checked again. */
+/** Maximum number of Secrets remembered as labelled with today's date. Beyond it all are checked again. */
 const notedTodayMax = 4_096;
 
 export interface TrackingStartParts extends QueueSource {
@@ -23,11 +23,16 @@ export interface TrackingStartParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Publishes in a ConfigMap since when uses of tokens are recorded, so that unused tokens can be removed. */
+/** Publishes in a ConfigMap the date since which uses of tokens are recorded, so that unused tokens can be removed. */
 export function startTrackingStart(parts: TrackingStartParts): Disposable {
   const { clock } = parts;
   const data = (current: KubeObject | undefined) => ({ since: sinceOf(current) ?? dateOf(clock) });
   return startPublishedConfigMap({ ...parts, namespace, name, queueName, data });
+}
+
+/** Returns the day since which uses are recorded; undefined if they are not. */
+export function trackingStart(configMaps: Registry): string | undefined {
+  return sinceOf(configMaps.current(namespace, name));
 }
 
 export interface LegacyTokenTrackingParts extends QueueSource {

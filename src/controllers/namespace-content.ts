@@ -3,46 +3,65 @@ import type { ObjectMeta } from "../api/object-meta.ts";
 import { formatTime } from "../api/time.ts";
 import type { Namespace, NamespaceCondition } from "../api/types/core-v1.ts";
 
-/** Failures that a condition quotes. There is at most one for each resource. */
+/** Number of failures that a condition quotes, at most one for each resource. */
 const failuresShownMax = 20;
 
 /**
- * The remaining contents of a namespace: the number of objects of each resource, and of those that wait for each
- * finalizer; and the deletions that failed.
+ * The remaining contents of a namespace: the number of objects of each resource and for each finalizer, and the failed
+ * deletions.
  */
 export class NamespaceContent {
   readonly #objects = new Map<string, number>();
   readonly #finalizers = new Map<string, number>();
   readonly #failures: string[] = [];
+  readonly #undiscovered = new Set<string>();
 
   add({ group, resource }: GroupResource, { finalizers = [] }: ObjectMeta): void {
     count(this.#objects, `${resource}.${group}`);
     for (const finalizer of finalizers) count(this.#finalizers, finalizer);
   }
 
-  /** Notes that the objects of a resource could not be deleted. */
+  /** Records that the objects of a resource could not be deleted. */
   addFailure(message: string): void {
     this.#failures.push(message);
   }
 
-  get isEmpty(): boolean {
-    return this.#objects.size === 0 && this.#failures.length === 0;
+  /** Notes a group version whose resources could not be read, and so may have objects. */
+  addUndiscovered(apiVersion: string): void {
+    this.#undiscovered.add(apiVersion);
   }
 
-  /** Text such as `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
+  get isEmpty(): boolean {
+    return !this.hasObjects && this.#undiscovered.size === 0;
+  }
+
+  /** Reports whether objects are known to remain. */
+  get hasObjects(): boolean {
+    return this.#objects.size > 0 || this.#failures.length > 0;
+  }
+
+  /** Text of the group versions whose resources could not be read, as clients word it, or "". */
+  get undiscovered(): string {
+    const shown = [...this.#undiscovered].sort().slice(0, failuresShownMax);
+    if (shown.length === 0) return "";
+    const texts = shown.map((apiVersion) => `${apiVersion}: stale GroupVersion discovery: ${apiVersion}`);
+    return `${this.#undiscovered.size} failing: unable to retrieve the complete list of server APIs: ${texts.join(", ")}`;
+  }
+
+  /** Returns text such as `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
   get objects(): string {
     return sorted(this.#objects)
       .map(([name, number]) => `${name} has ${number} resource instances`)
       .join(", ");
   }
 
-  /** Text such as `2 remaining: no, never`, or "". */
+  /** Returns text such as `2 remaining: no, never`, or "". */
   get failures(): string {
     const shown = this.#failures.toSorted().slice(0, failuresShownMax);
     return shown.length === 0 ? "" : `${this.#failures.length} remaining: ${shown.join(", ")}`;
   }
 
-  /** Text of the finalizers, or "". */
+  /** Returns the text of the finalizers, or "". */
   get finalizers(): string {
     return sorted(this.#finalizers)
       .map(([name, number]) => `${name} in ${number} resource instances`)
@@ -74,14 +93,17 @@ export function withContentConditions(namespace: Namespace, content: NamespaceCo
   return { ...namespace, status: { ...namespace.status, conditions: [...others, ...conditions] } };
 }
 
-function conditionsOf({ objects, finalizers, failures }: NamespaceContent): Finding[] {
+function conditionsOf({ objects, finalizers, failures, undiscovered }: NamespaceContent): Finding[] {
   const [remains, isHeld, isFailing] = [objects !== "", finalizers !== "", failures !== ""];
+  const isUndiscovered = undiscovered !== "";
   return [
     {
       type: "NamespaceDeletionDiscoveryFailure",
-      status: "False",
-      reason: "ResourcesDiscovered",
-      message: "All resources successfully discovered",
+      status: isUndiscovered ? "True" : "False",
+      reason: isUndiscovered ? "DiscoveryFailed" : "ResourcesDiscovered",
+      message: isUndiscovered
+        ? `Discovery failed for some groups, ${undiscovered}`
+        : "All resources successfully discovered",
     },
     {
       type: "NamespaceDeletionGroupVersionParsingFailure",

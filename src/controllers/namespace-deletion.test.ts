@@ -24,7 +24,7 @@ test("no object remains in a namespace that is deleted during creations", async 
   const parent = await mkdtemp(join(tmpdir(), "namespace-deletion-"));
   await using cleanup = new AsyncDisposableStack();
   cleanup.defer(() => rm(parent, { recursive: true }));
-  // On disk, where an admitted creation needs time until it is visible.
+  // A store on disk, where an admitted creation takes time until it is visible.
   const store = cleanup.adopt(await openAlone({ directory: join(parent, "data") }), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock: systemClock }), (set) => set.close());
   const scheme = Scheme.builtIn();

@@ -12,11 +12,12 @@ import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
+import { type AggregatedResources, addUndiscovered, emptyAggregated } from "./aggregation/empty-aggregated.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { maybeDeleting, storedMetadata } from "./stored-metadata.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
-/** Namespaces that are emptied at a time, and objects of one namespace that are deleted at a time. */
+/** Number of namespaces emptied at a time, and of objects of one namespace deleted at a time. */
 const workers = 10;
 const deletionsAtATime = 16;
 /** Time after which objects with finalizers or a grace period are checked again. */
@@ -30,8 +31,10 @@ export interface NamespaceDeletionParts extends QueueSource {
   readonly namespaces: Registry;
   readonly store: Store;
   readonly clock: Clock;
-  /** Resolves when creations that any server admitted before have ended. */
+  /** Resolves when creations that any server admitted earlier have ended. */
   readonly settle: () => Promise<void>;
+  /** The objects of extension servers, which are deleted too. */
+  readonly aggregated?: AggregatedResources | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -57,8 +60,8 @@ export function startNamespaceDeletion(parts: NamespaceDeletionParts): Disposabl
 }
 
 /**
- * Waits for creations that were admitted before a deletion was visible, on any server; later ones are rejected.
- * Namespaces are waited for in parallel, so that none delays the others.
+ * Waits for creations that any server admitted before the deletion was visible. Later ones are rejected. Namespaces wait
+ * in parallel, so that none delays the others.
  */
 class Settling {
   /** States of the namespaces that are being deleted. */
@@ -69,7 +72,7 @@ class Settling {
     this.#parts = parts;
   }
 
-  /** Reports whether the wait is over. If not, the key is added to the queue when it is. */
+  /** Reports whether the wait is over. If not, adds the key to the queue when it is. */
   isOver(key: Key, queue: WorkQueue): boolean {
     const known = this.#known.get(key);
     if (known !== undefined) return known.isOver;
@@ -101,21 +104,24 @@ async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, settling:
   if (!specFinalizers(namespace).includes(namespaceFinalizer)) return;
   if (!settling.isOver(key, queue)) return;
   const content = await empty(parts, name);
-  // Others may keep the namespace. Its conditions then say that nothing remains in it.
+  // Other finalizers may keep the namespace. Its conditions then report that it is empty.
   if (!content.isEmpty || isHeldByOthers(namespace)) await report(parts, name, content);
   if (content.isEmpty) await release(parts, name);
   else queue.addAfter(key, retryMs);
 }
 
-/** Deletes the contents. Pods may use other objects of the namespace, so those come after the pods. */
-async function empty({ registries, store }: NamespaceDeletionParts, namespace: string): Promise<NamespaceContent> {
+/** Deletes the contents. Pods come first, because they may use other objects of the namespace. */
+async function empty(parts: NamespaceDeletionParts, namespace: string): Promise<NamespaceContent> {
+  const { registries, store, aggregated } = parts;
   const content = new NamespaceContent();
+  if (aggregated !== undefined) addUndiscovered(aggregated, content);
   const namespaced = [...registries.all()].filter(({ info }) => info.namespaced);
   const isPod = ({ info }: Registry) => info.group === "" && info.resource === "pods";
   for (const stage of [namespaced.filter(isPod), namespaced.filter((registry) => !isPod(registry))]) {
     for (const registry of stage) await emptyOf(registry, store, namespace, content);
-    if (!content.isEmpty) return content;
+    if (content.hasObjects) return content;
   }
+  if (aggregated !== undefined) await emptyAggregated(aggregated, namespace, content);
   return content;
 }
 
@@ -154,7 +160,7 @@ async function remove(
   }
 }
 
-/** Reports whether another delete changes nothing: the object waits for others, and not for its dependents. */
+/** Reports whether another delete has no effect: the object waits for others, and not for its dependents. */
 function isFinal({ deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] }: ObjectMeta): boolean {
   if (deletionTimestamp === undefined) return false;
   if (deletionGracePeriodSeconds > 0) return true;
@@ -180,7 +186,7 @@ async function report({ namespaces, clock }: NamespaceDeletionParts, name: strin
   });
 }
 
-/** Reports whether something else than its contents keeps the namespace. */
+/** Reports whether the namespace has other finalizers. */
 function isHeldByOthers(held: Namespace): boolean {
   const { metadata, status } = held;
   if (specFinalizers(held).length > 1 || (metadata.finalizers ?? []).length > 0) return true;

@@ -6,10 +6,10 @@ import type { Store } from "../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 export interface NamespaceObjectsParts extends QueueSource {
-  /** Name of the object in every namespace. */
+  /** The object's name, the same in every namespace. */
   readonly name: string;
   readonly queueName: string;
-  /** Registry of its resource. */
+  /** The registry of its resource. */
   readonly objects: Registry;
   readonly namespaces: Registry;
   readonly store: Store;
@@ -21,10 +21,10 @@ export interface NamespaceObjectsParts extends QueueSource {
   follow?(run: () => void): Disposable;
 }
 
-/** Objects that are made at a time, when there are many namespaces. */
+/** Number of objects created at a time. */
 const workers = 4;
 
-/** Keeps one object in every namespace that is not being deleted, and makes it again when it goes or is changed. */
+/** Keeps one object in every namespace that is not being deleted, and restores it when it is deleted or changed. */
 export class NamespaceObjects {
   readonly #parts: NamespaceObjectsParts;
 

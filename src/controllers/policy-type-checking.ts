@@ -14,7 +14,7 @@ export const validatingPolicies: ResourceType = {
   resource: "validatingadmissionpolicies",
 };
 const fieldManager = "validatingadmissionpolicy-status";
-/** Time that a policy stays as it is before it is checked. Those who write one often change it again at once. */
+/** Time from the last change of a policy to its check, because policies are often changed again at once. */
 export const policySettleMs = 10_000;
 
 export interface PolicyTypeCheckingParts extends QueueSource {
@@ -24,7 +24,7 @@ export interface PolicyTypeCheckingParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Checks each policy against the types of the kinds that it names, and writes warnings into its status. */
+/** Checks each policy against the types of the kinds that it names, and writes warnings to its status. */
 export function startPolicyTypeChecking({
   client,
   clock,

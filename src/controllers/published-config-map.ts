@@ -5,16 +5,16 @@ import type { Clock } from "../process/clock.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const configMaps: ResourceType<ConfigMap> = { group: "", version: "v1", resource: "configmaps" };
-/** Clients know the fields under the name of the component that Kubernetes has for this. */
+/** The field manager that clients know: the upstream component for this task. */
 const fieldManager = "kube-apiserver";
 
 export interface PublishedConfigMapParts extends QueueSource {
   readonly namespace: string;
   readonly name: string;
   readonly queueName: string;
-  /** Returns the keys that it has to have, given its present state. Other keys stay as they are. */
+  /** Returns the required keys, given the present data. Other keys keep their values. */
   readonly data: (current: ConfigMap | undefined) => Readonly<Record<string, string>>;
-  /** How often it is asked again, where what it says changes without a word; absent: never. */
+  /** The interval of checks for data that changes without notice; absent for none. */
   readonly refreshMs?: number;
   /** Calls `run` when the data may have changed. */
   readonly follow?: (run: () => void) => Disposable;
@@ -23,12 +23,12 @@ export interface PublishedConfigMapParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Maintains one ConfigMap in which the server publishes data about itself. */
+/** Maintains a ConfigMap in which the server publishes data about itself. */
 export function startPublishedConfigMap(parts: PublishedConfigMapParts): Disposable {
   const { client, namespace, name, queueName, clock, observeQueue, onError, refreshMs, follow } = parts;
   const running = new DisposableStack();
   const publishNow = async () => {
-    // Until it is known whether there is one, nothing is written.
+    // Nothing is written until it is known whether the ConfigMap exists.
     if (published.isSynced) await publish(parts, published.get(name, namespace));
   };
   const queue = running.use(new WorkQueue({ name: queueName, clock, observeQueue, onError, work: publishNow }));

@@ -9,7 +9,7 @@ import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
 
-/** Interval at which all quotas are counted again, which corrects missed changes such as a manually written status. */
+/** Interval at which all quotas are counted again, to correct missed changes such as a manually written status. */
 const resyncIntervalMs = 300_000;
 
 export interface QuotaUsageParts {
@@ -21,8 +21,8 @@ export interface QuotaUsageParts {
 }
 
 /**
- * Requests a new count of quotas when amounts were freed: an object is gone, a pod has ended, or the limits have
- * changed.
+ * Requests a new count of quotas when usage may have decreased or limits have changed: an object was deleted, or a pod
+ * has ended.
  */
 export class QuotaUsage {
   readonly #parts: QuotaUsageParts;

@@ -6,10 +6,10 @@ import { type LeaderControllersParts, startLeaderControllers } from "./leader-co
 import { LeaderElection } from "./leader-election.ts";
 import { startLegacyTokenTracking } from "./legacy-token-tracking.ts";
 
-/** Name of the lease in metrics, and of the lease itself. */
+/** The name of the lease, also in metrics. */
 export const leaderLeaseName = "quorate-controllers";
 
-/** Lease of the server that runs the leader's controllers. */
+/** The Lease that elects the server to run the leader's controllers. */
 const lock = { namespace: "kube-system", name: leaderLeaseName } as const;
 
 export interface ServerControllersParts extends LeaderControllersParts {
@@ -22,15 +22,15 @@ export interface ServerControllersParts extends LeaderControllersParts {
 export interface ServerControllers {
   /** Whether this server runs the controllers that only one server runs. */
   readonly isLeader: boolean;
-  /** Sends clients to other servers from now on. The controllers continue. */
+  /** Directs clients to other servers from now on. The controllers continue. */
   leave(): Promise<void>;
   /** Stops everything and lets another server lead. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the controllers of every server, and competes for leadership of those that only one runs. The server already
- * answers, so this delays no start.
+ * Starts the controllers of every server, and competes for the leadership of the others. The server already answers, so
+ * this does not delay its start.
  */
 export function startServerControllers(parts: ServerControllersParts): ServerControllers {
   const { registries, clock, store, serverId, servers, bindAddress, port, onError } = parts;
@@ -71,7 +71,7 @@ function shareQuotaCharges({ quotas, servers, onError }: ServerControllersParts)
   const running = new DisposableStack();
   const meet = () => {
     quotas.meet(servers.joined).catch((error: unknown) => {
-      // The next run removes the remains.
+      // The next run removes remains.
       if (!(error instanceof StoreUnavailableError) && !running.disposed) onError(error);
     });
   };

@@ -7,27 +7,29 @@ import type { Clock } from "../process/clock.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import { type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
 
-/** Prefix of the records, one for each running server, named by its id. It belongs to no API resource. */
+/** Prefix of the records. Each running server has one, named by its id. It belongs to no API resource. */
 const prefix: Key = "/registry/masterleases/";
 /** Time without a renewal after which a server counts as stopped. */
 const ttlMs = 15_000;
 const renewIntervalMs = 10_000;
 /** Delay after a failed write. */
 const retryMs = 1_000;
-/** Longest time that a stopping server waits for the change of its record, which also ends by itself. */
+/** Maximum time that a stopping server waits for the change of its record, which also expires by itself. */
 const leaveMsMax = 1_000;
 
 export interface ServerRecord {
   readonly id: string;
-  /** Port; undefined until it listens. */
+  /** Port; undefined before it listens. */
   readonly port: number | undefined;
   /** Address; undefined when only its own machine can reach it. */
   readonly address: string | undefined;
 }
 
-/** The part of the record with which servers wait for each other. */
+/** The part of the record by which servers wait for each other. */
 interface Settling {
-  /** Revision for which the server waits: creations admitted without knowing it must have ended everywhere. */
+  /**
+   * The revision for which the server waits: creations that were admitted without knowing it must have ended everywhere.
+   */
   readonly asked: number;
   /** Revision up to which they have ended on this server. */
   readonly settled: number;
@@ -42,16 +44,16 @@ export interface ServerRecordsParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** The seen revision of a record and the time when it was first seen, by our own steady clock. */
+/** The observed revision of a record, and the time when it was first seen by our own steady clock. */
 interface Observation {
   readonly revision: Revision;
   readonly sinceMs: number;
 }
 
 /**
- * The servers that share the store. Each keeps a record of itself there and removes it when it stops. The others remove
- * the record of a server that vanished, if its revision did not change for the time to live. The store decides which
- * servers exist, equally for all and independent of clocks.
+ * The servers that share the store. Each keeps a record of itself there, and removes it when it stops. The others remove
+ * the record of a vanished server once its revision has not changed for the time to live. So the store decides which
+ * servers exist, the same for all and independent of clocks.
  */
 export class ServerRecords {
   readonly #parts: ServerRecordsParts;
@@ -76,7 +78,7 @@ export class ServerRecords {
   /**
    * Creates the record as soon as the store accepts it. Await it before the first creation is admitted: other servers
    * that read the store after one of our writes then know this server.
-   * @throws StoreUnavailableError when this server stops before
+   * @throws StoreUnavailableError if this server stops first
    */
   async join(): Promise<void> {
     while (!(await this.#tryToJoin())) await this.#wait(retryMs);
@@ -84,7 +86,7 @@ export class ServerRecords {
     const { store, clock } = this.#parts;
     this.#joined = store.revision;
     this.#joinedAtMs = clock.steadyMs();
-    // Requests admitted from now on know this revision.
+    // Requests that are admitted from now on know this revision.
     this.#self = { ...this.#self, settled: this.#joined };
     for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
@@ -124,7 +126,7 @@ export class ServerRecords {
 
   /** Whether no other server shares the store. A server that joins later has not admitted any request yet. */
   get isAlone(): boolean {
-    // Called for every write that a quota counts, so it does not scan the store.
+    // This is read for every write that a quota counts, so it must not scan the store.
     const keys =
       this.#joinedAtMs === undefined ? this.#parts.store.scan(prefix).map(({ key }) => key) : this.#observed.keys();
     for (const key of keys) if (key !== this.#key) return false;
@@ -139,7 +141,7 @@ export class ServerRecords {
     return this.#parts.store.get(prefix + id) !== undefined;
   }
 
-  /** Revision at which this server joined. It has admitted no request for anything up to it. */
+  /** The revision at which this server joined. It has admitted no request that is based on an earlier one. */
   get joined(): Revision {
     return this.#joined;
   }
@@ -149,12 +151,12 @@ export class ServerRecords {
     return this.#joinedAtMs === undefined ? 0 : this.#parts.clock.steadyMs() - this.#joinedAtMs;
   }
 
-  /** Revision up to which the store has no data of a current request; zero while other servers may have some. */
+  /** The revision up to which no running request of another server can be based; zero if that is unknown. */
   get inherited(): Revision {
     return this.isAlone ? this.#joined : zeroRevision;
   }
 
-  /** Reports servers that joined, left or moved. */
+  /** Calls the listener when servers joined, left or moved. */
   follow(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
@@ -162,7 +164,7 @@ export class ServerRecords {
 
   /**
    * Resolves when the creations have ended that any server admitted without knowing the current state of the store.
-   * @throws StoreUnavailableError when this server stops before
+   * @throws StoreUnavailableError if this server stops first
    */
   async settle(): Promise<void> {
     const { store, creationsEnded } = this.#parts;
@@ -181,19 +183,19 @@ export class ServerRecords {
     }
   }
 
-  /** Withdraws the address of this server, which accepts no new clients and still serves its current ones. */
+  /** Withdraws the address of this server, which accepts no new clients but still serves its current ones. */
   async leave(): Promise<void> {
     this.#self = { ...this.#self, port: undefined, address: undefined };
     await this.#inTime(() => this.#renew());
   }
 
-  /** Removes the own record permanently, after all work here has ended. */
+  /** Removes this server's record for good, after all work here has ended. */
   withdraw(): Promise<void> {
     this.#withdrawn ??= this.#withdraw();
     return this.#withdrawn;
   }
 
-  /** Stops like an ended process: the record stays until it expires. */
+  /** Stops as a killed process does: the record stays until it expires. */
   [Symbol.dispose](): void {
     this.#running.dispose();
     this.#timer?.[Symbol.dispose]();
@@ -209,7 +211,7 @@ export class ServerRecords {
     this.#waiting.clear();
   }
 
-  /** Publishes the revision up to which everything has ended here, when it has. */
+  /** Publishes the revision up to which everything has ended here. */
   async #answer(asked: number): Promise<void> {
     const { creationsEnded, onError } = this.#parts;
     await creationsEnded();
@@ -218,7 +220,7 @@ export class ServerRecords {
     try {
       await this.#renew();
     } catch (error) {
-      // The next renewal contains it too.
+      // The next renewal publishes it too.
       if (!(error instanceof StoreUnavailableError) && !this.#running.disposed) onError(error);
     }
   }
@@ -233,7 +235,7 @@ export class ServerRecords {
       if (type === "DELETED") this.#observed.delete(entry.key);
       else this.#see(entry.key, entry.revision);
       isChanged ||= type !== "MODIFIED" || previous === undefined || !isSame(recordOf(entry), recordOf(previous));
-      // Another server considered this one gone.
+      // Another server considered this one stopped.
       if (type === "DELETED" && entry.key === this.#key) this.#renewedMs = Number.NEGATIVE_INFINITY;
     }
     if (!isChanged) return;
@@ -245,7 +247,7 @@ export class ServerRecords {
     this.#observed.set(key, { revision, sinceMs: this.#parts.clock.steadyMs() });
   }
 
-  /** Schedules the next check: when the own record must be renewed, or the first of the others may have expired. */
+  /** Schedules the next check: when this server's record must be renewed, or another's may have expired. */
   #schedule(delayMsMin = 1): void {
     const { clock } = this.#parts;
     this.#timer?.[Symbol.dispose]();
@@ -273,10 +275,10 @@ export class ServerRecords {
     const { clock, store } = this.#parts;
     const lastMs = this.#renewedMs;
     if (clock.steadyMs() - lastMs < renewIntervalMs && this.#over().length === 0) return;
-    // After it, all earlier renewals of the others are visible here.
+    // After this write, all earlier renewals of the others are visible here.
     await this.#renew();
     if (clock.steadyMs() - lastMs >= ttlMs) {
-      // Our own renewal failed too, so the others may have been unable to write as well.
+      // If our own renewal failed, the others may have been unable to write as well.
       for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
       return;
     }

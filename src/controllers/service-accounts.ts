@@ -2,7 +2,7 @@ import { defaultServiceAccount } from "../admission/service-account.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { NamespaceObjects, type NamespaceObjectsParts } from "./namespace-objects.ts";
 
-/** Maintains the account of pods that name none. Clients may change it. */
+/** Maintains the default service account of each namespace. Clients may change it. */
 export function defaultServiceAccounts(
   parts: Omit<NamespaceObjectsParts, "name" | "queueName" | "wanted">,
 ): NamespaceObjects {

@@ -21,9 +21,9 @@ export interface ServiceAllocationRepairParts {
 
 /**
  * Repairs allocations once after the start, then every three minutes, and at once after the deletion of an address in
- * use. An allocation without an owner is released if it existed at the previous round. A server that is alone releases
- * it at its start too, because only an earlier run can have left it. Revisions give the age, because servers' clocks
- * differ.
+ * use. An allocation without an owner is released if it existed at the previous round. A server that is alone also
+ * releases it at its start, because only an earlier run can have left it. Revisions determine the age, because servers'
+ * clocks differ.
  */
 export class ServiceAllocationRepair {
   readonly #parts: ServiceAllocationRepairParts;

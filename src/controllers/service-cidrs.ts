@@ -17,7 +17,7 @@ import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";
 
-/** Single key under which all are checked together. */
+/** The single key under which all are checked together. */
 const round = "all";
 
 const readyMessage = "Kubernetes Service CIDR is ready";
@@ -33,13 +33,13 @@ export interface ServiceCidrsParts extends QueueSource {
 }
 
 /**
- * Reports in each ServiceCIDR whether its addresses are allocated, and lets it be deleted only when every address in
- * use also lies in another one. All are checked together, because they are few and depend on each other.
+ * Reports in each ServiceCIDR whether its addresses are allocated, and lets it be deleted only if every used address also
+ * lies in another one. All are checked together, because they are few and depend on each other.
  */
 export class ServiceCidrs {
   readonly #parts: ServiceCidrsParts;
   readonly #queue: WorkQueue;
-  /** Whether ServiceCIDRs that are being deleted wait for the release of their addresses. */
+  /** Whether deleted ServiceCIDRs wait for the release of their addresses. */
   #areWaiting = false;
 
   constructor(parts: ServiceCidrsParts) {
@@ -139,8 +139,7 @@ function withoutFinalizer(cidr: KubeObject): KubeObject {
 }
 
 /**
- * Returns the object with a condition, whose time is that of the last change of `status`. An unchanged condition stays
- * as it is.
+ * Returns the object with a condition, whose time is that of the last change of `status`. An unchanged condition is kept.
  */
 function withCondition(cidr: ServiceCIDR, condition: ReadyCondition, now: string): ServiceCIDR {
   const { conditions = [], ...rest } = cidr.status ?? {};

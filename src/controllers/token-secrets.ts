@@ -12,7 +12,7 @@ import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 const tokenType = "kubernetes.io/service-account-token";
 const nameAnnotation = "kubernetes.io/service-account.name";
 const uidAnnotation = "kubernetes.io/service-account.uid";
-/** Time after which a Secret without its account is removed. It may be created before the account. */
+/** Time after which a Secret without its account is removed. The Secret may be created before the account. */
 const accountWaitMs = 10_000;
 
 export interface TokenSecretsParts extends QueueSource {
@@ -26,8 +26,8 @@ export interface TokenSecretsParts extends QueueSource {
 }
 
 /**
- * Fills Secrets of type `kubernetes.io/service-account-token` with a token that does not expire, and removes them with
- * their account.
+ * Fills Secrets of type `kubernetes.io/service-account-token` with a token that does not expire. Removes them with their
+ * account.
  */
 export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
   const { secrets, serviceAccounts, store, clock, observeQueue, onError } = parts;
@@ -90,7 +90,7 @@ async function fill(parts: TokenSecretsParts, secret: Secret, account: string, u
     namespace,
     name,
     (old: Secret) => {
-      // Another Secret has taken the name. The token is not for that one, which is handled separately.
+      // Another Secret has taken the name. The token is not for that Secret, which is handled separately.
       if (old.metadata.uid !== secret.metadata.uid) return old;
       const { data = {} } = old;
       return {

@@ -1,4 +1,4 @@
-/** The authorities with which clients verify this server. They change with the authority. */
+/** The authorities by which clients verify this server. They change with the authority. */
 export interface TrustBundle {
   /** Returns the PEM of one authority, or of several during a rotation. */
   pem(): string;

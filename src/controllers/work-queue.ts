@@ -4,11 +4,19 @@ import type { Clock } from "../process/clock.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
-/** First delay after a failure. It doubles with each failure up to the maximum. */
-const retryMsMin = 100;
-const retryMsMax = 60_000;
+/** First delay after a failure. It doubles with each further failure, up to the maximum. */
+const retryMsMinDefault = 100;
+const retryMsMaxDefault = 60_000;
 
-/** Measures one queue. A key is known by its name from when it waits until the work on it has ended. */
+/** Asks for another attempt later. The cause is known and needs no line in the log. */
+export class RetryError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "RetryError";
+  }
+}
+
+/** Measures one queue. A key counts from the time when it is added until the work on it has ended. */
 export interface WorkQueueObserver extends Disposable {
   added(key: Key): void;
   started(key: Key): void;
@@ -22,22 +30,25 @@ export interface QueueSource {
 }
 
 export interface WorkQueueOptions extends QueueSource {
-  /** Name in metrics, upstream's where upstream has such a queue. */
+  /** Name in metrics: upstream's, if upstream has such a queue. */
   readonly name: string;
   readonly clock: Clock;
-  /** Keys that are worked on at a time, each by one worker; 1 by default. */
+  /** Number of workers. Each works on one key at a time; 1 by default. */
   readonly workers?: number | undefined;
-  /** Failures in a row after which a key is given up until it is added again; by default never. */
+  /** First and longest delay after failures; 100 ms and a minute by default. */
+  readonly retryMsMin?: number | undefined;
+  readonly retryMsMax?: number | undefined;
+  /** Number of failures in a row after which a key is dropped until it is added again; unlimited by default. */
   readonly failuresMax?: number | undefined;
-  /** Brings what the key names to where it should be, from what is stored now. */
+  /** Reconciles the object that the key names with the state that is stored now. */
   work(key: Key): Promise<void>;
-  /** Receives failures other than a registry's rejection, which is retried silently. */
+  /** Receives failures, except for rejections by a registry and RetryError, which are retried silently. */
   onError(error: unknown): void;
 }
 
 /**
- * Keys to look at, each at most once however often it is added, and never by two workers at a time. One that fails is
- * looked at again later; all retries together have a budget. As many keys wait at most as there are objects to name.
+ * The keys to work on. A key waits at most once however often it is added, and never has two workers. A failed key is
+ * retried later; all retries share a budget. The number of objects limits the queue.
  */
 export class WorkQueue implements Disposable {
   readonly #options: WorkQueueOptions;
@@ -45,12 +56,12 @@ export class WorkQueue implements Disposable {
   readonly #budget: RetryBudget;
   readonly #observer: WorkQueueObserver | undefined;
   readonly #waiting = new Set<Key>();
-  /** Added while they are worked on: they wait once more when that is done. */
+  /** Keys that were added while they are worked on. They are queued again afterwards. */
   readonly #again = new Set<Key>();
   readonly #working = new Set<Key>();
   readonly #later = new Map<Key, Disposable>();
   readonly #failures = new Map<Key, number>();
-  /** Workers that are started or about to be. */
+  /** Number of workers that run or are about to. */
   #workers = 0;
   #stopped = false;
 
@@ -70,11 +81,11 @@ export class WorkQueue implements Disposable {
     this.#wait(key);
     if (this.#workers >= this.#workersMax) return;
     this.#workers++;
-    // Off the caller's turn: the store's listeners must return at once.
+    // Start in another turn, because the store's listeners must return at once.
     setImmediate(() => void this.#run());
   }
 
-  /** Handles the key after `delayMs`, replacing an earlier plan. */
+  /** Handles the key after `delayMs`. Replaces an earlier plan. */
   addAfter(key: Key, delayMs: number): void {
     this.#later.get(key)?.[Symbol.dispose]();
     if (this.#stopped) return;
@@ -83,6 +94,12 @@ export class WorkQueue implements Disposable {
       this.add(key);
     });
     this.#later.set(key, timer);
+  }
+
+  /** Cancels the plan for a key. A key that waits already is handled nevertheless. */
+  cancel(key: Key): void {
+    this.#later.get(key)?.[Symbol.dispose]();
+    this.#later.delete(key);
   }
 
   [Symbol.dispose](): void {
@@ -121,7 +138,7 @@ export class WorkQueue implements Disposable {
 
   #retry(key: Key, error: unknown): void {
     if (this.#stopped) return;
-    if (!(error instanceof StatusError)) this.#options.onError(error);
+    if (!(error instanceof StatusError || error instanceof RetryError)) this.#options.onError(error);
     const failures = (this.#failures.get(key) ?? 0) + 1;
     if (failures >= (this.#options.failuresMax ?? Number.POSITIVE_INFINITY)) {
       this.#failures.delete(key);
@@ -129,6 +146,7 @@ export class WorkQueue implements Disposable {
     }
     this.#failures.set(key, failures);
     this.#observer?.retried();
+    const { retryMsMin = retryMsMinDefault, retryMsMax = retryMsMaxDefault } = this.#options;
     const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** (failures - 1));
     this.addAfter(key, Math.max(waitMs, this.#budget.take()));
   }

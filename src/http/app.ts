@@ -3,10 +3,10 @@ import { status } from "../api/status.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { buildChain, type ChainOptions } from "./filters/chain.ts";
 
-/** Paths and their handler. A path that ends in `/*` stands for everything below it. */
+/** Paths and their handler. A path that ends in `/*` covers everything below it. */
 export interface AppPlugin {
   readonly name: string;
-  /** Called for every request, because types come and go. */
+  /** Called for every request, because kinds come and go. */
   readonly paths: readonly string[];
   readonly handle: Handler;
 }
@@ -19,16 +19,16 @@ export interface AppOptions {
   readonly version: Handler;
   /** Every resource request. */
   readonly resources: Handler;
-  /** Discovery, OpenAPI and the like. */
+  /** Discovery, OpenAPI and similar documents. */
   readonly plugins?: readonly AppPlugin[] | undefined;
   /** Answers all other paths; by default 404 as text. */
   readonly notFound?: Handler | undefined;
 }
 
 /**
- * The whole server as a function of a request: the filters, then one Elysia application of named plugins.
- * Elysia never sees the client's path: its URL parser would normalise it, and route another path than was authorized.
- * The plugin is chosen from RequestInfo, and Elysia is asked for that plugin's own fixed path.
+ * The whole server as a function of a request: the filters, then one Elysia application of named plugins. Elysia never
+ * sees the client's path, because its URL parser would normalise it and might route another path than the authorized one.
+ * RequestInfo chooses the plugin, and Elysia is asked for that plugin's fixed path.
  */
 export function buildApp(options: AppOptions): (request: IncomingRequest) => Promise<HttpResponse> {
   const plugins: readonly AppPlugin[] = [
@@ -49,7 +49,7 @@ export function buildApp(options: AppOptions): (request: IncomingRequest) => Pro
   return buildChain(options.chain, (exchange) => {
     const parcel = new Parcel(exchange, choosePlugin(plugins, exchange));
     app.fetch(parcel as unknown as Request);
-    if (parcel.answer === undefined) throw new Error("the application answered by itself");
+    if (parcel.answer === undefined) throw new Error("Elysia answered without a plugin");
     return parcel.answer;
   });
 }
@@ -58,12 +58,12 @@ const resourcePlugin = "resources";
 const notFoundPlugin = "not-found";
 
 /**
- * An exchange on its way through Elysia, which never reads a body and never renders an error. Elysia's router only needs
+ * An exchange on its way through Elysia, which never reads a body and never renders an error. Elysia's router needs only
  * `method` and `url`. A real Request would add nothing and cost a microsecond.
  */
 class Parcel {
   readonly method = "GET";
-  /** The authority is fixed, because Elysia finds the path by counting from the start of the URL. */
+  /** The authority is fixed, because Elysia finds the path at a fixed offset in the URL. */
   readonly url: string;
   readonly exchange: Exchange;
   answer: ReturnType<Handler> | undefined;
@@ -77,7 +77,10 @@ class Parcel {
 /** The response that Elysia sees for every request. */
 const delivered = new Response(null);
 
-/** Returns a handler as a named Elysia plugin. It takes only `request` from the context: anything more makes Elysia parse it. */
+/**
+ * Returns a handler as a named Elysia plugin. It takes only `request` from the context, because Elysia parses whatever
+ * else a handler takes.
+ */
 function carrier(name: string, handle: Handler) {
   return new Elysia({ name }).all(
     `/${name}`,

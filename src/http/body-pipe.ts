@@ -1,6 +1,6 @@
 import type { ByteSink } from "../request/exchange.ts";
 
-/** Unread bytes above which the writer waits. */
+/** Number of unread bytes above which the writer waits. */
 const backlogBytesMax = 1024 * 1024;
 
 /** A body that one part of this process writes and another reads. */
@@ -42,9 +42,7 @@ export class BodyPipe implements ByteSink {
     return new Promise((resolve) => this.#wakeWriters.push(resolve));
   }
 
-  /**
-   * Yields everything that is written until `writing` is done, and throws its error. Leaving the loop ends the writer.
-   */
+  /** Yields everything that `writing` writes until it is done, and throws its error. Leaving the loop ends the writer. */
   async *read(writing: Promise<void>): AsyncGenerator<Uint8Array, void> {
     let failure: { readonly error: unknown } | undefined;
     writing
@@ -64,7 +62,7 @@ export class BodyPipe implements ByteSink {
         this.#wakeReader = undefined;
       }
     } finally {
-      this.#close(new Error("the reader left"));
+      this.#close(new Error("the reader stopped"));
     }
     if (failure !== undefined) throw failure.error;
   }

@@ -69,7 +69,7 @@ function page(exchange: Exchange, kind: "Statusz" | "Flagz", { text, fields }: P
   return reply(bytes, [["content-type", `${mediaType};g=${group};v=${version};as=${kind}`]]);
 }
 
-/** Chooses the form. A document is only sent to clients that name its group, version and kind. */
+/** Chooses the form. Sends a document only to clients that name its group, version and kind. */
 function formOf(
   accept: string | undefined,
   kind: string,

@@ -1,9 +1,11 @@
 import { Readable } from "node:stream";
 import { type Finish, headerValues, type IncomingRequest, type Reply } from "../request/exchange.ts";
 
-/** Size up to which replies are sent uncompressed. */
+/** Size up to which replies are not compressed. */
 export const compressionBytesMin = 128 * 1024;
-/** Size up to which a reply is compressed at once, in about a millisecond. Larger ones are compressed off the main thread. */
+/**
+ * Size up to which a reply is compressed on the main thread, in about a millisecond. Larger ones are compressed off it.
+ */
 const compressionBytesSync = 1024 * 1024;
 const gzipLevel = 1;
 
@@ -74,7 +76,7 @@ function gzipInPieces(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
 
 type ChunkIterator = AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
 
-/** Reads until the threshold is passed. `exhausted` if the body ends before that. */
+/** Reads until the threshold is passed. `exhausted` is true if the body ends first. */
 async function readHead(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
   const rest: ChunkIterator = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
   const head: Uint8Array[] = [];

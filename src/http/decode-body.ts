@@ -10,25 +10,27 @@ import { objectValuesMax } from "../api/object-extent.ts";
 import { type StatusError, status } from "../api/status.ts";
 
 export interface DecodeBodyOptions {
-  /** Whether to look for repeated keys, for field validation Warn and Strict. */
+  /** Whether to look for duplicate keys, for field validation Warn and Strict. */
   readonly strict: boolean;
-  /** Media types that the endpoint takes, in the order in which a refusal lists them. */
+  /** Accepted media types, in the order in which a refusal lists them. */
   readonly accepted: readonly MediaType[];
   /** Whether CBOR is enabled. Otherwise it is refused even if `accepted` names it. */
   readonly cbor: boolean;
-  /** Kind that the endpoint expects, for error messages. */
+  /** The expected kind, for error messages. */
   readonly expectedKind?: string;
 }
 
-/** A protobuf body can only be read with the schema of its kind, so it stays in its envelope. */
+/** A protobuf body is readable only with the schema of its kind, so it stays in its envelope. */
 export type DecodedBody = DecodedDocument | DecodedProtobuf;
 export interface DecodedDocument {
   readonly kind: "document";
   readonly mediaType: Exclude<MediaType, "application/vnd.kubernetes.protobuf">;
   readonly value: JsonValue;
-  /** Paths of repeated keys in JSON, for `duplicate field "<path>"`; empty unless strict. CBOR bodies may not repeat any. */
+  /**
+   * Paths of duplicate keys in JSON, for `duplicate field "<path>"`; empty unless strict. CBOR bodies may not have any.
+   */
   readonly duplicates: readonly string[];
-  /** The repeated keys of YAML, in upstream's words; empty unless strict. */
+  /** The duplicate keys of YAML, in upstream's words; empty unless strict. */
   readonly duplicateLines: readonly string[];
 }
 export interface DecodedProtobuf {
@@ -63,8 +65,8 @@ export function baseMediaType(contentType: string | undefined): string {
 }
 
 /**
- * Returns the 400 for a body whose apiVersion and kind cannot be read. With an expected kind, the text has upstream's form
- * and shows the start of the body.
+ * Returns the 400 for a body whose apiVersion and kind are unreadable. If a kind is expected, the text has upstream's
+ * form and shows the start of the body.
  */
 export function malformedBody(bytes: Uint8Array, problem: string, expectedKind?: string): StatusError {
   if (expectedKind === undefined) return status.badRequest(problem);
@@ -107,7 +109,7 @@ function decodeAs(mediaType: MediaType, bytes: Uint8Array, strict: boolean): Dec
   }
 }
 
-/** Describes a mistake in the body. Returns undefined for an error that is not the client's. */
+/** Describes a mistake in the body. Returns undefined for an error that the client did not cause. */
 function problemOf(error: unknown): string | undefined {
   if (error instanceof JsonSyntaxError) return `couldn't get version/kind; json parse error: ${error.message}`;
   const isTheirs =

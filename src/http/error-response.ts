@@ -10,7 +10,7 @@ export type EncodeStatus = (status: Status, exchange: Exchange) => EncodedStatus
 
 const encoder = new TextEncoder();
 
-/** Reports whether an error is an answer to the client and not a fault of the server. */
+/** Reports whether an error is an answer to the client, not a fault of the server. */
 export function isAnswer(error: unknown): error is StatusError | TextError {
   return error instanceof StatusErrorClass || error instanceof TextError;
 }
@@ -28,12 +28,12 @@ export function errorReply(
   return { kind: "reply", code: error.code, headers, body };
 }
 
-/** Returns the answer to a fault of the server. It names the id under which the log has the cause, and not the cause. */
+/** Returns the answer to a fault of the server. It contains the id to find the cause in the log, but not the cause. */
 export function faultError(auditId: string): StatusError {
-  return status.internal(`the request ${auditId} failed in an unexpected way; the server log has the cause`);
+  return status.internal(`the request ${auditId} failed unexpectedly; the server log has the cause`);
 }
 
-/** Form of errors for clients that accept none of the served ones. */
+/** The form of errors for clients that accept no form that is served. */
 function statusAsJson(value: Status): EncodedStatus {
   return { body: encoder.encode(JSON.stringify(value, undefined, 2)), contentType: "application/json" };
 }

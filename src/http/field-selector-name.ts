@@ -1,7 +1,7 @@
 /**
- * Returns the name in a selector's `metadata.name=x`, which authorization uses; undefined without one. Of several terms
- * the first counts: the handler applies the whole selector, so others only narrow it. A malformed selector has no name,
- * and the handler answers it with 400.
+ * Returns the name in a selector's `metadata.name=x`, which authorization uses; undefined if there is none. Only the
+ * first such term counts: the handler applies the whole selector, so the others only narrow it. A malformed selector has
+ * no name, and the handler answers it with 400.
  */
 export function pinnedName(fieldSelector: string): string | undefined {
   if (!fieldSelector.includes("metadata.name")) return undefined;

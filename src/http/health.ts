@@ -12,26 +12,26 @@ export const healthEndpoints: readonly HealthEndpoint[] = ["livez", "readyz", "h
 const checkTimeoutMs = 5_000;
 
 export interface HealthCheck {
-  /** Unique; may contain slashes: `poststarthook/rbac/bootstrap-roles`. */
+  /** A unique name. It may contain slashes: `poststarthook/rbac/bootstrap-roles`. */
   readonly name: string;
   readonly endpoints: readonly HealthEndpoint[];
-  /** Throws when it fails. */
+  /** Throws if the check fails. */
   check(): Promise<void> | void;
-  /** Whether it is part of the start. livez counts it as healthy until it passes or the grace period is over. */
+  /** Whether it is part of the startup. livez counts it as healthy until it passes or the grace period ends. */
   readonly startup?: boolean;
 }
 
 export interface HealthOptions {
   readonly clock: Clock;
   readonly checks: readonly HealthCheck[];
-  /** Grace period from now, in which livez ignores startup checks. */
+  /** Grace period, starting now, in which livez ignores startup checks. */
   readonly livezGracePeriodMs?: number | undefined;
   /** Called with the result of each check when all checks of an endpoint run. */
   readonly onResult?: ((endpoint: HealthEndpoint, check: string, passed: boolean) => void) | undefined;
   readonly onFailure?: ((endpoint: HealthEndpoint, check: string, error: unknown) => void) | undefined;
 }
 
-/** readyz fails as soon as the server is going down. */
+/** Fails readyz as soon as the server is shutting down. */
 export function shutdownCheck(lifecycle: Lifecycle): HealthCheck {
   return {
     name: "shutdown",
@@ -42,7 +42,7 @@ export function shutdownCheck(lifecycle: Lifecycle): HealthCheck {
   };
 }
 
-/** Fails when the store takes no more writes. It has the name by which probes and dashboards know the store. */
+/** Fails when the store takes no more writes. Probes and dashboards know the store by this name. */
 export function storeCheck(store: Pick<Store, "failure">): HealthCheck {
   return {
     name: "etcd",
@@ -85,7 +85,10 @@ export async function failingChecks(
   return asked.filter((_, at) => outcomes[at]?.status === "rejected").map(({ name }) => name);
 }
 
-/** Serves `/livez`, `/readyz`, `/healthz` and the single checks below them. Only `onFailure` learns the reasons of failures. */
+/**
+ * Serves `/livez`, `/readyz`, `/healthz` and the single checks below them. Reports the reasons of failures only to
+ * `onFailure`.
+ */
 export function healthHandler(options: HealthOptions): Handler {
   const startedMs = options.clock.nowMs();
   const graceMs = options.livezGracePeriodMs ?? 0;
@@ -127,7 +130,7 @@ export function healthHandler(options: HealthOptions): Handler {
     const healthy = results.every(({ error }) => error === undefined);
     if (healthy && !info.query.has("verbose")) return textReply(200, "ok");
     const unknown = [...excluded].filter((wanted) => !checks.some((check) => check.name === wanted));
-    // The specification ends every success with "healthz", whatever the endpoint.
+    // Upstream ends every success with "healthz", whatever the endpoint.
     const last = healthy ? "healthz check passed" : `${endpoint} check failed`;
     const lines = [...results.map(lineOf), ...warningOf(unknown), last];
     return textReply(healthy ? 200 : 500, `${lines.join("\n")}\n`);

@@ -8,14 +8,14 @@ import type { UserInfo } from "../request/user-info.ts";
 import { authorization } from "./filters/authorization.ts";
 import { InProcessTransport, type InProcessTransportParts } from "./in-process-transport.ts";
 
-/** A user that a client inside the process acts as. */
+/** The user that an in-process client acts as. */
 export interface ClientUser {
   readonly name: string;
   /** Groups besides `system:authenticated`. */
   readonly groups?: readonly string[] | undefined;
 }
 
-/** Makes clients that run inside the server, for an administrator or for a user with limited rights. */
+/** Makes clients inside the server, for an administrator or for a user with limited rights. */
 export type OpenClient = (user?: ClientUser) => Client;
 
 export interface InProcessClientParts {
@@ -23,7 +23,7 @@ export interface InProcessClientParts {
   readonly handler: Handler;
   readonly authorizer: Authorizer;
   readonly clock: Clock;
-  /** Receives faults of the server, which the client sees as a 500. */
+  /** Receives faults of the server, which clients see as a 500. */
   readonly onFault: (error: unknown) => void;
   /** Receives every answer. */
   readonly onAnswer?: InProcessTransportParts["onAnswer"];
@@ -51,7 +51,7 @@ export function inProcessClients({ handler, authorizer, clock, ...hooks }: InPro
   };
   return {
     own: open(systemUser, handler),
-    // The administrator is not authorized, because an authorizer may need the network.
+    // The administrator's requests are not authorized, because an authorizer may need the network.
     open: (user) => (user === undefined ? open(administrator, handler) : open(userOf(user), guarded)),
   };
 }

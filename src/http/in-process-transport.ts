@@ -1,4 +1,5 @@
-import type { Transport, TransportAnswer, TransportRequest } from "../client/transport.ts";
+import { Readable } from "node:stream";
+import { NoAnswerError, type Transport, type TransportAnswer, type TransportRequest } from "../client/transport.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import type { UserInfo } from "../request/user-info.ts";
@@ -7,18 +8,18 @@ import { errorAnswers } from "./filters/errors.ts";
 import { parseRequestInfo, unparsedRequest } from "./parse-request-info.ts";
 
 export interface InProcessTransportParts {
-  /** Answers every resource request. For limited users, the authorization filter is around it. */
+  /** Answers every resource request. For limited users, it includes the authorization filter. */
   readonly handler: Handler;
   readonly user: UserInfo;
   readonly clock: Clock;
-  /** Receives faults of the server, which the client sees as a 500. */
+  /** Receives faults of the server, which clients see as a 500. */
   readonly onFault: (error: unknown) => void;
   /** Receives every answer. */
   readonly onAnswer?: ((exchange: Exchange, code: number, seconds: number) => void) | undefined;
 }
 
 /**
- * Passes requests to the handlers of this process. Rules and bytes are those of the network, without connections,
+ * Passes requests to the handlers of this process. Rules and bytes are as on the network, but without connections,
  * authentication, limits and audit.
  */
 export class InProcessTransport implements Transport {
@@ -57,11 +58,14 @@ function exchangeOf(
   const request: IncomingRequest = {
     method,
     rawPath: target,
-    headers: Object.entries(headers),
+    headers: Object.entries(body === undefined ? headers : { ...headers, "content-length": String(body.byteLength) }),
     peer: { kind: "none" },
     remoteAddress: "",
     httpVersion: "2",
     body: () => Promise.resolve(body ?? new Uint8Array(0)),
+    get bodyStream() {
+      return body === undefined ? undefined : Readable.from([body]);
+    },
     signal,
     get isAborted() {
       return signal.aborted;
@@ -80,7 +84,7 @@ function exchangeOf(
   };
 }
 
-/** A handler may continue after its request was abandoned; its outcome no longer matters. */
+/** A handler may continue after its request was abandoned. Its outcome no longer matters. */
 function abortable<T>(work: T | Promise<T>, signal: AbortSignal): T | Promise<T> {
   if (!(work instanceof Promise)) return work;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -96,10 +100,15 @@ function answerOf(response: HttpResponse, signal: AbortSignal): TransportAnswer 
   const head = { code, retryAfterSeconds: retryAfter === undefined ? undefined : Number(retryAfter) };
   if (response.kind === "stream") {
     const pipe = new BodyPipe(signal);
-    return { ...head, body: pipe.read(response.run(pipe)) };
+    return { ...head, body: pipe.read(response.run(pipe).catch(cutShort)) };
   }
   const { body } = response;
   return { ...head, body: body instanceof Uint8Array ? once(body) : chunksOf(body) };
+}
+
+/** @throws NoAnswerError, as over the network */
+function cutShort(error: unknown): never {
+  throw error instanceof NoAnswerError ? error : new NoAnswerError("the answer was cut short", { cause: error });
 }
 
 async function* once(body: Uint8Array): AsyncGenerator<Uint8Array, void> {

@@ -1,7 +1,6 @@
 /**
- * The phases of a server:
- * `serving` → `leaving` (serves as before, but readyz fails) → `refusing` (sends new requests elsewhere) → `stopped`.
- * A member that its cluster has removed is in `removed`, because its answers would be out of date.
+ * The phases of a server: `serving` → `leaving` (serves as before, but readyz fails) → `refusing` (directs new requests
+ * elsewhere) → `stopped`. A member that its cluster has removed is in `removed`, because its answers would be outdated.
  */
 export type LifecyclePhase = "serving" | "leaving" | "removed" | "refusing" | "stopped";
 

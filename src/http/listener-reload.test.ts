@@ -5,7 +5,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { createAuthority, type TestAuthority, type TestCertificate } from "./listener/testing.ts";
 import { type Listener, listen } from "./listener.ts";
 
-/** Tests the effect of a reload without the authority of a client, bob, on his connections. */
+/** Tests how a reload without the authority of a client, bob, affects his connections. */
 
 let authority: TestAuthority;
 let strangers: TestAuthority;
@@ -53,7 +53,7 @@ function session({ port }: Listener): ClientHttp2Session {
   return made;
 }
 
-/** The code of the answer; undefined without one. */
+/** Returns the status code of the answer; undefined if there is none. */
 function send(on: ClientHttp2Session, path: string): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
   try {
@@ -111,14 +111,14 @@ test("refuses requests of an HTTP/2 connection that were on their way", async ()
   expect(peers).not.toContain("/next verified");
 });
 
-/** A connection of bob's that shows its certificate when the gate opens; resolves when it is on its way. */
+/** Makes a connection of bob's that shows its certificate when the gate opens. Resolves when it is on its way. */
 async function shakingHands(listener: Listener) {
   let passing = true;
   let held = 0;
   const middle = createServer((near) => {
     const far = connectTcp(listener.port, "127.0.0.1");
     far.on("data", (bytes) => {
-      // The server has said all that it says; what the client answers holds its certificate.
+      // The server has sent its whole part of the handshake. The client's answer contains its certificate.
       passing = false;
       near.write(bytes);
     });

@@ -582,7 +582,7 @@ interface Frame {
   readonly payload?: Buffer;
 }
 
-/** Headers without compression, that end their stream. */
+/** Headers without compression that end their stream. */
 function get(stream: number, path: string): Buffer {
   const fields = [":method", "GET", ":scheme", "https", ":authority", "localhost", ":path", path];
   const texts = fields.map((text) => Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]));

@@ -21,11 +21,11 @@ export interface ListenerOptions {
   readonly tls: ListenerTls;
   readonly handle: (request: IncomingRequest) => Promise<HttpResponse>;
   readonly limits?: Partial<ListenerLimits> | undefined;
-  /** Called with failures of the server. A client that disconnects is not one. */
+  /** Called with failures of the server. A client that disconnects is not a failure. */
   readonly onError?: ((error: unknown) => void) | undefined;
-  /** Takes over the socket of an HTTP/1.1 upgrade. It has to authenticate and authorize the request itself. */
+  /** Takes over the socket of an HTTP/1.1 upgrade, and must authenticate and authorize the request itself. */
   readonly upgrade?: Upgrade | undefined;
-  /** Called for each connection that fails in its TLS handshake. */
+  /** Called for each connection whose TLS handshake fails. */
   readonly onHandshakeFailed?: (() => void) | undefined;
 }
 
@@ -34,19 +34,19 @@ export interface Listener {
   readonly address: string;
   readonly connections: number;
   /**
-   * Uses the new certificates for new connections and keeps open ones. If an authority was removed, client certificates
-   * that it issued are no longer valid, nor are those of intermediates, which it may have issued. Their connections take
-   * no more requests and end after the current ones. A connection still in its handshake is closed unless its client
-   * certificate, if any, is from an authority that stays.
+   * Uses the new certificates for new connections, and keeps open ones. If an authority was removed, its client
+   * certificates are no longer valid, nor are those of intermediates, which it may have issued. Connections with such
+   * certificates take no more requests and end after the current ones. A connection still in its handshake is closed
+   * unless its client certificate, if any, is from an authority that stays.
    */
   reload(tls: ListenerTls): void;
-  /** Stops accepting connections, sends clients elsewhere and asks streams to end. Running requests continue. */
+  /** Stops accepting connections, directs clients elsewhere and asks streams to end. Running requests continue. */
   drain(): void;
-  /** Drains, waits up to `graceMs` for running requests, then cuts off the rest. */
+  /** Drains, waits up to `graceMs` for running requests, then cuts off the others. */
   close(graceMs: number): Promise<void>;
 }
 
-/** TLS 1.2 suites without CBC. All suites of TLS 1.3 are good. */
+/** TLS 1.2 suites without CBC. All suites of TLS 1.3 are acceptable. */
 const ciphers = [
   "ECDHE-ECDSA-AES128-GCM-SHA256",
   "ECDHE-RSA-AES128-GCM-SHA256",
@@ -60,8 +60,8 @@ const sweepIntervalMsMax = 1_000;
 const keepAliveMs = 30_000;
 
 /**
- * Listens for HTTP/2 and HTTP/1.1 over TLS on one port. Clients without a certificate, or with an invalid one, may connect
- * and are answered by authentication. Neither Node nor Bun enforces timeouts on such sockets, so this file does.
+ * Listens for HTTP/2 and HTTP/1.1 over TLS on one port. Clients without a valid certificate may connect too;
+ * authentication answers them. Neither Node nor Bun enforces timeouts on such sockets, so this file does.
  */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits: ListenerLimits = { ...defaultLimits, ...options.limits };
@@ -175,7 +175,7 @@ function idsOf({ clients, frontProxies = [] }: Authorities): Set<string> {
   return new Set([...clients, ...frontProxies].map(({ id }) => id));
 }
 
-/** Reports whether TLS would judge the connection's certificate the same with these authorities. */
+/** Reports whether TLS would verify the connection's certificate with the same result under these authorities. */
 function isJudgedTheSame({ peer }: Connection, authorities: Authorities): boolean {
   if (peer.kind === "verified") return peer.issuer !== undefined && idsOf(authorities).has(peer.issuer);
   return peer.kind === "none";
@@ -184,7 +184,7 @@ function isJudgedTheSame({ peer }: Connection, authorities: Authorities): boolea
 function refuseUnlessIssuedBy(ids: ReadonlySet<string>, connection: Connection): void {
   const { peer } = connection;
   if (peer.kind !== "verified" || (peer.issuer !== undefined && ids.has(peer.issuer))) return;
-  connection.peer = { kind: "rejected", reason: "its authority is trusted no more" };
+  connection.peer = { kind: "rejected", reason: "its authority is no longer trusted" };
   connection.finish();
 }
 

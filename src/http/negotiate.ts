@@ -4,13 +4,13 @@ import { status } from "../api/status.ts";
 import { metaGroup, protobufMediaType } from "../api/vendor.ts";
 import { type Query, queryValue } from "../request/request-info.ts";
 
-/** Number of clauses of an Accept header that are read. Clients send a handful. */
+/** Maximum number of clauses of an Accept header that are read. Clients send a handful. */
 const acceptClausesMax = 32;
-/** Number of parameters of a clause that are read. */
+/** Maximum number of parameters of a clause that are read. */
 const acceptParametersMax = 16;
 
 export interface NegotiateOptions {
-  /** Content of the response: an object, a list, a stream of events, or the Status of a failure. */
+  /** The content of the response: an object, a list, a stream of events, or the Status of a failure. */
   readonly endpoint: "object" | "list" | "watch" | "status";
   readonly query: Query;
   readonly userAgent: string | undefined;
@@ -18,13 +18,13 @@ export interface NegotiateOptions {
   readonly cbor: boolean;
   /** Whether the type converts to a Table; reviews and tokens do not. */
   readonly tables: boolean;
-  /** Whether the type has a protobuf form (default); custom resources have none beyond PartialObjectMetadata. */
+  /** Whether the type has a protobuf form (default). Custom resources have one only as PartialObjectMetadata. */
   readonly protobuf?: boolean;
-  /** Returns the kind of the object or list, for messages. */
-  readonly kind?: () => string;
+  /** Returns the type of the list, for messages. */
+  readonly listType?: () => string;
 }
 
-/** A clause of an Accept header. After parsing, the most preferred one is first. */
+/** A clause of an Accept header. Parsing sorts the most preferred one first. */
 export interface AcceptClause {
   readonly type: string;
   readonly subtype: string;
@@ -41,7 +41,7 @@ export function negotiate(accept: string | undefined, options: NegotiateOptions)
   if (accept === undefined || accept.trim() === "") return plain("application/json", options, undefined);
   for (const clause of knownAccept(accept)) {
     for (const mediaType of served) {
-      if (!matches(clause, mediaType) || !areParametersServed(clause, mediaType)) continue;
+      if (!matches(clause, mediaType) || !areParametersServed(clause.parameters, mediaType)) continue;
       const transform = transformOf(clause, mediaType, options);
       if (transform === undefined) continue;
       if (mediaType === protobufMediaType && options.protobuf === false && transform.kind !== "partialMetadata")
@@ -53,7 +53,7 @@ export function negotiate(accept: string | undefined, options: NegotiateOptions)
   throw status.notAcceptable(`only the following media types are accepted: ${accepted.join(", ")}`);
 }
 
-/** Returns the Content-Type of a response, which does not mention transforms. */
+/** Returns the Content-Type of a response. It does not mention transforms. */
 export function contentTypeOf(representation: Representation, watch: boolean): string {
   const { mediaType } = representation;
   if (!watch) return mediaType;
@@ -61,7 +61,7 @@ export function contentTypeOf(representation: Representation, watch: boolean): s
   return mediaType === "application/cbor" ? "application/cbor-seq" : mediaType;
 }
 
-/** Clauses of recent headers. A program sends the same few over and over. */
+/** Clauses of recent headers, because a program sends the same few over and over. */
 const parsed = new Map<string, readonly AcceptClause[]>();
 const parsedMax = 256;
 /** Length above which a header is not cached. */
@@ -78,12 +78,29 @@ function knownAccept(accept: string): readonly AcceptClause[] {
 }
 
 /**
- * Returns the clauses of an Accept header by decreasing quality, wildcards last among equals, with types and parameter
- * names in lower case. As upstream, it takes a clause of quality 0 for the last choice and not for a refusal.
+ * Returns the clauses of an Accept header in the order of preference, with types and parameter names in lower case. As
+ * upstream, it takes a clause of quality 0 for a late choice and not for a refusal.
  */
 export function parseAccept(accept: string): AcceptClause[] {
-  const clauses = accept.split(",", acceptClausesMax).flatMap((text) => parseClause(text));
-  return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
+  const sorted: AcceptClause[] = [];
+  for (const text of accept.split(",", acceptClausesMax)) {
+    for (const clause of parseClause(text)) {
+      let at = sorted.length;
+      while (at > 0 && isPreferred(clause, sorted[at - 1] as AcceptClause)) at--;
+      sorted.splice(at, 0, clause);
+    }
+  }
+  return sorted;
+}
+
+/**
+ * Reports whether a clause goes before the one that it follows. As upstream, an exact type goes before a wildcard of any
+ * quality. The relation is not transitive, so the result depends on the sorting by insertion.
+ */
+function isPreferred(clause: AcceptClause, before: AcceptClause): boolean {
+  if (clause.quality > before.quality) return true;
+  if (clause.type !== "*" && before.type === "*") return true;
+  return clause.subtype !== "*" && before.subtype === "*";
 }
 
 function parseClause(text: string): AcceptClause[] {
@@ -103,14 +120,11 @@ function unquote(text: string): string {
   return text.length >= 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
 }
 
+/** As upstream, a quality that is not a number is 0. */
 function qualityOf(text: string | undefined): number {
   if (text === undefined || text === "") return 1;
   const quality = Number(text);
-  return Number.isFinite(quality) ? quality : 1;
-}
-
-function wildcards(clause: AcceptClause): number {
-  return clause.type === "*" ? 2 : clause.subtype === "*" ? 1 : 0;
+  return Number.isFinite(quality) ? quality : 0;
 }
 
 const streamTypes: readonly MediaType[] = ["application/json", protobufMediaType];
@@ -134,14 +148,14 @@ function matches(clause: AcceptClause, mediaType: MediaType): boolean {
   return range === mediaType || (range === "application/cbor-seq" && mediaType === "application/cbor");
 }
 
-/** Only watches stream, and YAML has no streams. No version of the server (`sv`) can be chosen. */
-function areParametersServed({ parameters }: AcceptClause, mediaType: MediaType): boolean {
+/** Only watches stream, and YAML has no streams. The server version (`sv`) cannot be chosen. */
+export function areParametersServed(parameters: AcceptClause["parameters"], mediaType: MediaType): boolean {
   const stream = parameters.get("stream") ?? "";
   const isServedStream = stream === "watch" && mediaType !== "application/yaml";
   return (stream === "" || isServedStream) && (parameters.get("sv") ?? "") === "";
 }
 
-/** Returns undefined if the clause asks for a form that is not served here. */
+/** Returns undefined if the clause requests a form that is not served here. */
 function transformOf(clause: AcceptClause, mediaType: MediaType, options: NegotiateOptions): Transform | undefined {
   const as = clause.parameters.get("as");
   const group = clause.parameters.get("g");
@@ -156,18 +170,15 @@ function transformOf(clause: AcceptClause, mediaType: MediaType, options: Negoti
   }
   if (as !== "PartialObjectMetadata" && as !== "PartialObjectMetadataList") return undefined;
   const list = as === "PartialObjectMetadataList";
-  requirePairing(list, options);
+  if (!list) refuseObjectForm(options);
   return { kind: "partialMetadata", list, version };
 }
 
-function requirePairing(list: boolean, { endpoint, kind }: NegotiateOptions): void {
-  if (endpoint === "watch" || list === (endpoint === "list")) return;
-  const type = kind?.() ?? (endpoint === "list" ? "List" : "Object");
-  throw status.notAcceptable(
-    list
-      ? `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`
-      : `you requested PartialObjectMetadata, but the requested object is a list (${type})`,
-  );
+/** The opposite, a list form of an object, fails when the object is encoded: a Status has neither form. */
+function refuseObjectForm({ endpoint, listType }: NegotiateOptions): void {
+  if (endpoint !== "list") return;
+  const problem = `you requested PartialObjectMetadata, but the requested object is a list (${listType?.() ?? "List"})`;
+  throw status.notAcceptable(problem);
 }
 
 function includeObjectOf(query: Query): "None" | "Metadata" | "Object" {
@@ -184,7 +195,7 @@ function plain(mediaType: MediaType, options: NegotiateOptions, clause: AcceptCl
   return { mediaType, transform: { kind: "none" }, pretty };
 }
 
-/** Browsers and curl get indented JSON unless they ask otherwise. */
+/** Browsers and curl get indented JSON unless they request another form. */
 function isPretty({ query, userAgent }: NegotiateOptions): boolean {
   const value = queryValue(query, "pretty");
   if (value !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(value);

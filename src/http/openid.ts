@@ -13,11 +13,11 @@ export interface OpenIdOptions {
   /** Issuer of service account tokens. */
   readonly issuer: string;
   readonly keys: readonly TokenKey[];
-  /** Advertised URL of the key set. */
+  /** The advertised URL of the key set. */
   readonly jwksUri: string;
 }
 
-/** Serves OpenID discovery, with which anyone can verify service account tokens. */
+/** Serves OpenID discovery, which lets anyone verify service account tokens. */
 export function openIdPlugin({ issuer, keys, jwksUri }: OpenIdOptions): AppPlugin {
   const configuration = encode({
     issuer,

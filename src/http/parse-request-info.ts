@@ -9,15 +9,15 @@ import {
 } from "../request/request-info.ts";
 import { pinnedName } from "./field-selector-name.ts";
 
-/** Number of query parameters; more are refused. Each costs memory. */
+/** Maximum number of query parameters. More are refused, because each costs memory. */
 export const maxQueryParameters = 1000;
-/** Number of path segments; more are refused. */
+/** Maximum number of path segments. More are refused. */
 const maxPathSegments = 256;
 
 /**
- * Parses method and byte-exact request target into the one value that authorization, dispatch and storage keys use.
- * The path is decoded once and then split. An ambiguous path (`.`, `..`, empty segments, an encoded slash) is authorized as
- * it is read here and then not served (`isAmbiguous`). Slashes at the end of a resource path are ignored.
+ * Parses method and byte-exact request target into the one value that authorization, dispatch and storage keys use. The
+ * path is decoded once and then split. An ambiguous path (`.`, `..`, empty segments, an encoded slash) is authorized as
+ * parsed here, but not served (`isAmbiguous`). Slashes at the end of a resource path are ignored.
  * @throws StatusError 400 for a malformed target; TextError 500 for a path that ends before its resource
  */
 export function parseRequestInfo(method: string, rawTarget: string): RequestInfo {
@@ -38,23 +38,23 @@ export function parseRequestInfo(method: string, rawTarget: string): RequestInfo
   return isAmbiguous(rawPath, parts, info) ? { ...info, isAmbiguous: true } : info;
 }
 
-/** Returns the path of a discovery document with one of the slashes at its end; undefined for any other path. */
+/** Returns the path of a discovery document without one of the slashes at its end; undefined for any other path. */
 function discoveryPath(path: string, parts: readonly string[]): string | undefined {
   const isDiscovery = parts[0] === "api" || parts[0] === "apis";
   return isDiscovery && path.endsWith("//") ? `/${parts.join("/")}/` : undefined;
 }
 
-/** Value of an exchange until its target is parsed, and afterwards if that fails. */
+/** The value of an exchange before its target is parsed, and afterwards if that fails. */
 export const unparsedRequest: RequestInfo = { kind: "nonResource", verb: "", path: "", query: new Map() };
 
 const emptyQuery: Query = new Map();
 
 function refuseStrayBytes(rawTarget: string): void {
-  if (rawTarget.charCodeAt(0) !== 0x2f) throw status.badRequest("the request target has to start with a slash");
+  if (rawTarget.charCodeAt(0) !== 0x2f) throw status.badRequest("the request target must start with a slash");
   for (let at = 0; at < rawTarget.length; at++) {
     const code = rawTarget.charCodeAt(at);
     if (code <= 0x20 || code >= 0x7f || code === 0x23 || code === 0x5c) {
-      throw status.badRequest("the request target contains a character that has to be percent-encoded");
+      throw status.badRequest("the request target contains a character that must be percent-encoded");
     }
   }
 }
@@ -75,7 +75,7 @@ const encodedSlash = /%2f/i;
 
 function isAmbiguous(rawPath: string, parts: readonly string[], info: RequestInfo): boolean {
   if (rawPath.includes("%") && encodedSlash.test(rawPath)) return true;
-  // Handlers validate the name of an object, and say why they refuse it.
+  // Handlers validate the name of an object, and explain a refusal.
   let validated = info.kind === "resource" && info.nameInPath && isDots(info.name) ? 1 : 0;
   for (const part of parts) {
     if (part === "" || (isDots(part) && validated-- === 0)) return true;
@@ -101,7 +101,7 @@ function parseQuery(raw: string): Query {
   if (pairs.length > maxQueryParameters) throw status.badRequest(`more than ${maxQueryParameters} query parameters`);
   const query = new Map<string, string[]>();
   for (const pair of pairs) {
-    // A malformed pair is omitted, as by upstream's parser.
+    // As upstream's parser does, omit a malformed pair.
     if (pair === "" || pair.includes(";") || !isDecodable(pair)) continue;
     const mark = pair.indexOf("=");
     const name = decodeQuery(mark === -1 ? pair : pair.slice(0, mark));

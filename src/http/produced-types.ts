@@ -11,16 +11,16 @@ export const producedTypes = {
   /** Lists and watches. */
   collections,
   json: ["application/json"],
-  /** Logs are texts. Their errors are documents. */
+  /** Logs are text. Their errors are documents. */
   log: ["text/plain", ...documents],
 } satisfies Record<string, readonly string[]>;
 
-/** Number of clauses of an Accept header that are read. */
+/** Maximum number of clauses of an Accept header that are read. */
 const clausesMax = 32;
 
 /**
- * Refuses types that upstream's router refuses before any handler. It compares types exactly and ignores parameters. The
- * other types are negotiated afterwards.
+ * Refuses types that upstream's router refuses before any handler. Compares types exactly and ignores parameters. The
+ * other types are negotiated later.
  * @throws StatusError 406
  */
 export function refuseUnproduced(accept: string | undefined, produced: readonly string[], cbor = false): void {

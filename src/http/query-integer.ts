@@ -2,7 +2,7 @@ import { status } from "../api/status.ts";
 import { type Query, queryValue } from "../request/request-info.ts";
 
 const int64Max = 2n ** 63n - 1n;
-/** Length of a text that is too long for any int64, leading zeros aside. */
+/** Length from which a text, without leading zeros, is too long for any int64. */
 const digitsMax = 64;
 
 /**

@@ -32,7 +32,7 @@ export function versionInfo() {
   };
 }
 
-/** Serves `/version`, which is public. */
+/** Serves `/version`, which needs no permission. */
 export function versionRoute(): Route {
   const bytes = toBytes(stringifyJson(versionInfo(), 2));
   return {

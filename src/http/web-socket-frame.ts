@@ -1,9 +1,9 @@
 const opcodes = { text: 0x1, binary: 0x2, close: 0x8, ping: 0x9, pong: 0xa } as const;
 const finalFrame = 0x80;
 const maskBytes = 4;
-/** RFC 6455, 5.5: longest payload of a control frame. */
+/** RFC 6455, 5.5: maximum payload of a control frame. */
 const controlBytesMax = 125;
-/** Longest head of a frame: opcode, length, extended length, mask. */
+/** Maximum length of a frame's head: opcode, length, extended length, mask. */
 const headBytesMax = 14;
 
 /** Returns one unmasked frame with a whole message, as a server sends it (RFC 6455, 5.2). */
@@ -25,11 +25,13 @@ export interface WebSocketEvents {
   close(): void;
 }
 
-/** Reads the frames of a client whose messages do not matter. It answers pings, skips messages and keeps at most one head. */
+/**
+ * Reads the frames of a client whose messages are ignored. Answers pings, skips messages and buffers at most one head.
+ */
 export class WebSocketReader {
   readonly #events: WebSocketEvents;
   #pending: Uint8Array = new Uint8Array();
-  /** Bytes of a message that remain to be skipped. */
+  /** Number of remaining bytes of a message to skip. */
   #skip = 0;
   #closed = false;
 
@@ -52,7 +54,7 @@ export class WebSocketReader {
     this.#pending = bytes;
   }
 
-  /** Reads a head, with the payload if it is a control frame. Returns the bytes used, 0 if more are needed. */
+  /** Reads a head, with the payload if it is a control frame. Returns the number of bytes used, 0 if more are needed. */
   #frame(bytes: Uint8Array): number {
     if (bytes.byteLength < 2) return 0;
     const [first = 0, second = 0] = bytes;

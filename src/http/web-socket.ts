@@ -18,7 +18,7 @@ import { WebSocketReader, webSocketFrame } from "./web-socket-frame.ts";
 /** A request for a WebSocket (RFC 6455, 4.2.1). */
 export interface WebSocketRequest {
   readonly upgraded: UpgradedSocket;
-  /** Subprotocols that the client offers, without one that carries a token. */
+  /** Subprotocols that the client offers, without those that carry a token. */
   readonly protocols: readonly string[];
   readonly accept: string;
 }
@@ -27,7 +27,7 @@ export interface WebSocketRequest {
 const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const keyCharacters = 24;
 const normalClosure = Uint8Array.of(0x03, 0xe8);
-/** Time in which a client that closes has to read what was sent before. */
+/** Time for a closing client to read the data sent before. */
 const closeMsMax = 1_000;
 
 /**

@@ -9,7 +9,7 @@ export function withHeaders(response: HttpResponse, more: HeaderList): HttpRespo
   return { kind: "stream", code, headers, run: (sink) => response.run(sink) };
 }
 
-/** Returns the response, and calls `done` once when its body ends; at once for a finished reply. */
+/** Returns the response, and calls `done` once when its body ends; for a finished reply, at once. */
 export function whenComplete(response: HttpResponse, done: () => void): HttpResponse {
   if (response.kind === "reply") {
     done();

@@ -1,12 +1,12 @@
-/** Time as a dependency, so that a test can hold it. */
+/** Time as a dependency, so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
-  /** Milliseconds since some moment of this process: goes on evenly when somebody sets the time. */
+  /** Milliseconds since some moment of this process. Does not jump when the system's time is set. */
   steadyMs(): number;
   /** Runs once after `delayMs`. */
   after(delayMs: number, run: () => void): Disposable;
-  /** Runs every `intervalMs`; does not keep the process alive. */
+  /** Runs every `intervalMs`. Does not keep the process alive. */
   every(intervalMs: number, run: () => void): Disposable;
 }
 

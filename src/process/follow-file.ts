@@ -2,22 +2,22 @@ import { type FSWatcher, readFileSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Clock } from "./clock.ts";
 
-/** The quiet time before a changed file is read, because editors write a file in several steps. */
+/** The quiet time before a changed file is read. Editors write a file in several steps. */
 const settleMs = 100;
 
 export interface FollowedFile {
   readonly file: string;
-  /** The content at the last read. */
+  /** The content to compare the first read with. */
   readonly bytes: Uint8Array;
   readonly clock: Clock;
-  /** The file is reread at this interval, even without a notification from the file system. */
+  /** The interval of rereading, in case the file system sends no notification. */
   readonly intervalMs: number;
-  /** Called with new content. It may throw; the same content is not tried again. */
+  /** Called with new content. If it throws, the same content is not tried again. */
   onChange(bytes: Uint8Array): void;
   onError(error: unknown): void;
 }
 
-/** Reports every new content of a file. It watches the folder, because files are replaced rather than written to. */
+/** Reports every new content of a file. Watches the folder, because files are usually replaced, not rewritten. */
 export function followFile({ file, bytes, clock, intervalMs, onChange, onError }: FollowedFile): Disposable {
   let known = Buffer.from(bytes);
   let settling: Disposable | undefined;
@@ -45,7 +45,10 @@ export function followFile({ file, bytes, clock, intervalMs, onChange, onError }
   };
 }
 
-/** Returns undefined where folders cannot be watched. A change of another name counts if it may be a swapped link. */
+/**
+ * Returns undefined where folders cannot be watched. Changes of other names count too if the file may be a link that was
+ * swapped.
+ */
 function watchFolder(file: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {

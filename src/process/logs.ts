@@ -4,14 +4,14 @@ import { escapeControls, redact, redactText } from "./redact.ts";
 /** The fields of a log line, redacted before they are written. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** The log. Messages are our own sentences. Text from outside goes into the fields. */
+/** The log. Messages are constant sentences of this program; text from outside goes into the fields. */
 export interface Log {
   error(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   debug(message: string, fields?: LogFields): void;
   trace(message: string, fields?: LogFields): void;
-  /** Writes one line per finished request from `-v=2` on. Internal errors and slow requests get one always. */
+  /** Writes one line per finished request from `-v=2` on. Internal errors and slow requests are always logged. */
   requestLog(outcome: RequestOutcome, record: () => RequestRecord): void;
   /** Reports whether lines of this verbosity are written, so that callers can avoid costly fields. */
   verbose(level: number): boolean;
@@ -19,21 +19,21 @@ export interface Log {
   for(part: string): Log;
 }
 
-/** The facts that decide whether a finished request gets a line. */
+/** The facts that decide whether a finished request is logged. */
 export interface RequestOutcome extends Pick<RequestRecord, "code" | "latencyMs"> {
-  /** True for a watch, a session or a log, whose duration is up to the client. */
+  /** True for a watch, a session or a log, which last as long as the client wants. */
   readonly longRunning: boolean;
-  /** True if the answer is our error, not the client's. */
+  /** True if the server failed, not the client. */
   readonly failed: boolean;
 }
 
-/** One finished request as plain data, without queries and headers, which could carry secrets. */
+/** One finished request, without query and headers, which could carry secrets. */
 export interface RequestRecord {
   readonly auditId: string;
   readonly method: string;
   readonly path: string;
   readonly verb: string;
-  /** `deployments.apps/status`, "" for a path. */
+  /** Such as `deployments.apps/status`; empty for a path. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
@@ -48,9 +48,9 @@ export interface RequestRecord {
 export interface LogOptions {
   /** `-v`, 0 by default. */
   readonly verbosity?: number;
-  /** Formats lines for people. On by default if the destination is a terminal. */
+  /** Formats lines for people. On by default if the log goes to a terminal. */
   readonly pretty?: boolean;
-  /** Standard error by default, because standard output is for the results of commands. */
+  /** Standard error by default, because standard output carries the results of commands. */
   readonly destination?: LogDestination;
 }
 
@@ -60,13 +60,13 @@ export interface LogDestination {
 
 type Level = "error" | "warn" | "info" | "debug" | "trace";
 
-/** The least `-v` for each level. Requests are logged from 2 on. */
+/** The least verbosity for each level. Requests are logged from 2 on. */
 const verbosityOf: Readonly<Record<Level, number>> = { error: 0, warn: 0, info: 1, debug: 4, trace: 6 };
 const requestVerbosity = 2;
-/** A slower request gets a line at every verbosity. */
+/** A slower request is logged at every verbosity. */
 const slowRequestMs = 5_000;
 
-/** Opens the log. pino and pino-pretty are loaded for the first line. */
+/** Opens the log. Loads pino and pino-pretty with the first line. */
 export function openLog({
   verbosity = 0,
   pretty = process.stderr.isTTY === true,
@@ -163,7 +163,7 @@ function prettyDestination(destination: LogDestination): LogDestination {
   return { write: (line) => destination.write(format(line)) };
 }
 
-/** Escapes text for a terminal, because pino-pretty removes JSON's escaping. `redact` has bounded the depth. */
+/** Escapes text for a terminal, because pino-pretty removes JSON's escapes. `redact` has limited the depth. */
 function escapeDeep(value: unknown): unknown {
   if (typeof value === "string") return escapeControls(value);
   if (Array.isArray(value)) return value.map(escapeDeep);

@@ -1,7 +1,7 @@
-/** The replacement of a secret. */
+/** The text that replaces a secret. */
 export const redacted = "[redacted]";
 
-/** The limit on the depth of a logged value; a log line should not hold a whole object tree. */
+/** The limit on the depth of a logged value, so that a line never holds a whole object tree. */
 const depthMax = 6;
 const itemsMax = 50;
 const textLengthMax = 4_096;
@@ -35,7 +35,7 @@ const secretNames: ReadonlySet<string> = new Set([
   "body",
 ]);
 
-/** Forms of secrets in any text. */
+/** Patterns of secrets in any text. */
 const secretForms: readonly RegExp[] = [
   /\b(?:bearer|basic)[ \t]+[^\s"',;]+/gi,
   /\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*/g,
@@ -46,8 +46,8 @@ const secretForms: readonly RegExp[] = [
 ];
 
 /**
- * Returns the value in a form that may be logged. Secret fields and texts that look like credentials are replaced, bytes become
- * their length, and deep or long values are cut.
+ * Returns the value in a form that is safe to log: secret fields and texts that look like credentials are replaced, bytes
+ * become their length, and deep or long values are cut.
  */
 export function redact(value: unknown): unknown {
   return redactAt(value, 0);
@@ -94,7 +94,7 @@ function isSecretName(name: string): boolean {
   return secretNames.has(name.toLowerCase().replace(/[-_]/g, ""));
 }
 
-/** Writes control characters as `\x1b` or `\u2028`, so that a terminal does not obey text from a client. */
+/** Writes control characters as `\x1b` or `\u2028`, so that client text cannot control a terminal. */
 export function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, (character) => {
     const code = character.charCodeAt(0);

@@ -1,7 +1,4 @@
-/**
- * A failure that the user can fix. The message is one line that says what is wrong and what to do. It is printed without a
- * stack.
- */
+/** A failure that the user can fix. The message is one line with the problem and the remedy, printed without a stack. */
 export class StartupError extends Error {
   /** The exit code of the program. */
   readonly exitCode: number;

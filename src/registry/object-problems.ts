@@ -1,9 +1,11 @@
+import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { validateSchema } from "../api/schema/validate.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { runSliced } from "../api/sliced.ts";
 import { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import type { Strategy } from "./strategy.ts";
 
@@ -25,12 +27,26 @@ const everyGateOn = new DeclarativeValidation({ enabled: () => true, takeover: f
 export function objectProblems(
   object: KubeObject,
   old: KubeObject | undefined,
-  { strategy, info, version, declarative = everyGateOn }: ObjectRules,
+  rules: ObjectRules,
+): Eventual<readonly FieldError[]> {
+  const { strategy, version } = rules;
+  const validated =
+    strategy.validateInTurns === undefined
+      ? strategy.validate(object, old, version)
+      : runSliced(strategy.validateInTurns(object, old));
+  return followedBy(validated, (errors) => {
+    const more = old === undefined ? [] : strategy.validateUpdate(object, old, version);
+    return withTypeProblems([...errors, ...more], object, old, rules);
+  });
+}
+
+/** Adds the problems by the type to those by the rules of the kind. */
+function withTypeProblems(
+  written: readonly FieldError[],
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { strategy, info, declarative = everyGateOn }: ObjectRules,
 ): readonly FieldError[] {
-  const written = [
-    ...strategy.validate(object, old, version),
-    ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
-  ];
   if (info.form.kind !== "struct") return written;
   const { schema } = info.form;
   if (strategy.declaresRules) return [...written, ...declarative.enforce(schema, object, old)];

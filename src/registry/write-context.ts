@@ -13,6 +13,8 @@ export interface WriteContext {
   readonly dryRun: boolean;
   /** True for a deletion that was already allowed, so that no plugin checks it again. */
   readonly skipsAdmission?: true;
+  /** Verb of the request; absent for a write that the server makes itself. */
+  readonly verb?: string;
   /** Version that the writer uses, if it is not the stored one. */
   readonly version?: ResourceInfo | undefined;
   /** Fields of the request's CreateOptions, UpdateOptions or PatchOptions; empty by default. */

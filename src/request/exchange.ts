@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import type { Status } from "../api/status.ts";
 import { annotate, type RequestNotes } from "./annotations.ts";
 import type { RequestInfo } from "./request-info.ts";
@@ -37,6 +37,8 @@ export interface IncomingRequest {
   readonly httpVersion: "1.1" | "2";
   /** Reads the whole body, at most once. Rejects with a 413 StatusError beyond the body limit. */
   body(): Promise<Uint8Array>;
+  /** The body as it arrives, of any length, for a handler that passes it on; undefined without one. */
+  readonly bodyStream?: Readable | undefined;
   /** Size of the body once it is read; undefined before, and where nobody measures it. */
   readonly bodyBytes?: number | undefined;
   /** Aborts when the client is gone or the server gives up on the request. */

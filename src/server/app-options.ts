@@ -5,12 +5,19 @@ import { LastModes } from "../access/authorization/impersonation.ts";
 import { encodeStatus } from "../api/codec/encode-object.ts";
 import { apiRelease } from "../api/release.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
+import {
+  type AggregatedServerParts,
+  aggregatedDocuments,
+  aggregatedServer,
+} from "../http/aggregation/aggregated-server.ts";
+import { forwardDocument } from "../http/aggregation/forward-document.ts";
 import type { AppOptions, AppPlugin } from "../http/app.ts";
 import { clusterPlugin } from "../http/cluster/cluster-plugin.ts";
 import { componentPages } from "../http/component-pages.ts";
 import { connectionsOf } from "../http/connect/connectors.ts";
 import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
+import { MergedDiscovery } from "../http/discovery/merged-discovery.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditFilterMetrics, type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import type { ChainOptions } from "../http/filters/chain.ts";
@@ -44,13 +51,13 @@ export interface AppParts extends StartContext {
   readonly audited: OpenAudit | undefined;
   readonly auditFilter: AuditFilterMetrics;
   readonly checks: readonly HealthCheck[];
-  /** Priority and fairness; undefined where it is turned off. */
+  /** Priority and fairness; undefined when it is turned off. */
   readonly fairness: ChainOptions["flowControl"];
-  /** The health that other members report of themselves. */
+  /** The health that other members report about themselves. */
   readonly heard: Gossip["peers"];
 }
 
-/** Connects the parts of the server with the filters and handlers of its API. */
+/** Connects the parts of the server to the filters and handlers of its API. */
 export function appOptions(parts: AppParts): AppOptions {
   const { config, log, lifecycle } = parts;
   const { scheme, catalog, metrics, authorization } = parts.api;
@@ -111,13 +118,22 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler([builtInServer(handlers), customServer(handlers)], catalog, () => store.readBarrier()),
+    resources: resourceHandler(
+      [aggregatedServer(aggregatedParts(parts)), builtInServer(handlers), customServer(handlers)],
+      catalog,
+      () => store.readBarrier(),
+    ),
     notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts, [{ name: "slis", paths: ["/metrics/slis"], handle: healthMetrics.handle }]),
   };
 }
 
-/** Makes the endpoints of every kind in the catalog, and follows as kinds come and go. */
+function aggregatedParts({ api, config }: AppParts): AggregatedServerParts {
+  const { apis, backends, serverId } = api;
+  return { apis, backends, serverId, clock: config.clock, refusesRedirects: config.refusesRedirects };
+}
+
+/** Makes the endpoints of every kind in the catalog, and updates them when kinds come or go. */
 function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints {
   const { clock } = config;
   const { store } = storage;
@@ -163,7 +179,7 @@ function clusterPlugins({ storage, api, config, credentials, heard }: AppParts):
 
 function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlugin[] {
   const { config } = parts;
-  const { scheme, catalog } = parts.api;
+  const { scheme, catalog, apis, remoteDiscovery, remoteOpenApi } = parts.api;
   const { authentication } = parts.credentials;
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
@@ -172,10 +188,21 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     ...clusterPlugins(parts),
     ...further,
     ...componentPages({ clock: config.clock, flags: () => config.flagTexts }),
-    pluginOf("discovery", discoveryRoute(catalog, address)),
+    aggregatedDocuments(aggregatedParts(parts)),
+    pluginOf("discovery", discoveryRoute(new MergedDiscovery({ catalog, apis, remote: remoteDiscovery }), address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: apiRelease, cbor }, config.clock),
+      openApiRoute(
+        {
+          catalog,
+          typeOf: (name) => scheme.typeSchema(name),
+          version: apiRelease,
+          cbor,
+          remote: remoteOpenApi,
+        },
+        config.clock,
+        forwardDocument(remoteOpenApi, aggregatedParts(parts)),
+      ),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",
@@ -186,11 +213,11 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
   const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
   const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
   const debugging = parts.fairness === undefined ? [] : flowDebugPages(parts.fairness.control, config.clock);
-  // The index does not list the pages for debugging, as upstream's does not.
+  // The index omits the debugging pages, as upstream's does.
   return [...plugins, pluginOf("index", indexRoute(paths)), ...debugging];
 }
 
-/** Reads the paths of the route each time, because they change with the catalog. */
+/** Reads the route's paths on each call, because they change with the catalog. */
 function pluginOf(name: string, route: Pick<AppPlugin, "paths" | "handle">): AppPlugin {
   return {
     name,
@@ -201,7 +228,7 @@ function pluginOf(name: string, route: Pick<AppPlugin, "paths" | "handle">): App
   };
 }
 
-/** Errors are written in the type that the client accepts; where nothing fits, as JSON. */
+/** Write errors in a type that the client accepts, or as JSON if it accepts none of ours. */
 function statusEncoder(cbor: boolean): EncodeStatus {
   return (status, exchange) => {
     const representation = negotiate(header(exchange.request, "accept"), {

@@ -9,7 +9,7 @@ const component = "quorate";
 const namespace = "default";
 const kinds = { admit: "MutatingWebhookConfiguration", validating: "ValidatingWebhookConfiguration" } as const;
 
-/** Reports in an Event that a webhook has stopped answering, or answers again. */
+/** Records an Event when a webhook stops answering, and when it answers again. */
 export async function recordCircuitChange(events: Registry, clock: Clock, change: CircuitChange): Promise<void> {
   const { configuration, name, type, state } = change;
   const isOpen = state === "open";
@@ -23,7 +23,7 @@ export async function recordCircuitChange(events: Registry, clock: Clock, change
     type: isOpen ? "Warning" : "Normal",
     reason: isOpen ? "WebhookNotAnswering" : "WebhookAnswering",
     message: isOpen
-      ? `The webhook ${webhook} has timed out several times in a row. Until it answers again, requests are decided by its failurePolicy without waiting for it.`
+      ? `The webhook ${webhook} has timed out several times in a row. Until it answers again, its failurePolicy decides requests immediately.`
       : `The webhook ${webhook} answers again.`,
     source: { component },
     reportingComponent: component,

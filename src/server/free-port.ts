@@ -5,8 +5,8 @@ import type { ServerConfig } from "./config/server-options.ts";
 type Address = Pick<ServerConfig, "bindAddress" | "securePort">;
 
 /**
- * Checks that the server will be able to listen, before it opens or makes anything else.
- * @throws StartupError for an address that cannot be listened on
+ * Checks that the server can listen, before it opens or creates anything else.
+ * @throws StartupError for an address that cannot be used
  */
 export async function requireFreePort(config: Address): Promise<void> {
   if (config.securePort === 0) return;
@@ -17,7 +17,7 @@ export async function requireFreePort(config: Address): Promise<void> {
   await promise;
 }
 
-/** Returns the error of a failed attempt to listen, with the remedy where one is known. */
+/** Returns the error of a failed attempt to listen, with the remedy if one is known. */
 export function listenError(error: unknown, { bindAddress: host, securePort: port }: Address): unknown {
   const { code } = error as { code?: string };
   if (code === "EADDRINUSE") {

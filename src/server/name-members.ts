@@ -13,8 +13,8 @@ export interface NameMembersParts {
 }
 
 /**
- * Keeps the members named in the kubeconfig, so that a client whose server is gone finds the others there. A server that is
- * alone is named already.
+ * Keeps the members named in the kubeconfig, so that a client finds another server when its own is gone. A server without
+ * members is named from the start.
  */
 export function nameMembers({ cluster, clock, identity, onError }: NameMembersParts): Disposable {
   const update = () => {

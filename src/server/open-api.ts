@@ -1,15 +1,24 @@
 import { randomInt } from "node:crypto";
 import { openAuthorization, type ServerAuthorization } from "../access/authorization/server-authorization.ts";
+import { ProxyClient } from "../access/certificates/proxy-client.ts";
 import { openServerId } from "../access/certificates/server-id.ts";
 import { rbacEscalation } from "../admission/rbac-escalation.ts";
+import type { GroupVersion } from "../api/gvk.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
+import { AggregatedBackends } from "../client/aggregation/aggregated-backend.ts";
+import { type Endpoint, ownServiceResolver, type ServiceLookup } from "../client/service-endpoints.ts";
+import { ensureBuiltInApiServices } from "../controllers/aggregation/local-api-services.ts";
 import { DefaultFlowControl } from "../controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "../controllers/default-priority-classes.ts";
 import { ensureDefaultRbac, rbacRegistries } from "../controllers/default-rbac.ts";
 import { EventExpiry } from "../controllers/event-expiry.ts";
 import { ServerRecords } from "../controllers/server-records.ts";
 import { SystemNamespaces } from "../controllers/system-namespaces.ts";
+import { RemoteDiscovery } from "../http/aggregation/remote-discovery.ts";
+import { RemoteOpenApi } from "../http/aggregation/remote-openapi.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
+import { apiService } from "../kinds/apiregistration/api-service.ts";
+import { ApiServices, type ServedApis } from "../kinds/apiregistration/api-services.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { conversionOf } from "../kinds/custom/conversion-of.ts";
 import { CustomKinds } from "../kinds/custom/custom-kinds.ts";
@@ -39,22 +48,35 @@ import { exposeStorageSize } from "./metrics/storage-size-metric.ts";
 import { storeRequestMetrics } from "./metrics/store-request-metrics.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { openRegistries, type ServerRegistries } from "./registries.ts";
+import { serviceAddresses, storedServices } from "./service-addresses.ts";
 import type { StartContext } from "./start-context.ts";
 
-/** Every kind that is served, with its rules, caches and objects. */
+/** Every served kind, with its rules, caches and objects. */
 export interface ServerApi extends ServerRegistries, Disposable {
   readonly scheme: Scheme;
   readonly catalog: Catalog;
   readonly authorization: ServerAuthorization;
   readonly metrics: Metrics;
   readonly serverId: string;
+  readonly builtInVersions: readonly GroupVersion[];
+  /** The group versions that APIServices describe, and the connections to the services that answer for them. */
+  readonly apis: ServedApis;
+  readonly backends: AggregatedBackends;
+  /** The resources of extension servers. */
+  readonly remoteDiscovery: RemoteDiscovery;
+  /** The OpenAPI documents of extension servers. */
+  readonly remoteOpenApi: RemoteOpenApi;
+  readonly proxyClient: ProxyClient;
+  readonly services: ServiceLookup;
   /** The servers that share the store. */
   readonly servers: ServerRecords;
-  /** Creates the objects that every cluster has, unless they are there. */
+  /** Tells at which address this server listens. */
+  listensAt(endpoint: Endpoint): void;
+  /** Creates the objects that every cluster has, if they are missing. */
   ensureDefaults(): Promise<void>;
 }
 
-/** Opens the caches, rules and registries of every kind. The system namespaces exist when it resolves. */
+/** Opens the caches, rules and registries of every kind. Resolves once the system namespaces exist. */
 export async function openApi(context: StartContext): Promise<ServerApi> {
   using parts = new DisposableStack();
   const { config, onError } = context;
@@ -81,7 +103,10 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const creationsEnded = () => registries.creations.ended();
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
   const countConditions = conditionMetrics(metrics.registry);
-  const webhooks = openWebhooks({ config, metrics, countConditions, onError, registries: () => registries });
+  const services = storedServices(() => registries);
+  let listening: Endpoint | undefined;
+  const resolve = ownServiceResolver(serviceAddresses(services, config.routesToEndpoints), () => listening);
+  const webhooks = openWebhooks({ config, metrics, countConditions, onError, resolve, registries: () => registries });
   const opened = openRegistries({
     catalog,
     store,
@@ -89,6 +114,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     clock,
     randomInt: (below) => randomInt(below),
     servers,
+    isGateOn,
     gatedFields: new GatedFields(isGateOn),
     declarative: declarativeValidation(isGateOn, metrics),
     serviceNetwork: serviceNetworkOf(config),
@@ -101,9 +127,9 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     observerOf: storeRequestMetrics(metrics.registry),
   });
   const { registries } = opened;
+  const builtIn = builtInVersions(catalog);
   exposeFeatureGates(metrics.registry, config.featureGates.list());
   member?.metrics.register(metrics.registry, member.cluster);
-  aggregationMetrics(metrics.registry, catalog);
   if (config.dataDir !== undefined) exposeStorageSize(metrics.registry, config.dataDir);
   cacheMetrics(metrics.registry, () => registries.all());
 
@@ -118,6 +144,18 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
       onError,
     }),
   );
+  const apiServices = registries.builtIn(apiService);
+  const apis = new ApiServices(apiServices, store);
+  parts.use(aggregationMetrics(metrics.registry, apis));
+  const proxyClient = parts.use(orStartupError(() => new ProxyClient(config.proxyClientFiles, clock, onError)));
+  const identityHeaders = identityHeadersOf(config);
+  const backends = parts.use(
+    new AggregatedBackends({ resolve, proxyClient: () => proxyClient.current, identityHeaders }),
+  );
+  const remoteDiscovery = new RemoteDiscovery({ apis, backends, clock, random: Math.random });
+  parts.use(remoteDiscovery.start());
+  const remoteOpenApi = new RemoteOpenApi({ apis, backends, clock, random: Math.random });
+  parts.use(remoteOpenApi.start());
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();
@@ -128,11 +166,22 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     authorization,
     metrics,
     serverId,
+    builtInVersions: builtIn,
+    apis,
+    backends,
+    remoteDiscovery,
+    remoteOpenApi,
+    proxyClient,
+    services,
     servers,
+    listensAt(endpoint) {
+      listening = endpoint;
+    },
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);
       await Promise.all([
         rbac === undefined ? undefined : untilAvailable(store, () => ensureDefaultRbac(rbac, isGateOn)),
+        untilAvailable(store, () => ensureBuiltInApiServices({ registry: apiServices, apis }, builtIn)),
         untilAvailable(store, () => ensurePriorityClasses(registries)),
         untilAvailable(store, () => new DefaultFlowControl(registries).ensure()),
       ]);
@@ -141,7 +190,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   };
 }
 
-/** Creates the system namespaces, and from then on those that somebody deletes. */
+/** Creates the system namespaces, now and whenever one is deleted. */
 async function openNamespaces(
   { config, storage, onError }: StartContext,
   registries: Registries,
@@ -152,7 +201,7 @@ async function openNamespaces(
   parts.use(namespaces.start(config.clock, onError));
 }
 
-/** Removes events and history when they are old enough; in a cluster the leader does it for all. */
+/** Removes expired Events and old history. In a cluster, the leader does this for all. */
 function removeOldData(context: StartContext, registries: Registries, parts: DisposableStack): void {
   const { config, onError } = context;
   const { store, member } = context.storage;
@@ -161,6 +210,18 @@ function removeOldData(context: StartContext, registries: Registries, parts: Dis
   const mayAct = () => member?.cluster.confirmLeader() ?? true;
   parts.use(new EventExpiry({ events, store, clock, ttlMs, mayAct, onError }).start());
   parts.use(new Retention({ store, clock, retentionMs, mayAct, onError }).start());
+}
+
+/** Returns the group versions of the catalog, which holds no custom kinds yet. */
+function builtInVersions(catalog: Catalog): GroupVersion[] {
+  return catalog.groups().flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
+}
+
+/** Names of the headers by which this server itself knows users, if an authenticating proxy is in front of it. */
+function identityHeadersOf({ authentication: { frontProxy } }: ServerConfig): string[] {
+  if (frontProxy === undefined) return [];
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = frontProxy;
+  return [...usernameHeaders, ...uidHeaders, ...groupHeaders, ...extraHeaderPrefixes];
 }
 
 function declarativeValidation(
@@ -175,7 +236,7 @@ function serviceNetworkOf({ serviceClusterIpRange, serviceNodePortRange }: Serve
   return orStartupError(() => parseServiceNetwork(serviceClusterIpRange, serviceNodePortRange));
 }
 
-/** Reports any failure as one of the configuration: nothing else can fail in `run`. */
+/** Reports any failure as a configuration error, the only kind that `run` can have. */
 function orStartupError<T>(run: () => T): T {
   try {
     return run();

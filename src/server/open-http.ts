@@ -1,6 +1,9 @@
 import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
+import { builtInApiServices } from "../controllers/aggregation/local-api-services.ts";
+import { discoveryCheck } from "../http/aggregation/discovery-check.ts";
+import { registrationCheck } from "../http/aggregation/registration-check.ts";
 import { buildApp } from "../http/app.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import { collectionSize } from "../http/flow-control/collection-size.ts";
@@ -33,23 +36,23 @@ export interface ServerHttp extends AsyncDisposable {
   /** `https://127.0.0.1:6443`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** YAML text, with which an administrator reaches the listener. */
+  /** YAML text of an administrator's kubeconfig for the listener. */
   readonly kubeconfig: string;
   readonly checks: readonly HealthCheck[];
-  /** Clients that need no connection. */
+  /** Opens clients that need no connection. */
   readonly clients: InProcessClients;
-  /** Fails `/readyz` from now on; everything else is served as usual. */
+  /** Makes `/readyz` fail from now on. Other requests are served as usual. */
   leave(): void;
   /** Answers 503 from now on, because the cluster has removed this member. */
   expel(): void;
-  /** Takes no more requests, and waits up to `graceMs` for those that run. */
+  /** Refuses new requests, and waits up to `graceMs` for running ones. */
   drain(graceMs: number): Promise<void>;
 }
 
 export interface HttpParts extends StartContext {
   readonly api: ServerApi;
   readonly credentials: ServerCredentials;
-  /** The health that other members report of themselves. */
+  /** The health that other members report about themselves. */
   readonly heard: Gossip["peers"];
 }
 
@@ -64,7 +67,15 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   const audited = config.audit && openAudit(config.audit, { clock, metrics: counted.events, onError });
   parts.defer(() => audited?.backend.close());
   const lifecycle = new Lifecycle();
-  const checks = [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(api), shutdownCheck(lifecycle)];
+  const checks = [
+    pingCheck,
+    storeCheck(store),
+    quorumCheck(store, clock),
+    ...rbacCheck(api),
+    discoveryCheck(api.remoteDiscovery),
+    aggregationCheck(api),
+    shutdownCheck(lifecycle),
+  ];
   const fairness = openFlowControl(config, api);
   if (fairness !== undefined) parts.use(fairness.control.start());
   const served = appOptions({ ...context, lifecycle, audited, auditFilter: counted.filter, checks, fairness });
@@ -78,6 +89,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   };
   parts.defer(() => (drained ??= drain(0)));
   parts.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
+  api.listensAt({ host: hostOf(config), port: listener.port });
   const url = urlOf(config, listener);
   const kubeconfig = await identity.publish(url);
   const kept = parts.move();
@@ -115,16 +127,21 @@ function openFlowControl({ fairSeats, clock }: ServerConfig, { registries, metri
   return { control, watches };
 }
 
-/** Under upstream's name: tests of clients wait for it. */
+/** The check has upstream's name, because tests of clients wait for it. */
 function rbacCheck({ scheme, authorization }: Pick<ServerApi, "scheme" | "authorization">): HealthCheck[] {
   if (scheme.find("rbac.authorization.k8s.io", "v1", "clusterroles") === undefined) return [];
   let made = false;
   const check = () => {
-    // Once they were made, what becomes of them is the administrator's business.
+    // Later changes to the roles are the administrator's decision.
     made ||= authorization.policy.roleRules("ClusterRole", "cluster-admin", "") !== undefined;
-    if (!made) throw new Error("the default roles are not there yet");
+    if (!made) throw new Error("the default roles do not exist yet");
   };
   return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
+}
+
+function aggregationCheck({ apis, builtInVersions }: ServerApi): HealthCheck {
+  const names = builtInApiServices(builtInVersions).map(({ metadata: { name = "" } }) => name);
+  return registrationCheck(names, apis);
 }
 
 interface ListenParts extends Pick<ListenerOptions, "handle" | "onHandshakeFailed"> {
@@ -144,7 +161,11 @@ async function listenOn({ config, identity, handle, onHandshakeFailed, onError }
 }
 
 function urlOf(config: ServerConfig, listener: Listener): string {
-  const any = config.bindAddress === "0.0.0.0" || config.bindAddress === "::";
-  const host = any ? "127.0.0.1" : config.bindAddress;
+  const host = hostOf(config);
   return `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
+}
+
+/** Returns an address of this machine at which the listener can be reached. */
+function hostOf({ bindAddress }: ServerConfig): string {
+  return bindAddress === "0.0.0.0" || bindAddress === "::" ? "127.0.0.1" : bindAddress;
 }

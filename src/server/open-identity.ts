@@ -1,26 +1,31 @@
 import { openAuthentication, type ServerAuthentication } from "../access/authentication/server-authentication.ts";
 import { ServerIdentity } from "../access/certificates/identity.ts";
+import { OwnFrontProxy } from "../access/certificates/own-front-proxy.ts";
 import { tokenMetrics } from "./metrics/token-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { StartContext } from "./start-context.ts";
 
-/** The certificates and keys of this server, and the credentials that it accepts from others. */
+/** The certificates and keys of this server, and the credentials that it accepts. */
 export interface ServerCredentials extends Disposable {
   readonly identity: ServerIdentity;
   readonly authentication: ServerAuthentication;
+  /** This server as the proxy in front of the servers of APIServices. */
+  readonly frontProxy: OwnFrontProxy;
 }
 
 export interface IdentityParts extends StartContext {
   readonly api: ServerApi;
-  /** Hears that an issuer of ID tokens has withdrawn a key which this server had. */
+  /** Called when an issuer of ID tokens withdraws a key that this server used. */
   onKeyWithdrawn(): void;
 }
 
-/** Opens the certificates of this server and starts to judge credentials. The default objects exist when it resolves. */
+/** Opens the server's certificates and starts to authenticate. Resolves once the default objects exist. */
 export async function openIdentity(context: IdentityParts): Promise<ServerCredentials> {
   const { config, log, storage, api, onError, onKeyWithdrawn } = context;
-  // Both take a while, and neither needs the other.
+  // Open both at the same time; each takes a while, and neither needs the other.
   const [identity] = await Promise.all([ServerIdentity.open(config), api.ensureDefaults()]);
+  const frontProxy = new OwnFrontProxy(identity.serviceAccountKey, config.clock);
+  if (config.authentication.frontProxy === undefined) api.proxyClient.offer(() => frontProxy.client());
   api.registries.creations.holdUntil(api.servers.join());
   using parts = new DisposableStack();
   const authentication = parts.use(
@@ -38,8 +43,8 @@ export async function openIdentity(context: IdentityParts): Promise<ServerCreden
       observer: tokenMetrics(api.metrics.registry, api.serverId),
     }),
   );
-  // Before the listener opens: a rotation that its API is told of must be in use when it answers.
+  // Follow rotations before the listener opens, so that each one is in use when the API answers.
   if (storage.member !== undefined) parts.use(storage.member.keepFresh(onError));
   const kept = parts.move();
-  return { identity, authentication, [Symbol.dispose]: () => kept.dispose() };
+  return { identity, authentication, frontProxy, [Symbol.dispose]: () => kept.dispose() };
 }

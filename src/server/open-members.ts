@@ -10,7 +10,7 @@ import type { ServerHttp } from "./open-http.ts";
 import type { ServerCredentials } from "./open-identity.ts";
 import type { StartContext } from "./start-context.ts";
 
-/** The other members of the cluster, as far as they are told about this one and heard. */
+/** The other members of the cluster, as far as this one knows. */
 export interface ServerMembers extends AsyncDisposable {
   readonly gossip: Gossip;
 }
@@ -21,7 +21,7 @@ export interface MembersParts extends StartContext {
   readonly http: ServerHttp;
 }
 
-/** Announces this member, opens gossip and asks for a vote; does nothing for a server without members. */
+/** Announces this member, opens gossip and asks to become a voter. Does nothing without a cluster. */
 export async function openMembers(context: MembersParts): Promise<ServerMembers> {
   await using parts = new AsyncDisposableStack();
   const { config, log, api, credentials, http, onError } = context;

@@ -5,7 +5,7 @@ import type { Store } from "../storage/store.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import { StoreMetrics } from "./metrics/store-metrics.ts";
 
-/** The store of a server, and its place in the cluster where the store is replicated. */
+/** The store of a server, and its member of the cluster if the store is replicated. */
 export interface ServerStore extends AsyncDisposable {
   readonly store: Store;
   /** Undefined in memory. */
@@ -17,7 +17,7 @@ export interface ServerMember extends OpenMember {
 }
 
 /**
- * Opens the replica in the data directory, or a store in memory. Resolves when the replica takes part in a quorum.
+ * Opens the replica in the data directory, or a store in memory. Resolves when the replica is part of a quorum.
  * @throws StartupError, DataDirectoryError
  */
 export async function openStore({ dataDir, clock, membership }: ServerConfig, log: Log): Promise<ServerStore> {
@@ -31,7 +31,7 @@ export async function openStore({ dataDir, clock, membership }: ServerConfig, lo
   return { store, member: { ...member, metrics }, [Symbol.asyncDispose]: () => store.close() };
 }
 
-/** A store that others use too; it stays open when the server closes. */
+/** Wraps a store that others use too. It stays open when the server closes. */
 export function sharedStore(store: Store): ServerStore {
   return { store, member: undefined, [Symbol.asyncDispose]: async () => undefined };
 }

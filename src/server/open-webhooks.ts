@@ -1,11 +1,6 @@
-import { randomInt } from "node:crypto";
 import type { WebhookObserver } from "../admission/webhook/webhook-observer.ts";
 import type { WebhookParts } from "../admission/webhook/webhook-plugins.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
-import type { KubeObject } from "../api/object-meta.ts";
-import type { Service } from "../api/types/core-v1.ts";
-import type { EndpointSlice } from "../api/types/discovery-v1.ts";
-import { clusterAddressResolver, endpointResolver, type ServiceLookup } from "../client/service-endpoints.ts";
+import type { ServiceResolver } from "../client/service-endpoints.ts";
 import { WebhookClients } from "../client/webhook/webhook-client.ts";
 import { kubeconfigWebhookCredentials, noWebhookCredentials } from "../client/webhook/webhook-credentials.ts";
 import type { WebhookConversionParts } from "../kinds/custom/webhook-conversion.ts";
@@ -17,30 +12,28 @@ import type { CountConditions } from "./metrics/condition-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { conversionMetrics, webhookMetrics } from "./metrics/webhook-metrics.ts";
 
-/** The clients of all webhooks that objects of the API name. */
+/** The clients of all webhooks that API objects name. */
 export interface ServerWebhooks {
   readonly mutating: WebhookParts;
   readonly validating: WebhookParts;
-  /** For the conversion of custom resources, which proves nothing to its webhooks. */
+  /** For the conversion of custom resources. It sends no credentials to its webhooks. */
   readonly conversion: Pick<WebhookConversionParts, "clients" | "observe">;
 }
 
 export interface ServerWebhooksParts {
   readonly config: ServerConfig;
   readonly registries: () => Registries;
+  readonly resolve: ServiceResolver;
   readonly metrics: Pick<Metrics, "registry" | "sentRequest">;
   readonly countConditions: CountConditions;
   readonly onError: (error: unknown) => void;
 }
 
-/** @throws StartupError for a kubeconfig that cannot be read */
+/** @throws StartupError for a kubeconfig that is not readable */
 export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
   const { config } = parts;
-  const { clock, webhookKubeconfigs, routesToEndpoints } = config;
-  const lookup = serviceLookup(parts.registries);
-  const resolve = routesToEndpoints
-    ? endpointResolver(lookup, (below) => (below === 0 ? 0 : randomInt(below)))
-    : clusterAddressResolver(lookup);
+  const { resolve } = parts;
+  const { clock, webhookKubeconfigs } = config;
   const observer = observerOf(parts);
   const onRequest = parts.metrics.sentRequest;
   const partsOf = (kubeconfig: string | undefined): WebhookParts => {
@@ -78,27 +71,6 @@ function observerOf({ config, registries, metrics, countConditions, onError }: S
       if (change.state === "forgotten") return;
       const events = registries().find({ group: "", resource: "events" });
       if (events !== undefined) recordCircuitChange(events, config.clock, change).catch(onError);
-    },
-  };
-}
-
-const serviceNameLabel = "kubernetes.io/service-name";
-
-function serviceLookup(registries: () => Registries): ServiceLookup {
-  return {
-    service: (namespace, name) =>
-      registries().find({ group: "", resource: "services" })?.current(namespace, name) as
-        | (Service & KubeObject)
-        | undefined,
-    endpointSlices(namespace, service) {
-      const slices = registries().find({ group: "discovery.k8s.io", resource: "endpointslices" });
-      if (slices === undefined) return [];
-      const page = slices.cacher.list({
-        prefix: slices.keyOf(namespace, ""),
-        matches: ({ index }) => index.labels?.[serviceNameLabel] === service,
-      });
-      if (page instanceof Promise) throw new Error("the newest state is always in memory");
-      return page.entries.map((entry) => decodeEntry(entry, slices.info) as EndpointSlice & KubeObject);
     },
   };
 }

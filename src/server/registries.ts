@@ -8,11 +8,13 @@ import type { PolicyObserver } from "../admission/policies/policy-observer.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
 import { terminatingKind } from "../admission/terminating-kind.ts";
+import type { GroupResource } from "../api/gvk.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { resourceQuota } from "../kinds/core/resource-quota.ts";
 import { ownedFieldsOf } from "../kinds/reset-fields.ts";
 import { adminAccessRule } from "../kinds/resource/admin-access.ts";
+import { statusPermissionRule } from "../kinds/resource/status-permission.ts";
 import { ServiceAllocation, type ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { type Admission, type AdmissionPlugin, admissionChain } from "../registry/admission.ts";
 import type { AdmissionObserver } from "../registry/admission-observer.ts";
@@ -21,37 +23,40 @@ import { strategyOf } from "../registry/kind.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { Registries, type RegistriesParts } from "../registry/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
+import { everyRule, type WriteRule } from "../registry/write-rule.ts";
 
 export interface ServerRegistriesParts
   extends Omit<RegistriesParts, "admission" | "allocatorOf" | "writeRuleOf" | "ownedFieldsOf"> {
-  /** Without it Services get no addresses and ports. */
+  /** Allocators for Services. If absent, Services get no addresses and ports. */
   readonly serviceNetwork?: ServiceNetwork | undefined;
-  /** In their order; by default those that are on by default. */
+  /** The enabled plugins in order; upstream's defaults if absent. */
   readonly admissionPlugins?: readonly PluginName[] | undefined;
-  /** The servers that share the store; without it this one is alone. */
+  /** The servers that share the store. If absent, this is the only one. */
   readonly servers?: QuotaServers | undefined;
-  /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
+  /** Answers plugins whether the user may do what a request implies. If absent, nobody may. */
   readonly authorizer?: Authorizer | undefined;
-  /** Without them no webhook is called. */
+  /** Reports whether a feature gate is on. If absent, all are. */
+  readonly isGateOn?: ((gate: string) => boolean) | undefined;
+  /** Calls webhooks. If absent, none is called. */
   readonly webhooks?: PluginParts["webhooks"];
-  /** Hears how long the plugins take. */
+  /** Observes the durations of plugins. */
   readonly admissionObserver?: AdmissionObserver | undefined;
   readonly policyObserver?: PolicyObserver | undefined;
-  /** Behind the plugins, whatever these are. */
+  /** Checks that follow all plugins. */
   readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
 }
 
-/** The registries and the parts that judge and complete what is written through them. */
+/** The registries, and the parts that complete and check their writes. */
 export interface ServerRegistries {
   readonly registries: Registries;
   readonly admission: Admission;
   /** Keeps the used amounts of quotas. */
   readonly quotas: QuotaAccountant;
-  /** Undefined where Services get no addresses. */
+  /** Undefined if Services get no addresses. */
   readonly serviceAllocation: ServiceAllocation | undefined;
 }
 
-/** Puts the registries, the admission chain, the quotas and the addresses of Services together: they need each other. */
+/** Builds the registries, the admission chain, the quotas and the Service addresses, which need each other. */
 export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
   const { serviceNetwork: network } = parts;
   const found = () => registries;
@@ -68,9 +73,15 @@ export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
     ownedFieldsOf,
     allocatorOf: ({ group, resource }) =>
       group === "" && resource === "services" ? serviceAllocation?.allocator : undefined,
-    writeRuleOf: (resource) => adminAccessRule(resource, lookup),
+    writeRuleOf: (resource) => everyRule([adminAccessRule(resource, lookup), claimStatusRule(resource, parts)]),
   });
   return { registries, admission, quotas, serviceAllocation };
+}
+
+function claimStatusRule(resource: GroupResource, parts: ServerRegistriesParts): WriteRule | undefined {
+  const { authorizer = alwaysDenyAuthorizer, isGateOn = () => true } = parts;
+  if (!isGateOn("DRAResourceClaimGranularStatusAuthorization")) return undefined;
+  return statusPermissionRule(resource, { authorizer, hasDeviceStatus: isGateOn("DRAResourceClaimDeviceStatus") });
 }
 
 function quotasOf(

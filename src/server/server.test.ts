@@ -37,7 +37,7 @@ test("a start that fails at its last part closes those before it", async () => {
   try {
     await expect(startServer(options)).rejects.toBeInstanceOf(StartupError);
     expect(await isListening(securePort)).toBe(false);
-    // The data directory is no longer locked either.
+    // Reopening also proves that the data directory is no longer locked.
     const again = await startServer({ dataDir, securePort, peerAddress: options.peerAddress, gossip: false });
     await again.close({ graceMs: 0 });
   } finally {

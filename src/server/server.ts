@@ -15,9 +15,9 @@ import { startControllers } from "./start-controllers.ts";
 const closeGraceMsDefault = 10_000;
 
 /**
- * Starts a server. Resolves when `/readyz` answers 200.
- * In-process servers keep everything in memory unless a data directory is given; several can run side by side.
- * @throws StartupError, one line that says what is wrong and what to do
+ * Starts a server. Resolves when `/readyz` answers 200. A server in a process keeps everything in memory unless a data
+ * directory is given; several can run at once.
+ * @throws StartupError, one line with the problem and the remedy
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const config = resolveOptions(inMemoryByDefault(options));
@@ -26,13 +26,13 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   return startOn(await openStore(config, log), config, log);
 }
 
-/** Starts a server on a store that others use too: closing the server leaves the store open. */
+/** Starts a server on a shared store. Closing the server leaves the store open. */
 export async function startServerOn(store: Store, options: ServerOptions = {}): Promise<RunningServer> {
   const config = resolveOptions(inMemoryByDefault(options));
   return startOn(sharedStore(store), config, openLog({ verbosity: config.verbosity }));
 }
 
-/** Opens the parts of a server in order. They close in the opposite order, also when one of them fails to open. */
+/** Opens the parts of a server in order. They close in the opposite order, even when one of them fails to open. */
 async function startOn(storage: ServerStore, config: ServerConfig, log: Log): Promise<RunningServer> {
   await using parts = new AsyncDisposableStack();
   const onError = (error: unknown) => log.error("a part of the server failed", { error });
@@ -75,7 +75,7 @@ async function startOn(storage: ServerStore, config: ServerConfig, log: Log): Pr
   };
 }
 
-/** In code no data directory means none; the command line always names one or says `--in-memory`. */
+/** Without a data directory, a server in code runs in memory. The command line always decides. */
 function inMemoryByDefault(options: ServerOptions): ServerOptions {
   const inMemory = options.inMemory ?? options.dataDir === undefined;
   return { ...options, inMemory, securePort: options.securePort ?? 0 };

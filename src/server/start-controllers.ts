@@ -1,6 +1,11 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import type { ClientUser } from "../http/in-process-client.ts";
+import { ephemeralVolumeMetrics } from "./metrics/ephemeral-volume-metrics.ts";
+import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
+import { nodeMetrics } from "./metrics/node-metrics.ts";
+import { sliceMetrics } from "./metrics/slice-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
 import type { ServerHttp } from "./open-http.ts";
@@ -13,7 +18,7 @@ export interface ControllersParts extends StartContext {
   readonly http: ServerHttp;
 }
 
-/** Starts the controllers with what they need of the other parts. */
+/** Starts the controllers with their dependencies. */
 export function startControllers(context: ControllersParts): ServerControllers & AsyncDisposable {
   const { config, storage, api, credentials, http, onError } = context;
   const { identity, authentication } = credentials;
@@ -34,9 +39,20 @@ export function startControllers(context: ControllersParts): ServerControllers &
     authority: () => identity.issuer,
     clientAuthorities: () => identity.tls().ca.join(""),
     frontProxy: frontProxy && { ...frontProxy, authority: () => identity.tls().frontProxyCa },
+    ownFrontProxy: credentials.frontProxy,
     ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
     bootstrapSignerKey: config.bootstrapSignerKey,
     controllers: config.controllers,
+    aggregated: {
+      versions: api.remoteDiscovery,
+      clientOf: (controller) => http.clients.open(serviceAccountOf(controller)),
+    },
+    nodeCidrRanges: config.nodeCidrRanges,
+    terminatedPodsMax: config.terminatedPodsMax,
+    sliceObservers: sliceMetrics(registry),
+    ephemeralVolumesObserver: ephemeralVolumeMetrics(registry),
+    nodeObservers: nodeMetrics(registry),
+    jobDeleted: finishedJobMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,
   });
@@ -48,5 +64,14 @@ export function startControllers(context: ControllersParts): ServerControllers &
     leave: () => controllers.leave(),
     stop: () => controllers.stop(),
     [Symbol.asyncDispose]: () => controllers.stop(),
+  };
+}
+
+/** The user that extension servers know a controller by. */
+function serviceAccountOf(controller: string): ClientUser {
+  const namespace = "kube-system";
+  return {
+    name: `system:serviceaccount:${namespace}:${controller}`,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`],
   };
 }

@@ -7,7 +7,7 @@ interface Waiter {
   readonly settle: (reached: boolean) => void;
 }
 
-/** Tells listeners and waiters which changes have become visible. */
+/** Notifies listeners and waiters of changes that have become visible. */
 export class AppliedFeed {
   readonly #clock: Clock;
   readonly #listeners = new Set<{ readonly listener: EventListener }>();
@@ -24,15 +24,13 @@ export class AppliedFeed {
     return { [Symbol.dispose]: () => void this.#listeners.delete(subscription) };
   }
 
-  /**
-   * Publishes one batch. Call it once per batch, after the state shows the batch and before its writers are answered.
-   */
+  /** Publishes one batch. Call it once per batch, after the state shows the batch and before its writers are answered. */
   publish(events: readonly StoreEvent[], revision: Revision, jumped = false): void {
     for (const { listener } of this.#listeners) {
       try {
         listener(events, revision, jumped);
       } catch (error) {
-        // A bug in one listener must not leave the other listeners, or a durable write, without an answer.
+        // A bug in one listener must not leave the other listeners or a durable write without an answer.
         queueMicrotask(() => {
           throw error;
         });

@@ -1,4 +1,4 @@
-/** Number of a member within its cluster, starting at 1 and never reused. */
+/** A member's number within its cluster. Numbers start at 1 and are never reused. */
 export type MemberNumber = number;
 
 /** The replicated record of a member. */
@@ -10,7 +10,7 @@ export interface MemberRecord {
   readonly peerAddress: string;
   /** URL of its API as `https://host:port`. */
   readonly clientUrl: string;
-  /** Identity and `host:port` in gossip; absent where gossip is off. */
+  /** Identity and `host:port` in gossip; absent if gossip is off. */
   readonly peerId?: string;
   readonly gossipAddress?: string;
 }
@@ -21,13 +21,13 @@ export type MemberRole = (typeof memberRoles)[number];
 /** A member as one replica sees it now. */
 export interface MemberStatus extends MemberRecord {
   /**
-   * Role in the cluster. A member with `none` has a record but takes no part: it is being added or removed, or such a
-   * change was interrupted.
+   * Role in the cluster. A member with `none` has a record but does not take part: it is being added or removed, or such
+   * a change was interrupted.
    */
   readonly role: MemberRole | "none";
-  /** Newest log index that it is known to hold. Only the leader knows it for other members. */
+  /** The newest log index that it is known to hold. Only the leader knows it for other members. */
   readonly matchIndex: number | undefined;
-  /** Whether the leader has heard from it within an election timeout. Only the leader knows. */
+  /** Whether the leader heard from it within an election timeout. Only the leader knows. */
   readonly isActive: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ReplicaStatus {
   readonly lastIndex: number;
   readonly commitIndex: number;
   readonly appliedIndex: number;
-  /** Index up to which LevelDB is durable. */
+  /** The index up to which LevelDB is durable. */
   readonly flushedIndex: number;
   readonly revision: number;
   readonly compactedRevision: number;
@@ -53,7 +53,7 @@ export interface ReplicaStatus {
   readonly failure: string | undefined;
 }
 
-/** Reports whether a member takes part in decisions. */
+/** Reports whether a member votes. */
 export function votes({ role }: Pick<MemberStatus, "role">): boolean {
   return role === "leader" || role === "voter";
 }
@@ -66,13 +66,13 @@ export interface Cluster {
   status(): ReplicaStatus;
   /** Returns the members in the replicated state, by id. */
   members(): readonly MemberRecord[];
-  /** Resolves with true when this replica is the leader and a quorum has confirmed it after the call. */
+  /** Resolves with true if this replica is the leader and a quorum confirmed it after the call. */
   confirmLeader(): Promise<boolean>;
   /** Assigns the next free id, records the member and adds it as a learner. @throws ClusterError */
   addLearner(member: Omit<MemberRecord, "id">): Promise<MemberRecord>;
-  /** Makes a learner a voter. Rejects while it has not caught up. @throws ClusterError */
+  /** Makes a learner a voter. Rejects if it has not caught up. @throws ClusterError */
   promote(id: MemberNumber): Promise<void>;
-  /** Removes a member. Rejects when the remaining healthy members would not form a quorum. @throws ClusterError */
+  /** Removes a member. Rejects if the remaining healthy members would not form a quorum. @throws ClusterError */
   remove(id: MemberNumber): Promise<void>;
   /** Transfers leadership and resolves when the other member leads. @throws ClusterError */
   transferLeadership(to: MemberNumber): Promise<void>;
@@ -99,7 +99,7 @@ export type ClusterErrorCode =
   | "conflict"
   | "unknown";
 
-/** The reason why a change was not made. With `unknown` it may have been made. The message is for people. */
+/** The reason why a change was not made. With `unknown` the change may have been made. The message is for people. */
 export class ClusterError extends Error {
   readonly code: ClusterErrorCode;
   /** The leader as far as this replica knows. */
@@ -112,7 +112,7 @@ export class ClusterError extends Error {
   }
 }
 
-/** Returns the error for an operation on other members when this replica has none. */
+/** Returns the error for an operation on other members of a replica that has none. */
 export function aloneError(): ClusterError {
-  return new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");
+  return new ClusterError("conflict", "this replica is alone: start it with --peer-address");
 }

@@ -1,17 +1,17 @@
 import { status } from "../api/status.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "./store.ts";
 
-/** Most unanswered commands. Beyond it a write gets 429: it was not done and may be retried. */
+/** Maximum number of unanswered commands. Beyond it a write gets 429: it was not done and may be retried. */
 const outstandingCommandsMax = 20_000;
 const outstandingBytesMax = 128 * 1024 * 1024;
 /**
- * Most commands in one batch: large enough that the cost of the batch itself is small, and small enough for one
- * proposal.
+ * Maximum number of commands in one batch: large enough that the cost of the batch itself is small, and small enough for
+ * one proposal.
  */
 const batchCommandsMax = 1_000;
 const batchBytesMax = 4 * 1024 * 1024;
 
-/** Executes one batch and returns one result per command, in order. */
+/** Executes one batch, and returns one result per command, in order. */
 type Submit = (commands: readonly Command[]) => readonly ApplyResult[] | Promise<readonly ApplyResult[]>;
 
 interface Waiting {
@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * Gathers commands into batches. Commands of one turn of the event loop form one batch. While no batch is outstanding,
- * the first command is submitted at once.
+ * Collects commands into batches. Commands of one turn of the event loop form one batch. If no batch is outstanding, the
+ * first command is submitted at once.
  */
 export class CommandQueue {
   readonly #submit: Submit;
@@ -60,12 +60,12 @@ export class CommandQueue {
     });
   }
 
-  /** Stops accepting commands. Accepted ones run to their end. */
+  /** Stops accepting commands. Accepted commands are still executed. */
   close(failure: StoreUnavailableError): void {
     this.#failure ??= failure;
   }
 
-  /** Resolves when every accepted command is answered. */
+  /** Resolves when all accepted commands are answered. */
   async idle(): Promise<void> {
     if (this.#outstanding > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }

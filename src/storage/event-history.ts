@@ -31,7 +31,7 @@ export class EventHistory {
     const then = new Map<Key, Entry | undefined>();
     for (let index = this.#firstAfter(at); index < this.#events.length; index++) {
       const { entry, previous } = this.#events[index] as StoreEvent;
-      // The first event after `at` has the state that it replaced, which is the state at `at`.
+      // The first event after `at` holds the state that it replaced, which is the state at `at`.
       if (entry.key.startsWith(prefix) && entry.key >= start && !then.has(entry.key)) then.set(entry.key, previous);
     }
     const entries = state.scan(prefix, start).filter(({ key }) => !then.has(key));
@@ -51,7 +51,7 @@ export class EventHistory {
     return found;
   }
 
-  /** Returns the index of the first event after `revision`. Revisions are contiguous, so it is a subtraction. */
+  /** Returns the index of the first event after `revision`. Revisions are contiguous, so a subtraction is enough. */
   #firstAfter(revision: Revision): number {
     const first = this.#events[0];
     if (first === undefined) return 0;

@@ -1,11 +1,11 @@
 import type { Key } from "../api/entry.ts";
 
-/** Additions at which a merge happens, so that a store that is never scanned does not collect keys without end. */
+/** Number of additions that causes a merge, so that a store that is never scanned does not collect keys without end. */
 const additionsMax = 65_536;
 
 /**
  * The keys in order. They are sorted only when read: a write costs one push, a scan one merge. Deleted keys stay until
- * the next merge, and `isLive` identifies them.
+ * the next merge; `isLive` tells them apart.
  */
 export class KeyOrder {
   readonly #isLive: (key: Key) => boolean;

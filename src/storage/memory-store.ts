@@ -14,7 +14,7 @@ import {
   StoreUnavailableError,
 } from "./store.ts";
 
-/** Most events of history. Beyond it the store compacts the oldest away. */
+/** Maximum number of events of history. Beyond it the store compacts the oldest away. */
 const memoryHistoryEventsMax = 500_000;
 
 /**

@@ -1,13 +1,14 @@
+import { indexOfBytes } from "../api/codec/byte-text.ts";
 import type { ObjectOwner } from "../api/entry.ts";
 
-/** An owner reference as it stands in an object's metadata. */
+/** An owner reference of an object's metadata. */
 interface OwnerReferenceLike {
   readonly uid?: unknown;
   readonly controller?: unknown;
   readonly blockOwnerDeletion?: unknown;
 }
 
-/** Returns the owners that `metadata.ownerReferences` names, in its order; undefined where it names none. */
+/** Returns the owners that `metadata.ownerReferences` names, in order; undefined if it names none. */
 export function ownersOf(references: readonly OwnerReferenceLike[] | undefined): readonly ObjectOwner[] | undefined {
   if (references === undefined || references.length === 0) return undefined;
   const owners: ObjectOwner[] = [];
@@ -21,8 +22,8 @@ export function ownersOf(references: readonly OwnerReferenceLike[] | undefined):
 const mark = Buffer.from('"ownerReferences":[');
 
 /**
- * Returns the owners that a stored body names, given as one piece or as the two around the place of its resourceVersion.
- * Most bodies name none and are not parsed.
+ * Returns the owners that a stored body names. The body is one piece, or the two around its resourceVersion. Most bodies
+ * name none and are not parsed.
  */
 export function ownersInBody(...pieces: readonly Uint8Array[]): readonly ObjectOwner[] | undefined {
   if (!pieces.some(hasMark)) return undefined;
@@ -32,11 +33,11 @@ export function ownersInBody(...pieces: readonly Uint8Array[]): readonly ObjectO
     };
     return ownersOf(body.metadata?.ownerReferences);
   } catch {
-    // A body that is not JSON fails where somebody reads it as an object.
+    // If a body is not JSON, reading it as an object reports that.
     return undefined;
   }
 }
 
 function hasMark(piece: Uint8Array): boolean {
-  return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).includes(mark);
+  return indexOfBytes(piece, mark) >= 0;
 }

@@ -6,7 +6,7 @@ import { Retention } from "./retention.ts";
 const retentionMs = 300_000;
 const mayAct = () => true;
 
-/** Returns a clock that only moves when told to, and a store that counts. */
+/** Returns a clock that moves only when a test moves it, and a store that counts. */
 function bench() {
   let nowMs = 1_000_000;
   let tick: (() => void) | undefined;

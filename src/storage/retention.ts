@@ -9,9 +9,9 @@ export interface RetentionOptions {
   readonly store: Pick<Store, "revision" | "compactedRevision" | "compact">;
   readonly clock: Clock;
   readonly retentionMs: number;
-  /** Called before each compaction. Among several servers on one store, only the leader of the store compacts. */
+  /** Called before each compaction. Of several servers on one store, only its leader compacts. */
   readonly mayAct: () => boolean | Promise<boolean>;
-  /** Receives the error of a failed compaction. The next one is tried all the same. */
+  /** Receives the error of a failed compaction. The next one is tried as usual. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -23,7 +23,7 @@ interface Mark {
 /** Compacts a store so that a revision stays readable for `retentionMs` after it was superseded. */
 export class Retention {
   readonly #options: RetentionOptions;
-  /** Past revisions with their times, oldest first: those within the retention time and one before it. */
+  /** Past revisions with their times, oldest first: those within the retention time, and the last one before it. */
   #marks: Mark[] = [];
   #compacting = false;
 
@@ -51,7 +51,7 @@ export class Retention {
 
   #mark(): void {
     const timeMs = this.#options.clock.nowMs();
-    // A clock that was set back leaves marks in the future, which would expire late. They count as made now.
+    // If the clock was set back, marks lie in the future and would expire late. They count as made now.
     this.#marks = this.#marks.map((mark) => (mark.timeMs > timeMs ? { ...mark, timeMs } : mark));
     this.#marks.push({ timeMs, revision: this.#options.store.revision });
     if (this.#marks.length > marksPerRetention * 2) this.#marks.splice(1, 1);

@@ -1,32 +1,32 @@
-/** Entries of the log after which a silent proposer is forgotten. Its older batches are rejected from then on. */
+/** Number of log entries after which a silent proposer is forgotten. Its older batches are then rejected. */
 const idleEntriesMax = 1_000_000;
 
-/** Names a batch of commands by its proposer and the batch's number. */
+/** The name of a batch of commands: its proposer and the batch's number. */
 export interface BatchId {
-  /** Name of the proposer, random for each run of a process. */
+  /** The proposer's name, random for each run of a process. */
   readonly origin: string;
-  /** Number of the batch, starting at 1 for each origin. */
+  /** The batch's number, starting at 1 for each origin. */
   readonly sequence: number;
-  /** Oldest batch that the origin still waits for. Older ones will not be proposed again. */
+  /** The oldest batch that the origin still waits for. Older batches will not be proposed again. */
   readonly floor: number;
-  /** Index that the proposer had applied when it first proposed the batch. */
+  /** The index that the proposer had applied when it first proposed the batch. */
   readonly basis: number;
 }
 
 interface Session {
-  /** Sequence below which every batch is applied or given up. */
+  /** Every batch below this sequence is applied or given up. */
   floor: number;
   /** Applied batches from the floor on. */
   readonly above: Set<number>;
   lastIndex: number;
 }
 
-/** A session as it is written with the state. */
+/** A session as stored with the state. */
 export type SessionRecord = readonly [origin: string, floor: number, above: readonly number[], lastIndex: number];
 
 /**
- * The applied batches, so that a batch that arrives again is not applied twice. They are part of the replicated state
- * and the same on every replica (Raft thesis §6.3). Their size is limited by the number of batches that are under way.
+ * The applied batches, so that no batch is applied twice. They are part of the replicated state and the same on every
+ * replica (Raft thesis §6.3). The number of outstanding batches limits their size.
  */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
@@ -64,7 +64,7 @@ export class Sessions {
   #sessionOf(origin: string, index: number): Session {
     let session = this.#sessions.get(origin);
     if (session === undefined) {
-      // New proposers are rare, so this is the time to look for idle ones.
+      // Look for idle proposers here, because new ones are rare.
       for (const [known, { lastIndex }] of this.#sessions) {
         if (index - lastIndex > idleEntriesMax) this.#sessions.delete(known);
       }

@@ -2,7 +2,7 @@ import { compareKeys } from "./key-order.ts";
 import type { StateMachine } from "./state-machine.ts";
 import type { StoreEvent } from "./store.ts";
 
-/** Returns the changes that lead from one state to another, in key order. Intermediate changes are merged. */
+/** Returns the changes from one state to another, in key order. Intermediate changes are merged. */
 export function differences(from: StateMachine, to: StateMachine): StoreEvent[] {
   const events: StoreEvent[] = [];
   for (const entry of to.entries()) {

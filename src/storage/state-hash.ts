@@ -1,11 +1,11 @@
 import type { Entry } from "../api/entry.ts";
 
-/** Limit of the sums, which a double represents exactly. */
+/** The limit of the sums, which a double represents exactly. */
 const modulus = 2 ** 48;
 
 /**
- * A number that is equal for equal sets of current objects: the sum of their checksums, in any order. A body holds its
- * resourceVersion, so the same object at another revision gives another sum.
+ * A number that is equal for equal sets of current objects: the sum of their checksums, in any order. A body contains its
+ * resourceVersion, so the same object at another revision changes the sum.
  */
 export type StateHash = number;
 

@@ -4,7 +4,7 @@ import { KeyOrder, lowerBound } from "./key-order.ts";
 import { hashOf, type StateHash, withEntry, withoutEntry } from "./state-hash.ts";
 import type { ApplyResult, Command, Expect, ProposedBody, StoreEvent } from "./store.ts";
 
-/** Revision of an empty store. 0 means "any version" on the wire. */
+/** The revision of an empty store. 0 means "any version" on the wire. */
 export const firstRevision = toRevision(1);
 
 /** The effects of a batch of commands. */
@@ -23,8 +23,8 @@ export interface InitialState {
 
 /**
  * The current objects and the rules by which commands change them. Deterministic: the same commands in the same order
- * give the same state and the same results everywhere. Applied commands are visible at once, so they must be durable
- * before.
+ * give the same state and the same results everywhere. Applied commands are visible at once, so they must already be
+ * durable.
  */
 export class StateMachine {
   readonly #entries = new Map<Key, Entry>();
@@ -82,7 +82,7 @@ export class StateMachine {
     return found;
   }
 
-  /** Decides every command in order. Each sees the effects of the earlier ones. */
+  /** Decides all commands in order. Each sees the effects of earlier ones. */
   apply(commands: readonly Command[]): AppliedBatch {
     const events: StoreEvent[] = [];
     const results = commands.map((command) => this.#decide(command, events));

@@ -2,8 +2,8 @@ import type { Entry, Key, ObjectIndex } from "../api/entry.ts";
 import type { Revision } from "../api/revision.ts";
 
 /**
- * An object's bytes with the place where its resourceVersion goes: the state machine alone knows the revision.
- * `prefix + "<revision>" + suffix`; the quotes belong to prefix and suffix.
+ * An object's bytes, split where its resourceVersion goes: only the state machine knows the revision. `prefix +
+ * "<revision>" + suffix`; the quotes belong to prefix and suffix.
  */
 export interface ProposedBody {
   readonly prefix: Uint8Array;
@@ -17,10 +17,10 @@ export type Expect =
 
 export type Operation =
   | { readonly kind: "put"; readonly index: ObjectIndex; readonly body: ProposedBody }
-  /** A deleted object's last state goes out with the revision of the deletion, so its bytes have the gap too. */
+  /** A deleted object's last state is sent with the revision of the deletion, so its bytes have the gap too. */
   | { readonly kind: "delete"; readonly last: ProposedBody };
 
-/** A guarded write. The outcome is decided at apply, in command order, the same on every replica. */
+/** A guarded write. Its outcome is decided when it is applied, in command order, the same on every replica. */
 export interface Command {
   readonly key: Key;
   readonly expect: Expect;
@@ -28,9 +28,9 @@ export interface Command {
 }
 
 export type ApplyResult =
-  /** `entry` is the new state, or for a delete the last state carrying the deletion's revision. */
+  /** `entry` is the new state; for a delete, it is the last state with the deletion's revision. */
   | { readonly kind: "applied"; readonly revision: Revision; readonly entry: Entry }
-  /** The guard failed; `current` is what stood in the way (undefined: no such key). */
+  /** The guard failed. `current` is the conflicting entry, or undefined if the key does not exist. */
   | { readonly kind: "rejected"; readonly current: Entry | undefined };
 
 /** One applied mutation. `entry.revision === revision`; for DELETED `entry` is the last state with that revision. */
@@ -42,7 +42,7 @@ export interface StoreEvent {
   readonly previous: Entry | undefined;
 }
 
-/** Reading history that compaction has removed. `oldest` is the oldest revision that can still be read. */
+/** A read of history that compaction has removed. `oldest` is the oldest readable revision. */
 export class CompactedError extends Error {
   readonly oldest: Revision;
   constructor(oldest: Revision) {
@@ -52,11 +52,11 @@ export class CompactedError extends Error {
   }
 }
 
-/** The store cannot answer: a failed disk, no leader, closed. */
+/** The store cannot answer: its disk failed, it has no leader, or it is closed. */
 export class StoreUnavailableError extends Error {
   /**
-   * `unknown`: of a write, it may have happened or not: 504, never a guess. `notDone`: it has not happened and will not,
-   * or it was a read: trying again is safe.
+   * `unknown`: the write may or may not have happened; the client gets a 504. `notDone`: the write did not happen and
+   * will not, or it was a read; it is safe to retry.
    */
   readonly outcome: "unknown" | "notDone";
   constructor(why: string, outcome: "unknown" | "notDone" = "unknown") {
@@ -66,7 +66,10 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** A value whose bytes do not match their checksum or cannot be decoded. Named, so that it hides no other object. */
+/**
+ * A value whose bytes do not match their checksum, or cannot be decoded. It is reported by name, and hides no other
+ * object.
+ */
 export class CorruptEntryError extends Error {
   readonly key: Key;
   constructor(key: Key, why: string) {
@@ -77,52 +80,56 @@ export class CorruptEntryError extends Error {
 }
 
 /**
- * Called in revision order, in the same turn in which the batch became visible; must not throw or wait.
- * @param jumped the replica took over another state as a whole: the events are the difference between the two, in key
- * order, not what happened in between
+ * Called in revision order, in the turn in which the batch became visible. It must not throw or wait.
+ * @param jumped the replica took over another state as a whole. The events are then the difference between the two, in
+ * key order, not the changes in between
  */
 export type EventListener = (events: readonly StoreEvent[], revision: Revision, jumped: boolean) => void;
 
 export interface Store {
-  /** Newest applied revision. Starts at 1 on an empty store (0 is "any version" on the wire). */
+  /** The newest applied revision. An empty store starts at 1 (0 means "any version" on the wire). */
   readonly revision: Revision;
   /** Reads and watches older than this fail with CompactedError. */
   readonly compactedRevision: Revision;
 
-  /** Applies the command once; resolves when the result is durable. Rejects with StoreUnavailableError when the outcome is unknown. */
+  /**
+   * Applies the command once, and resolves when the result is durable. Rejects with StoreUnavailableError if the outcome
+   * is unknown.
+   */
   commit(command: Command): Promise<ApplyResult>;
   /**
-   * Linearizable read: local state then includes every write acknowledged before the call. At once where it does already.
-   * @throws StoreUnavailableError when that cannot be confirmed in time
+   * Makes the next read linearizable: afterwards the local state includes every write acknowledged before the call. Returns
+   * at once if it already does.
+   * @throws StoreUnavailableError if that cannot be confirmed in time
    */
   readBarrier(): Revision | Promise<Revision>;
-  /** True once `store.revision >= revision`; false after `timeoutMs`. */
+  /** Resolves with true once `store.revision >= revision`, and with false after `timeoutMs`. */
   waitFor(revision: Revision, timeoutMs: number): Promise<boolean>;
 
-  /** Current state from memory. */
+  /** Returns the current state, from memory. */
   get(key: Key): Entry | undefined;
   /** Number of current keys. */
   readonly size: number;
-  /** Current entries below `prefix` in key order, from memory; a snapshot, unaffected by later writes. */
+  /** Returns the current entries below `prefix` in key order, from memory. Later writes do not affect the result. */
   scan(prefix: Key): Entry[];
   /**
-   * Entries below `prefix` as they were at `at`, in key order, from the first key >= `start` on; from disk.
+   * Returns the entries below `prefix` as of revision `at`, in key order, from the first key >= `start` on. Reads the disk.
    * @throws CompactedError when `at < compactedRevision`
    */
   scanAt(at: Revision, options: { prefix: Key; start?: Key; limit?: number }): Promise<Entry[]>;
   /**
-   * Events below `prefix` with `after < event.revision`, oldest first, at most `limit`; from disk.
+   * Returns the events below `prefix` with `after < event.revision`, oldest first, at most `limit`. Reads the disk.
    * @throws CompactedError when `after < compactedRevision`
    */
   eventsAfter(after: Revision, options: { prefix: Key; limit: number }): Promise<StoreEvent[]>;
 
-  /** Every batch applied from now on. */
+  /** Calls the listener for every batch applied from now on. */
   subscribe(listener: EventListener): Disposable;
-  /** Removes history below `revision`; current objects stay. */
+  /** Removes history below `revision`. Current objects stay. */
   compact(revision: Revision): Promise<void>;
-  /** Undefined while the store takes writes; else why it never will again. */
+  /** The reason why the store takes no more writes; undefined while it does. */
   readonly failure: StoreUnavailableError | undefined;
-  /** Objects that could not be read at open, and were not removed since. They are in no list and no scan. */
+  /** Objects that were unreadable at open and still exist. They are in no list and no scan. */
   readonly corrupt: readonly CorruptEntryError[];
   corruptAt(key: Key): CorruptEntryError | undefined;
   close(): Promise<void>;

@@ -168,13 +168,13 @@ describe("the administration of a cluster", () => {
       "/cluster/peer-authority",
       { step: "trust", authority: { certificate: "x", key: "y" }, newest: unknownHash },
       400,
-      /authority has/,
+      /authority must/,
     ],
     ["POST", "/cluster/peer-authority", { step: "jump" }, 400, /trust, issue, use or drop/],
-    ["POST", "/cluster/peer-authority", { step: "use" }, 400, /newest has to be the hash/],
+    ["POST", "/cluster/peer-authority", { step: "use" }, 400, /newest must be the hash/],
     ["POST", "/cluster/peer-authority", { step: "use", newest: "sha256:0" }, 400, /newest: .* 64 hexadecimal digits/],
-    ["POST", "/cluster/peer-authority", { step: "use", newest: unknownHash }, 409, /not been told of it/],
-    ["POST", "/cluster/authority", { step: "issue", newest: unknownHash }, 409, /not been told of it/],
+    ["POST", "/cluster/peer-authority", { step: "use", newest: unknownHash }, 409, /does not know that authority/],
+    ["POST", "/cluster/authority", { step: "issue", newest: unknownHash }, 409, /does not know that authority/],
     ["DELETE", "/cluster/members/7", undefined, 404, /there is no member 7/],
     ["DELETE", "/cluster/members/0", undefined, 404, /./],
     ["DELETE", "/cluster/members/01", undefined, 404, /./],
@@ -286,7 +286,7 @@ describe("permission to administer a cluster", () => {
     };
     expect(await codes("nobody")).toEqual(everyEndpoint.map(() => 403));
     expect(await codes("looks")).toEqual([200, 200, ...Array.from({ length: everyEndpoint.length - 2 }, () => 403)]);
-    // Joining is for machines with a token, whatever else one may do.
+    // Joining needs a token, whatever other permissions the user has.
     expect(await codes("changes")).toEqual([200, 200, 400, 409, 409, 400, 200, 200, 201, 200, 400, 200, 400, 403]);
   });
 
@@ -467,7 +467,7 @@ describe("joining", () => {
     const answer = await server.request("POST", "/cluster/join", machine, { headers });
     expect(answer).toMatchObject({
       code: 403,
-      json: { message: expect.stringMatching(/nobody joins for somebody else/) },
+      json: { message: expect.stringMatching(/join tokens cannot be used by another user/) },
     });
   });
 

@@ -96,7 +96,7 @@ describe("commands of a cluster", () => {
     expect(own.users.map(({ name }: any) => name)).toEqual(["quorate-admin"]);
     const wrong: [string[], RegExp][] = [
       [["--address", "lb"], /^quorate: --address: "lb" is not an https URL$/],
-      [["--group", "g"], /^quorate: --group and --ttl are for the certificate of another user/],
+      [["--group", "g"], /^quorate: --group and --ttl describe a new certificate/],
     ];
     for (const [args, message] of wrong) {
       const { code, complaints } = await at("kubeconfig", ...args);
@@ -131,7 +131,7 @@ describe("commands of a cluster", () => {
       ],
       [
         ["cluster", "join", "https://x", "--token", "a", "--data-dir", scratch, "--peer-address", "127.0.0.1:1"],
-        /^quorate: --token: a token is six and sixteen/,
+        /^quorate: --token: a token consists of six and sixteen/,
       ],
       [
         [
@@ -190,7 +190,7 @@ describe("status", () => {
     expect(shown.printed.at(-1)).toMatch(/^member 3: cannot reach https:\/\/127.0.0.1:6003: nothing listens there$/);
     second.parts.heard.set(3, { ageMs: 2_100, failing: ["etcd"] } as unknown as PeerHealth);
     const heard = await at("status", "--server", front.url);
-    expect(heard.printed.at(-1)).toEndWith("listens there; member 2 heard of it 2 s ago, not ready: etcd");
+    expect(heard.printed.at(-1)).toEndWith("listens there; member 2 heard from it 2 s ago, not ready: etcd");
     const json = JSON.parse((await at("status", "-o", "json", "--server", front.url)).printed.join("\n"));
     expect(json).toMatchObject({ leader: 1, voters: { well: 2, all: 3 }, members: [{ health: "ok" }, {}, {}] });
 

@@ -21,7 +21,7 @@ async function invitation(server: ClusterServer) {
   return { endpoint: server.url, token: parseJoinToken(json.token), caHash: json.caHash as string, member };
 }
 
-/** Shows a certificate of its own beside the authority of a server. */
+/** Shows a certificate of its own beside a server's authority. */
 class Impostor implements Disposable {
   readonly endpoint: string;
   received = "";
@@ -74,9 +74,7 @@ describe("a machine that joins", () => {
     const asked = await invitation(server);
     const before = server.parts.seen.length;
     const caHash = `sha256:${"0".repeat(64)}`;
-    await expect(requestJoin({ ...asked, caHash })).rejects.toThrow(
-      /is not the server that it should be.*nothing was sent/,
-    );
+    await expect(requestJoin({ ...asked, caHash })).rejects.toThrow(/is not the expected server.*nothing was sent/);
     expect(server.parts.seen).toHaveLength(before);
     expect(server.parts.cluster.members()).toHaveLength(1);
   });
@@ -119,7 +117,7 @@ describe("a machine that joins", () => {
     const server = await start();
     const asked = await invitation(server);
     const token = { ...asked.token, secret: "0000000000000000" };
-    await expect(requestJoin({ ...asked, token })).rejects.toThrow(/token is not accepted/);
+    await expect(requestJoin({ ...asked, token })).rejects.toThrow(/token was not accepted/);
     await requestJoin(asked);
     await expect(requestJoin(asked)).rejects.toThrow(/member 2 already has this name/);
   });

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";
+import { FakeApis } from "../../src/http/aggregation/testing.ts";
 import { type AppPlugin, buildApp } from "../../src/http/app.ts";
 import { discoveryRoute, type Route } from "../../src/http/discovery/discovery-route.ts";
+import { MergedDiscovery } from "../../src/http/discovery/merged-discovery.ts";
 import { builtInServer } from "../../src/http/handlers/built-in-server.ts";
 import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { openApiRoute } from "../../src/http/openapi/openapi-route.ts";
@@ -65,7 +67,7 @@ beforeAll(async () => {
   const randomInt = (below: number) => Math.floor(Math.random() * below);
   const parts = { catalog, store, clock: systemClock, randomInt, authorizer: allow };
   const { registries, admission } = openRegistries({ ...parts, cachers });
-  // Connections and tokens are not asked for here.
+  // This test does not use connections and tokens.
   const registry: KindParts["registry"] = (resource) => registries.builtIn(resource);
   const kindParts = { ...parts, tokens: {}, connections: {}, registry } as unknown as KindParts;
   const endpoints = new Endpoints(kindParts, (info) => registries.of(info));
@@ -93,7 +95,13 @@ beforeAll(async () => {
       catalog,
     ),
     plugins: [
-      pluginOf("discovery", discoveryRoute(catalog, "localhost")),
+      pluginOf(
+        "discovery",
+        discoveryRoute(
+          new MergedDiscovery({ catalog, apis: new FakeApis(), remote: { versions: () => [], generation: () => 0 } }),
+          "localhost",
+        ),
+      ),
       pluginOf("openapi", openApiRoute({ catalog, typeOf: typeSchema, version: "v1.36.0" }, systemClock)),
     ],
   });
@@ -161,7 +169,7 @@ async function must(method: string, path: string, body?: unknown): Promise<any> 
 }
 
 interface Watch {
-  /** The names of added objects so far. */
+  /** The names of all objects added so far. */
   readonly added: string[];
   /** Resolves when the server ends the watch. */
   readonly ended: Promise<void>;
@@ -198,7 +206,7 @@ const widgetsPath = "/apis/example.com/v1/namespaces/n/widgets";
 const mapsPath = "/api/v1/namespaces/n/configmaps";
 const named = (name: string) => ({ metadata: { name } });
 
-/** Writes and reads a built-in kind without a pause; every answer has to be right. */
+/** Writes and reads a built-in kind without a pause. Every answer must be correct. */
 async function load(prefix: string, isOver: () => boolean): Promise<string[]> {
   const names: string[] = [];
   while (!isOver()) {

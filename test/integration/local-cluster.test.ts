@@ -55,7 +55,7 @@ describe("three replicas on one machine", () => {
         const { code, stderr } = await client.run(["create", "configmap", `while-dead-${i}`]);
         if (code !== 0) failures++;
         else continue;
-        // The old leader is gone and another is being elected. A second request finds or creates the object.
+        // The old leader is gone and a new one is being elected. A second request finds or creates the object.
         expect(stderr).toMatch(/timeout|EOF|refused|reset|quorum|leader|not known|not done/i);
         const again = await client.run(["create", "configmap", `while-dead-${i}`]);
         expect(again.code === 0 || again.stderr.includes("AlreadyExists")).toBe(true);
@@ -64,7 +64,7 @@ describe("three replicas on one machine", () => {
       await cluster.says((line) => line === `start it again with: kill -USR2 ${cluster.pid}`);
       const [said, next] = await cluster.says((line) => line.startsWith(`${name} (process ${pid})`));
       expect([said, next]).toEqual([
-        `${name} (process ${pid}) was killed by SIGKILL; 2 of 3 replicas run, which is a quorum`,
+        `${name} (process ${pid}) was killed by SIGKILL; 2 of 3 replicas are running, which is a quorum`,
         `start it again with: kill -USR2 ${cluster.pid}`,
       ]);
 
@@ -131,9 +131,9 @@ describe("impossible requests", () => {
   test.each([
     [["--replicas=0"], /^quorate: --replicas: "0" is not a number from 1 to 7$/],
     [["--replicas=many"], /^quorate: --replicas: "many" is not a number/],
-    [["--in-memory"], /^quorate: --in-memory: leave it out/],
-    [["--peer-address=127.0.0.1:1"], /^quorate: --peer-address: leave it out/],
-    [["--load-balancer=nginx"], /^quorate: .*--load-balancer <kind>' argument 'nginx' is invalid/],
+    [["--in-memory"], /^quorate: --in-memory: omit it/],
+    [["--peer-address=127.0.0.1:1"], /^quorate: --peer-address: omit it/],
+    [["--load-balancer=nginx"], /^quorate: .*--load-balancer <kind>': 'nginx' is not one of auto, haproxy, none/],
     [["--replicas=1"], /^quorate: .* holds 3 replicas: give --replicas 3/],
   ])("%j is told in one line", async (flags, message) => {
     const command = new LocalClusterCommand(directory, ...flags);

@@ -8,7 +8,7 @@ export interface Attempt {
   readonly steps: number;
 }
 
-/** Timeout of an attempt, for a mutant that makes the core loop. */
+/** Time limit of an attempt, for mutants that make the core loop. */
 const attemptMsMax = 120_000;
 
 const preload = ["--preload", join(import.meta.dir, "preload.ts")];

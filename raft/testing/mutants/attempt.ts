@@ -2,8 +2,8 @@ import { checkScript, readScripts } from "../script/script-file.ts";
 import { Simulation } from "../simulator/simulation.ts";
 
 /**
- * Tests a mutant in a process of its own: the scripts, then seeds. Prints one line with the observation of the first of
- * each kind that noticed: `bun --preload ./preload.ts attempt.ts <first seed> <seeds> <steps>`.
+ * Tests a mutant in a process of its own: the scripts, then seeds. Prints one line for the first test of each kind that
+ * noticed: `bun --preload ./preload.ts attempt.ts <first seed> <seeds> <steps>`.
  */
 const [from = 1, seeds = 500, steps = 4000] = process.argv.slice(2).map(Number);
 

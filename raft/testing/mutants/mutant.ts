@@ -18,7 +18,7 @@ export interface Mutant {
 
 export const mutants: readonly Mutant[] = list;
 
-/** Environment variable with the mutant to load in a process. The core itself does not know about mutants. */
+/** Environment variable that names the mutant to load in a process. The core itself does not know about mutants. */
 export const mutantVariable = "RAFT_MUTANT";
 
 export function isOfDriver({ file }: Mutant): boolean {
@@ -30,6 +30,6 @@ export function isOfDriver({ file }: Mutant): boolean {
  * changed.
  */
 export function mutate(text: string, { name, from, to }: Mutant): string {
-  must(text.split(from).length === 2, () => `mutant "${name}" does not fit the core any more`);
+  must(text.split(from).length === 2, () => `mutant "${name}" no longer fits the core`);
   return text.replace(from, () => to);
 }

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { isOfDriver, type Mutant, mutants, mutantVariable, mutate } from "./mutant.ts";
 
-/** Mutant of this process. This file is loaded before everything else and changes one file as it is read. */
+/** Loads the mutant of this process: it is loaded before everything else, and changes one file as it is read. */
 const mutant = mutants.find(({ name }) => name === Bun.env[mutantVariable]);
 
 Bun.plugin({

@@ -15,7 +15,7 @@ export function readScripts(): Script[] {
   });
 }
 
-/** Runs a scenario. @throws Violation with the first line that differs */
+/** Runs a scenario. @throws Violation that shows the first line that differs */
 export function checkScript(script: Script): void {
   const expected = script.text.split("\n");
   const actual = runScript(script).split("\n");

@@ -17,7 +17,7 @@ export interface Script {
   readonly text: string;
 }
 
-/** Runs a script. @returns its text with the actual actions, which is the same text when they match */
+/** Runs a script. @returns its text with the actual actions, equal to the text if they match */
 export function runScript({ title, text }: Script): string {
   const stage = new Stage();
   const out = [title];

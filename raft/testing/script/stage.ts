@@ -40,9 +40,9 @@ interface Player {
 
 const electionTicks = 10;
 const heartbeatTicks = 3;
-/** Limit of the Readys after one input. */
+/** Maximum number of Readys after one input. */
 const turnsMax = 1_000;
-/** Limit of the message hops until a scenario settles. */
+/** Maximum number of message hops until a scenario settles. */
 const hopsMax = 200;
 
 /**
@@ -56,7 +56,7 @@ export class Stage {
   readonly #cuts = new Set<string>();
   #limits: Partial<Limits> = {};
   #requests = 0;
-  /** Whether messages and writes are not reported, while the scenario settles by itself. */
+  /** Whether messages and writes are omitted from the report, while the scenario settles by itself. */
   #isQuiet = false;
 
   limit(limits: Partial<Limits>): void {
@@ -210,9 +210,7 @@ export class Stage {
     this.#flying = this.#flying.filter(({ from }) => from !== id);
   }
 
-  /**
-   * Crashes the member in the middle of the oldest write: some of its entries are there, or its state without its log.
-   */
+  /** Crashes the member in the middle of the oldest write. Some of its entries survive, or its state without its log. */
   tear(id: MemberId, entriesKept: number): void {
     const { pending, disk } = this.#player(id);
     const write = pending.find((one) => one.write !== undefined)?.write;

@@ -10,7 +10,7 @@ import type { SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
 import { crashPoints } from "./world.ts";
 
-/** Most members of a seed's cluster at once, including removed ones that still run. */
+/** Maximum number of members of a seed's cluster at once, including removed ones that still run. */
 const everMembersMax = 9;
 const membersMax = 7;
 const pauseElectionsMax = 4;

@@ -3,7 +3,7 @@ import type { Machine } from "./machine.ts";
 import type { Audience, SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
 
-/** A user of a simulated cluster, which judges the answers. */
+/** A user of a simulated cluster, which checks the answers. */
 export interface Clients extends Audience {
   readonly readsServed: number;
   /** Whether every request is answered. */
@@ -23,7 +23,7 @@ export interface Clients extends Audience {
 
 /** The application that a simulation runs on its cluster. */
 export interface Application {
-  /** Whether a proposal may arrive twice without harm, although transports promise that it does not. */
+  /** Whether a proposal may arrive twice without harm, although transports prevent it. */
   readonly repeatsProposals?: boolean;
   newMachine(): Machine;
   clients(world: World): Clients;

@@ -14,18 +14,18 @@ import type { Command } from "./register-machine.ts";
 import type { Judge, Process, SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
 
-/** The observed facts about one member, kept over its restarts. */
+/** The observed facts about one member, kept across its restarts. */
 interface Watched {
   readonly member: SimMember;
-  /** Latest term it has spoken in, and its vote in each term. */
+  /** The latest term that it sent, and its vote in each term. */
   term: Term;
   readonly votes: Map<Term, MemberId>;
   /** Commit index of this process. */
   commit: Index;
-  /** Reign as leader: its term, its last entry, and its ticks since it heard from each member. */
+  /** Its reign as leader: its term, its last entry, and its ticks since the last message from each member. */
   leads: Reign | undefined;
   before: { readonly term: Term; readonly role: string } | undefined;
-  /** Requests by members with an older log since it heard a leader. */
+  /** Requests by members with an older log since the leader's last message. */
   askedInVain: number;
 }
 
@@ -237,9 +237,8 @@ export class Checker implements Judge {
   }
 
   /**
-   * Checks leader completeness (§3.6.3): the log has the entries committed in earlier terms. By log matching, the last
-   * of them stands for all. A leader whose votes came late may not know the entries that a later term has committed
-   * meanwhile.
+   * Checks leader completeness (§3.6.3): the log has the entries committed in earlier terms. By log matching, the last of
+   * them stands for all. A leader whose votes came late may lack entries that a later term has committed in the meantime.
    */
   #holdsDecided(id: MemberId, log: LogView, term: Term): void {
     const before = this.#decisions.findLast((decision) => decision.inTerm < term);
@@ -353,10 +352,7 @@ function isOlderThan(log: LogView, { lastTerm, lastIndex }: PreVote): boolean {
   return lastTerm < log.lastTerm || (lastTerm === log.lastTerm && lastIndex < log.lastIndex);
 }
 
-/**
- * Reports whether the members form a quorum. Counted separately here, so that the checker does not rely on the code it
- * checks.
- */
+/** Reports whether the members form a quorum. Counted independently of the code under test. */
 export function isQuorum({ voters, outgoing }: Membership, isIn: (member: MemberId) => boolean): boolean {
   const isMajority = (half: readonly MemberId[]) => 2 * half.filter(isIn).length > half.length;
   return isMajority(voters) && (outgoing.length === 0 || isMajority(outgoing));

@@ -35,13 +35,13 @@ export class Cluster {
     return this.#members.size;
   }
 
-  /** Members that are up and not paused. */
+  /** The members that run and are not paused. */
   get running(): SimMember[] {
     const { now } = this.#world;
     return this.all.filter(({ process, pausedUntil }) => process !== undefined && pausedUntil <= now);
   }
 
-  /** Members that believe they lead. */
+  /** The members that believe that they lead. */
   get leaders(): SimMember[] {
     return this.running.filter(({ process }) => process?.node.softState.role === "leader");
   }
@@ -52,7 +52,7 @@ export class Cluster {
     return leaders.length === 0 ? undefined : this.#world.random.pick(leaders);
   }
 
-  /** The leader if exactly one exists, otherwise `undefined`. */
+  /** The leader if there is exactly one, otherwise `undefined`. */
   get onlyLeader(): SimMember | undefined {
     const { leaders } = this;
     return leaders.length === 1 ? leaders[0] : undefined;
@@ -90,7 +90,7 @@ export class Cluster {
     member.settle(member.process);
   }
 
-  /** Membership in force at the only leader. */
+  /** The membership in force at the only leader. */
   get membership(): Membership {
     return this.onlyLeader?.process?.node.log.memberships.at(-1)?.membership ?? noMembership;
   }

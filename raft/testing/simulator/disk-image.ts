@@ -52,7 +52,8 @@ export class DiskImage {
   }
 
   /**
-   * Loses the last entries, like a disk that acknowledged them too early, but never entries that the state already has.
+   * Loses the last entries, as a disk that acknowledged them too early does, but never entries that the state already
+   * has.
    */
   forget(entries: number): void {
     const kept = Math.max(this.checkpoint.meta.index, this.lastIndex - entries) as Index;

@@ -7,8 +7,8 @@ export interface Machine {
   readonly index: Index;
   /** Equal wherever the same log was applied. */
   readonly hash: number;
-  /** Unaffected by what this one goes on to apply. */
+  /** Returns a copy, unaffected by later commands. */
   clone(): Machine;
-  /** @returns the command, if it had an effect: no command may have one twice */
+  /** @returns the command, if it had an effect. No command may have an effect twice */
   apply(entry: Entry): Command | undefined;
 }

@@ -4,7 +4,7 @@ import type { Checkpoint } from "./disk-image.ts";
 import type { Profile } from "./profile.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** The fate of a message: the arrival times of its copies, in units from now; empty when it is lost. */
+/** The fate of a message: the arrival times of its copies, in units from now. Empty if it is lost. */
 export type Fate = readonly number[];
 
 /** Factor by which a snapshot takes longer than other messages. */

@@ -21,7 +21,7 @@ export interface Profile {
   readonly diskHang: number;
   /** Probability that writes finish together and are acknowledged by the last one's mark. */
   readonly groupCommit: number;
-  /** Probability that the work after an input is left until after the next input. */
+  /** Probability that the work after an input is postponed until after the next input. */
   readonly lazyReady: number;
   readonly applyUnitsMax: number;
   /** Longest time between two actions of the adversary. */

@@ -27,7 +27,7 @@ export function decodeCommand(data: Uint8Array): Command {
 
 /**
  * One register per client, with the last sequence number it wrote. A command that arrives twice, because its client
- * retried, has one effect. Every entry goes into the hash, so two machines with the same index and hash have applied
+ * retried, takes effect once. Every entry goes into the hash, so two machines with the same index and hash have applied
  * the same log.
  */
 export class RegisterMachine {

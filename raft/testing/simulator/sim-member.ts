@@ -20,10 +20,10 @@ interface QueuedWrite {
   readonly promises: readonly Message[];
 }
 
-/** Longest backlog of a disk or state machine. Later work takes no more time and joins the work under way. */
+/** Maximum backlog of a disk or state machine. Further work takes no more time and joins the work in progress. */
 const backlogUnitsMax = 3 * electionUnits;
 
-/** Limit of the Readys after one input. */
+/** Maximum number of Readys after one input. */
 const turnsMax = 1_000;
 
 /** The state that a crash loses. */
@@ -54,14 +54,14 @@ export interface Audience {
   installed?(member: SimMember, replaced: Machine): void;
 }
 
-/** Follows everything that a member does, and throws where it breaks a rule. */
+/** Follows everything that a member does, and throws when it breaks a rule. */
 export interface Judge {
   started(member: SimMember): void;
   stopped(member: SimMember): void;
   ticked(member: SimMember, process: Process): void;
-  /** Before the member takes in a message. */
+  /** Called before the member handles a message. */
   receives(member: SimMember, process: Process, message: Message): void;
-  /** After it has. */
+  /** Called after the member has handled it. */
   received(member: SimMember, process: Process, message: Message): void;
   settled(member: SimMember, process: Process): void;
   handedOut(member: SimMember, process: Process, ready: Ready): void;
@@ -155,7 +155,7 @@ export class SimMember {
     this.settle(process);
   }
 
-  /** Works off an input, usually at once, but sometimes only after the next one, so that several share a Ready. */
+  /** Works off an input, usually at once, but sometimes after the next one, so that several share a Ready. */
   settle(process: Process): void {
     const { random, profile, isCalm } = this.#world;
     if (!isCalm && random.chance(profile.lazyReady)) this.#checker.settled(this, process);

@@ -35,9 +35,7 @@ export interface SeedReport {
 }
 
 export interface SimulationOptions {
-  /**
-   * Whether disks acknowledge data that they lose in a crash. No protocol survives that, so the checker must notice.
-   */
+  /** Whether disks acknowledge data that they lose in a crash. No protocol survives that, so the checker must notice. */
   readonly disksLie?: boolean;
   /** Replicated application; registers by default. */
   readonly application?: (profile: Profile) => Application;
@@ -178,8 +176,8 @@ export class Simulation implements World {
     const { message, snapshot } = what;
     const member = this.#cluster.member(message.to);
     if (member?.process === undefined || this.#network.isCut(message.from, message.to)) return;
-    // A message from before could bring a membership into force that no member holds any more. The last phase only
-    // considers memberships that some member holds.
+    // An older message could bring a membership into force that no member holds any more. The last phase only considers
+    // memberships that some member holds.
     if (this.isCalm && !what.isCalm) return;
     if (member.pausedUntil > this.now) return this.schedule(member.pausedUntil - this.now, what);
     this.#trace = mix(mix(this.#trace, message.from * 16 + message.to), message.term);

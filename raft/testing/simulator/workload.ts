@@ -20,7 +20,7 @@ interface Client {
   sequence: number;
   acknowledged: number;
   askedAt: number;
-  /** Member that it asked, where it learns of its write's effect. */
+  /** The member that it asked, which reports the effect of its write. */
   at: MemberId | undefined;
 }
 
@@ -43,7 +43,7 @@ class Workload implements Clients {
   readonly #world: World;
   readonly #clients: Client[];
   readonly #reads = new Map<RequestId, Read>();
-  /** Largest value that any client has been told, by client. */
+  /** The largest value that any client knows, by client. */
   readonly #known: number[];
   #requests = 0;
   readsServed = 0;

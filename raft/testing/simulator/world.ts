@@ -5,7 +5,7 @@ import type { Scheduled } from "./event-queue.ts";
 import type { Profile } from "./profile.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** The events of a simulation. An event of a process that has crashed since does not happen. */
+/** The events of a simulation. Events of a crashed process are dropped. */
 export type Happening =
   | { readonly kind: "tick"; readonly member: MemberId; readonly incarnation: number }
   | {
@@ -40,7 +40,7 @@ export interface World {
   readonly profile: Profile;
   /** Current time in units. */
   readonly now: number;
-  /** Whether the end of a seed is being judged, without any faults. */
+  /** Whether the end of a seed is being checked, without any faults. */
   readonly isCalm: boolean;
   /** Whether disks lose acknowledged data in a crash. */
   readonly disksLie: boolean;

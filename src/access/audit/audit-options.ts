@@ -26,7 +26,7 @@ export interface LogOptions {
 }
 
 export interface TruncationOptions {
-  /** Size above which an event loses its bodies. If it is still larger, it is dropped. */
+  /** Size above which an event loses its bodies. An event that is still larger is dropped. */
   readonly eventBytesMax: number;
   /** Size of one write or request; at least `eventBytesMax`. */
   readonly batchBytesMax: number;

@@ -4,18 +4,18 @@ import { LineBuffer } from "./line-buffer.ts";
 
 const scratchBytes = 16 * 1024;
 
-/** Takes events without keeping any part that may change later. */
+/** Takes events, and keeps no part of them that may change later. */
 export interface AuditBackend {
   /**
-   * Writes an event. Returns a promise only where the request has to wait for it.
-   * @throws Error, or rejects, only where a request must not continue unrecorded
+   * Writes an event. Returns a promise only if the request must wait for it.
+   * @throws Error, or rejects, only if a request must not continue unrecorded
    */
   write(event: AuditEvent): void | Promise<void>;
   /** Writes pending events. */
   close(): Promise<void>;
 }
 
-/** A backend that takes encoded events, as texts without line breaks. */
+/** A backend that takes encoded events: texts without line breaks. */
 export interface TextBackend {
   write(event: string): void | Promise<void>;
   close(): Promise<void>;

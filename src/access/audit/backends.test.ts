@@ -149,7 +149,7 @@ test("a batch that does not fit on the disk is counted and reported once, and de
   expect([lost.value, errors.length]).toEqual([40, 1]);
 });
 
-/** Returns a backend whose receiver answers with these codes in turn and then repeats the last one. */
+/** Returns a backend whose receiver answers with these codes in turn, and then repeats the last one. */
 function webhook(codes: readonly (number | "hangs")[], options: Partial<WebhookBackendOptions> = {}) {
   const clock = new ManualClock();
   const received: any[] = [];
@@ -234,7 +234,7 @@ describe("a webhook", () => {
     const { lost, errors, write, idle } = webhook(["hangs"], { bufferSize: 20 });
     write(200);
     await idle();
-    // Ten are being sent, and twenty wait.
+    // Ten events are being sent, and twenty wait.
     expect(lost.value).toBe(170);
     expect(errors).toHaveLength(1);
   });

@@ -6,17 +6,17 @@ import type { RotatingFile } from "./rotating-file.ts";
 
 const batchBytes = 256 * 1024;
 /**
- * Size of the buffer, with room for events that arrive during a write. Allocating memory would cost more than
- * everything else.
+ * Size of the buffer, with room for events that arrive during a write. Allocating memory would cost more than everything
+ * else.
  */
 const bufferBytes = 2 * 1024 * 1024;
-/** Time for which events wait for others. */
+/** Time that events wait for others. */
 const batchWaitMs = 50;
-/** Bytes that wait while the disk is busy. Beyond it events are dropped and counted. */
+/** Maximum number of bytes that wait while the disk is busy. Further events are dropped and counted. */
 const waitingBytesMax = 16 * 1024 * 1024;
 const newLine = 0x0a;
 
-/** Writes in the background, one write at a time; later events wait. A busy disk delays no request. */
+/** Writes in the background, one write at a time; later events wait. A busy disk does not delay requests. */
 export class BatchLog implements AuditBackend {
   readonly #out: Pick<RotatingFile, "writeLater" | "close">;
   readonly #options: LogBackendOptions;

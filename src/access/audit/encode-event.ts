@@ -5,7 +5,7 @@ import type { LineBuffer } from "./line-buffer.ts";
 import { levels } from "./policy.ts";
 import { truncatedAnnotation } from "./recording.ts";
 
-/** Encodes an event for a backend without a line break. Returns false and writes nothing for a dropped event. */
+/** Encodes an event without a line break. Returns false and writes nothing if the event is dropped. */
 export type EncodeEvent = (out: LineBuffer, event: AuditEvent) => boolean;
 
 export interface EventEncoding {

@@ -15,7 +15,7 @@ const sourceAddressesMax = 32;
 /** The contents of one event. JSON texts are included unchanged. */
 export interface AuditEvent {
   readonly level: Level;
-  /** Id of letters, digits and characters that need no escape in JSON. */
+  /** An id of letters, digits and characters that need no escape in JSON. */
   readonly auditId: string;
   readonly stage: Stage;
   readonly request: IncomingRequest;
@@ -23,7 +23,7 @@ export interface AuditEvent {
   /** User; undefined for an unauthenticated request. */
   readonly user: UserInfo | undefined;
   readonly impersonatedUser: UserInfo | undefined;
-  /** Verb that allowed a constrained impersonation, or "". */
+  /** The verb that allowed a constrained impersonation, or "". */
   readonly impersonationConstraint: string;
   readonly object: ObjectIdentity;
   /** Status as JSON. */
@@ -36,13 +36,13 @@ export interface AuditEvent {
 }
 
 /**
- * Writes an Event of audit.k8s.io/v1 on one line, in upstream's order of fields. It runs for every request, so parts
- * that many events share are encoded once.
+ * Writes an Event of audit.k8s.io/v1 on one line, in upstream's order of fields. It runs for every request, so parts that
+ * many events share are encoded only once.
  */
 export function writeEvent(out: LineBuffer, event: AuditEvent): void {
   const { info, responseStatus, requestObject, responseObject } = event;
   const { rawPath } = event.request;
-  // The path is checked once, rather than each part of it.
+  // Check the whole path once, not each part.
   const plain = isPlain(rawPath);
   out.piece(beginnings[event.level]);
   out.text(event.auditId);
@@ -107,7 +107,7 @@ interface Sender {
   readonly piece: Uint8Array;
 }
 
-/** Encoded parts of each user's last request; cleared when full. */
+/** The encoded parts of each user's last request; cleared when full. */
 const senders = new Map<string, Sender>();
 const sendersMax = 1_000;
 
@@ -164,7 +164,7 @@ function isForwarded(headers: HeaderList): boolean {
   return false;
 }
 
-/** Returns the forwarding addresses that the headers name, and then the sender's. */
+/** Returns the forwarding addresses in the headers, followed by the sender's address. */
 export function sourceAddresses({ headers, remoteAddress }: IncomingRequest): string[] {
   const addresses: string[] = [];
   for (const [name, value] of headers) {
@@ -189,7 +189,7 @@ export function userAgentOf(headers: HeaderList): string {
   return "";
 }
 
-/** Latest formatted times. Many events share a millisecond, and the start of one is the end of another. */
+/** The last formatted times. Many events share a millisecond, and one request's start is another's end. */
 const times = [
   { ms: Number.NaN, text: "" },
   { ms: Number.NaN, text: "" },
@@ -205,7 +205,7 @@ function microTime(ms: number): string {
   return text;
 }
 
-/** Encoded annotations by decision and reason, which are the only ones of almost every event; cleared when full. */
+/** Encoded annotations by decision and reason, the only annotations of almost every event; cleared when full. */
 const decisionPieces = new Map<string, Map<string, Uint8Array>>();
 const reasonsMax = 1_000;
 
@@ -240,7 +240,7 @@ function mapText(map: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Reports whether a target only has characters that need no escape in JSON or in a path. The same then holds for every
+ * Reports whether a target has only characters that need no escape in JSON or in a path. That is then also true of every
  * part parsed from it.
  */
 function isPlain(rawPath: string): boolean {

@@ -1,11 +1,11 @@
-/** Length above which a call into the runtime is cheaper than a loop. */
+/** Length above which a call into the runtime is faster than a loop. */
 const loopCharactersMax = 80;
 const bytesPerCharacterMax = 3;
 const asciiMax = 0x7f;
 
 /**
- * Lines assembled piece by piece as bytes in reused memory. Strings would have to be joined and encoded, and would
- * leave garbage.
+ * Lines assembled piece by piece, as bytes in reused memory. Strings would have to be joined and encoded, and would leave
+ * garbage.
  */
 export class LineBuffer {
   readonly #bytesInitial: number;
@@ -53,7 +53,7 @@ export class LineBuffer {
     this.text('"');
   }
 
-  /** Writes a piece that was encoded before. */
+  /** Writes a piece that is already encoded. */
   piece(piece: Uint8Array): void {
     this.#reserve(piece.length);
     this.#bytes.set(piece, this.#length);
@@ -65,7 +65,7 @@ export class LineBuffer {
     this.#length = length;
   }
 
-  /** Removes the first `length` bytes, or all. Memory for something large is freed when the buffer becomes empty. */
+  /** Removes the first `length` bytes, or all. Frees the memory of a large text when the buffer becomes empty. */
   remove(length = this.#length): void {
     if (length < this.#length) this.#bytes.copyWithin(0, length, this.#length);
     this.#length -= length;

@@ -6,7 +6,7 @@ import { LineBuffer } from "./line-buffer.ts";
 import type { LogBackendOptions } from "./log-backend-options.ts";
 import { RotatingFile } from "./rotating-file.ts";
 
-/** Waiting bytes at which they are written at once. */
+/** Number of waiting bytes from which they are written at once. */
 const bufferBytes = 256 * 1024;
 
 const standardOutput = 1;
@@ -19,7 +19,7 @@ const standardOutputFile = {
 
 type Out = Pick<RotatingFile, "write" | "writeLater" | "close">;
 
-/** Writes events as lines of a file, or to the standard output for `-`. @throws Error when the file cannot be opened */
+/** Writes events as lines of a file, or of the standard output for `-`. @throws Error if the file cannot be opened */
 export function logBackend(options: LogBackendOptions): AuditBackend {
   const out: Out = options.file === "-" ? standardOutputFile : new RotatingFile(options);
   switch (options.mode) {
@@ -88,7 +88,7 @@ class BlockingLog implements AuditBackend {
       this.#failing = false;
     } catch (error) {
       this.#options.lost.value += this.#events;
-      // Reported once for consecutive failures, so that a full disk does not flood the log too.
+      // Report consecutive failures once, so that a full disk does not flood the log too.
       if (!this.#failing) this.#options.onError(error);
       this.#failing = true;
     }

@@ -4,7 +4,7 @@ import { parseJson, stringifyJson } from "../../api/codec/json.ts";
 import { parseYaml } from "../../api/codec/yaml.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 
-/** Largest object. A longer one is left out of its event, which is marked. */
+/** Maximum size of an object. A larger one is left out of its event, which is marked. */
 export const objectBytesMax = 10 * 1024 * 1024;
 
 /** Decodes a protobuf message into the JSON of its kind. Returns undefined for an unknown kind. */
@@ -15,7 +15,7 @@ export function objectText(bytes: Uint8Array, contentType: string, decodeProtobu
   try {
     if (!/[+/]json/.test(contentType)) return stringifyJson(decode(bytes, contentType, decodeProtobuf) ?? null);
     const text = toText(bytes);
-    // The bytes are kept as received, so that no number loses a digit. Parsing only checks that they are JSON.
+    // Keep the bytes as received, so that no number loses a digit. Parsing only checks that they are JSON.
     JSON.parse(text);
     return onOneLine(text);
   } catch {

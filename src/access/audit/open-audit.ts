@@ -18,7 +18,7 @@ export interface OpenAudit {
 /** Counters of audit events. */
 export interface AuditMetrics {
   readonly events: Counter;
-  /** `truncate`: events too large for any backend. */
+  /** `truncate`: events that were too large for a backend. */
   readonly lost: { readonly log: Counter; readonly webhook: Counter; readonly truncate: Counter };
 }
 

@@ -25,10 +25,10 @@ const resourceFields = ["group", "resources", "resourceNames"];
  */
 export function parseAuditPolicy(bytes: Uint8Array): AuditPolicy {
   const { value, duplicates } = parseYaml(bytes, { strict: true });
-  if (!isJsonObject(value)) throw new Error("the file holds no object");
-  if (duplicates.length > 0) throw new Error(`the field ${JSON.stringify(duplicates[0])} is given twice`);
+  if (!isJsonObject(value)) throw new Error("the file does not contain an object");
+  if (duplicates.length > 0) throw new Error(`the field ${JSON.stringify(duplicates[0])} occurs twice`);
   if (value["apiVersion"] !== apiVersion || value["kind"] !== "Policy") {
-    throw new Error(`the file is no Policy of ${apiVersion}`);
+    throw new Error(`the file is not a Policy of ${apiVersion}`);
   }
   const errors: FieldError[] = unknownFields(value, policyFields, "");
   const given = Array.isArray(value["rules"]) ? value["rules"] : [];

@@ -81,8 +81,8 @@ test("stages are omitted by the policy and by the rule", () => {
 
 describe("is rejected", () => {
   test.each<[object, string]>([
-    [{ kind: "Other", rules: [] }, "the file is no Policy of audit.k8s.io/v1"],
-    [{ apiVersion: "audit.k8s.io/v1beta1", rules: [] }, "the file is no Policy of audit.k8s.io/v1"],
+    [{ kind: "Other", rules: [] }, "the file is not a Policy of audit.k8s.io/v1"],
+    [{ apiVersion: "audit.k8s.io/v1beta1", rules: [] }, "the file is not a Policy of audit.k8s.io/v1"],
     [{}, "rules: Required value"],
     [{ rules: [{}] }, "rules[0].level: Required value"],
     [{ rules: [{ level: "All" }] }, 'rules[0].level: Unsupported value: "All"'],

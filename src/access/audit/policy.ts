@@ -2,14 +2,14 @@ import type { UserInfo } from "../../request/user-info.ts";
 import type { Attributes } from "../authorization/attributes.ts";
 import { resourceText } from "../authorization/attributes.ts";
 
-/** Levels of recording, least first. */
+/** Levels of recording, in ascending order. */
 export const levels = ["None", "Metadata", "Request", "RequestResponse"] as const;
 export type Level = (typeof levels)[number];
 
 export const stages = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
 export type Stage = (typeof stages)[number];
 
-/** Rules in order. The first that matches decides how a request is recorded; without a match it is not recorded. */
+/** Rules in order. The first one that matches decides how a request is recorded. Without a match, it is not recorded. */
 export interface AuditPolicy {
   readonly rules: readonly AuditRule[];
 }
@@ -36,8 +36,7 @@ export interface AuditedResources {
 }
 
 /**
- * Returns the rule for a request, or undefined when it is not recorded. `user` is undefined for an unauthenticated
- * request.
+ * Returns the rule for a request, or undefined if it is not recorded. `user` is undefined for an unauthenticated request.
  */
 export function auditRule(
   { rules }: AuditPolicy,

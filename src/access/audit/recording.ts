@@ -7,15 +7,15 @@ export const truncatedAnnotation = "audit.k8s.io/truncated";
 
 /** The audit's record of one request, kept until its last event is written. */
 export class Recording implements RequestNotes {
-  /** Undefined when the request is not recorded. */
+  /** Undefined if the request is not recorded. */
   readonly rule: AuditRule | undefined;
-  /** The sender; undefined for one that did not authenticate. */
+  /** The sender; undefined if it did not authenticate. */
   readonly user: UserInfo | undefined;
   decision = "";
   reason = "";
   more: Map<string, string> | undefined;
   object: ObjectIdentity = unknownObject;
-  /** The body as it was read, where the rule wants it. */
+  /** The received body, if the rule records it. */
   requestBody: Uint8Array | undefined;
 
   constructor(rule: AuditRule | undefined, user: UserInfo | undefined) {

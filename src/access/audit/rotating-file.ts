@@ -18,7 +18,7 @@ const writeAsync = promisify(write);
 export interface RotatingFileOptions {
   readonly file: string;
   readonly clock: Clock;
-  /** Size above which a file is renamed to its time and a new one begins. */
+  /** Size from which a file is renamed to its time, and a new one begins. */
   readonly sizeBytesMax: number;
   /** Age at which renamed files are deleted; 0 for never. */
   readonly ageMsMax: number;
@@ -26,7 +26,7 @@ export interface RotatingFileOptions {
   readonly backupsMax: number;
 }
 
-/** An append-only file that only its owner can read. It is rotated when it is full. */
+/** An append-only file that only its owner can read. Rotated when it is full. */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #descriptor: number;
@@ -71,7 +71,7 @@ export class RotatingFile {
 
   #rotate(): void {
     const { file } = this.#options;
-    // The file is missing if the last rotation ended here, or another program has moved it.
+    // The file is missing if the last rotation was interrupted here, or if another program has moved it.
     if (existsSync(file)) renameSync(file, this.#backupName());
     const next = openSync(file, "a", 0o600);
     closeSync(this.#descriptor);

@@ -13,7 +13,7 @@ export interface WebhookBackendOptions {
   readonly clock: Clock;
   /** `batch` sends in the background, `blocking` makes the request wait, and `blocking-strict` also fails it. */
   readonly mode: "batch" | "blocking" | "blocking-strict";
-  /** Events that wait. Beyond it they are dropped and counted. */
+  /** Maximum number of waiting events. Further events are dropped and counted. */
   readonly bufferSize: number;
   readonly batchSizeMax: number;
   /** Limits; at most `batchBytesMax` are sent at once. */
@@ -23,13 +23,13 @@ export interface WebhookBackendOptions {
   /** Average requests per second, and the burst after a pause. */
   readonly throttleQps: number;
   readonly throttleBurst: number;
-  /** Counter of events that did not fit or could not be delivered. */
+  /** Counts events that did not fit or could not be delivered. */
   readonly lost: { value: number };
   /** Receives failed batches and the first of consecutive events that did not fit. */
   onError(error: unknown): void;
 }
 
-/** Sends events to a webhook in batches. A slow receiver loses events and never delays requests. */
+/** Sends events to a webhook in batches. A slow receiver loses events, but never delays requests. */
 export class WebhookBackend implements TextBackend {
   readonly #options: WebhookBackendOptions;
   readonly #waiting: string[] = [];
@@ -37,9 +37,9 @@ export class WebhookBackend implements TextBackend {
   #sending: Promise<void> | undefined;
   #full = false;
   #closed = false;
-  /** Function that ends a pause early. */
+  /** Ends a pause early. */
   #resume: (() => void) | undefined;
-  /** Requests that the throttle allows now. */
+  /** Number of requests that the throttle allows now. */
   #allowance: number;
   #allowanceMs: number;
 
@@ -123,7 +123,7 @@ export class WebhookBackend implements TextBackend {
       try {
         return await this.#post(batch);
       } catch (error) {
-        // While closing, there is no time for retries.
+        // There is no time for retries while closing.
         if (tries === triesMax || this.#closed) throw error;
       }
       await this.#pause(backoffMs);

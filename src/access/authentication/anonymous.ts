@@ -1,7 +1,10 @@
 import { anonymousUser } from "../../request/user-info.ts";
 import type { Authenticator } from "./authenticator.ts";
 
-/** Returns the last authenticator. A request without credentials is `system:anonymous`, only on `paths` if given. */
+/**
+ * Returns the last authenticator. A request without credentials becomes `system:anonymous`; if `paths` is given, only on
+ * these paths.
+ */
 export function anonymousAuthenticator(paths?: readonly string[]): Authenticator {
   if (paths === undefined) return { authenticate: () => anonymousUser };
   const allowed = new Set(paths);

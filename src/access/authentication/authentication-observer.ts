@@ -1,9 +1,9 @@
-/** A token of a service account: before or after its own renewal time, or of a Secret. */
+/** The use of a service account token: before or after its own renewal time, or a Secret's. */
 export type TokenUse = "valid" | "stale" | "legacy";
 
 /** Measures authentication. */
 export interface AuthenticationObserver {
   tokenUsed(kind: TokenUse): void;
-  /** Records that a changed configuration was put into use, or could not be. */
+  /** Records whether a changed configuration was put into use. */
   reloaded(isUsed: boolean): void;
 }

@@ -10,13 +10,13 @@ export interface AuthenticationOptions {
   readonly serviceAccounts: {
     /** Accepted issuers; the first one signs. */
     readonly issuers: readonly string[];
-    /** Audiences of which a token needs one. */
+    /** Audiences, one of which a token must have. */
     readonly apiAudiences: readonly string[];
-    /** File of the signing key; undefined for a key of our own. */
+    /** File of the signing key; undefined to generate one. */
     readonly signingKeyFile: string | undefined;
     /** Files of further keys whose tokens are accepted. */
     readonly keyFiles: readonly string[];
-    /** TLS key whose tokens are accepted when no such key is named. Ignored if it cannot sign tokens. */
+    /** TLS key whose tokens are accepted if no such key is named. Ignored if it cannot sign tokens. */
     readonly fallbackKeyFile: string | undefined;
     readonly lookup: boolean;
     /** Longest lifetime; 0 for no limit. */
@@ -28,7 +28,7 @@ export interface AuthenticationOptions {
   readonly frontProxy: (FrontProxyOptions & { readonly caFile: string }) | undefined;
   /** File of an AuthenticationConfiguration. */
   readonly configFile: string | undefined;
-  /** Issuer that flags describe, never together with a file. */
+  /** The issuer that flags describe; undefined if there is a file. */
   readonly oidc: JwtIssuer | undefined;
   /** Value of the flag, which a file must not contradict. */
   readonly anonymousFlag: boolean | undefined;

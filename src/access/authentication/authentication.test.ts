@@ -142,13 +142,13 @@ describe("the token file", () => {
   });
 
   test.each([
-    ["a,b", "tokens:1: a line needs token, user name and user id"],
+    ["a,b", "tokens:1: a line must have a token, a user name and a user id"],
     ["a,b,c\n\na,d,e", "tokens:3: the token occurs twice"],
-    [",b,c", "tokens:1: the token is empty or holds a character that a bearer token cannot have"],
-    ["a b,b,c", "tokens:1: the token is empty or holds a character that a bearer token cannot have"],
+    [",b,c", "tokens:1: the token is empty or contains an invalid character"],
+    ["a b,b,c", "tokens:1: the token is empty or contains an invalid character"],
     ["a,,c", "tokens:1: the user name is empty"],
-    ['a,b,c,"d', "tokens:1: a quoted field is not closed properly"],
-    ['a,b,"c"d', "tokens:1: a quoted field is not closed properly"],
+    ['a,b,c,"d', "tokens:1: a quoted field has no closing quote"],
+    ['a,b,"c"d', "tokens:1: a quoted field has no closing quote"],
   ])("%p is rejected with one line that does not show the token", (text, message) => {
     expect(() => parseTokenFile(text, "tokens")).toThrow(new TokenFileError(message));
   });

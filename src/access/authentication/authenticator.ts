@@ -3,11 +3,11 @@ import type { IncomingRequest } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 
 /**
- * Identifies the sender of a request. Returns undefined if the request has no credential of this kind.
+ * Identifies the sender of a request. Returns undefined if the request has no credential of its kind.
  * @throws AuthenticationFailure for an invalid credential
  */
 export interface Authenticator {
-  /** Whether its user is final, whatever other credentials the request has, because it speaks for the sender. */
+  /** Whether its user is final even if the request has other credentials, because it speaks for the sender. */
   readonly isFinal?: true;
   authenticate(request: IncomingRequest): Promise<UserInfo | undefined> | UserInfo | undefined;
 }
@@ -20,7 +20,7 @@ export interface RequestAuthenticator {
 /** An invalid credential. The reason is for the log only, never for the client. */
 export class AuthenticationFailure extends Error {
   /**
-   * Whether the failure is a 401 whatever other credentials are valid. Otherwise it is one only when nothing else
+   * Whether the failure causes a 401 even if other credentials are valid. Otherwise it does so only if nothing else
    * succeeds.
    */
   readonly decisive: boolean;
@@ -33,8 +33,8 @@ export class AuthenticationFailure extends Error {
 }
 
 /**
- * Asks every authenticator in order. The first success is the user. All are asked, because an invalid bearer token
- * makes the request a 401 even with a good client certificate. `fallback` handles requests without any credential;
+ * Asks every authenticator in order. The first success determines the user. All are asked, because an invalid bearer
+ * token makes the request a 401 even with a good client certificate. `fallback` handles requests without any credential;
  * `onRefused` receives the reasons for rejections.
  * @throws StatusError 401
  */
@@ -45,7 +45,7 @@ export function unionAuthenticator(
 ): RequestAuthenticator {
   return { authenticate: (request) => ask(request, 0, nothingFound) };
 
-  /** Asks from the authenticator `at` on, synchronously if every answer is. */
+  /** Asks the authenticators from `at` on. Synchronous if every answer is. */
   function ask(request: IncomingRequest, at: number, before: Findings): UserInfo | Promise<UserInfo> {
     let findings = before;
     for (let next = at; next < authenticators.length; next++) {
@@ -87,7 +87,7 @@ export function unionAuthenticator(
 
 interface Findings {
   readonly user: UserInfo | undefined;
-  /** Whether an invalid credential was given. */
+  /** Whether an invalid credential was presented. */
   readonly failed: boolean;
 }
 
@@ -101,8 +101,7 @@ const authenticatedGroup = "system:authenticated";
 export const unauthenticatedGroup = "system:unauthenticated";
 
 /**
- * Users with the group added, cached for users that stay, such as those of the token file and of a connection's
- * certificate.
+ * Users with the group added. Caches long-lived users, such as those of the token file or of a connection's certificate.
  */
 const authenticated = new WeakMap<UserInfo, UserInfo>();
 

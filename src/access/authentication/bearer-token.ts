@@ -3,12 +3,12 @@ import type { UserInfo } from "../../request/user-info.ts";
 import { AuthenticationFailure, type Authenticator } from "./authenticator.ts";
 import type { TokenAnswer, TokenAuthenticator } from "./token-authenticator.ts";
 
-/** Longest token. Longer ones are rejected unread. */
+/** Maximum length of a token. Longer ones are rejected unread. */
 const bearerTokenBytesMax = 32 * 1024;
 
 /**
- * Authenticates `Authorization: Bearer <token>`, or on an upgrade to WebSocket the subprotocol that browsers use for
- * it. An unknown or malformed bearer token is a decisive failure: it never falls through to another identity. Other
+ * Authenticates `Authorization: Bearer <token>` or, on an upgrade to WebSocket, the subprotocol that browsers use in its
+ * place. An unknown or malformed bearer token is a decisive failure: it never falls through to another identity. Other
  * schemes are ignored.
  * @param audiences the audiences of this API server
  */
@@ -37,7 +37,7 @@ export function bearerTokenAuthenticator(tokens: TokenAuthenticator, audiences: 
 }
 
 function known(request: IncomingRequest, answer: TokenAnswer | undefined): UserInfo {
-  if (answer === undefined) throw refused("the bearer token is not known");
+  if (answer === undefined) throw refused("the bearer token is unknown");
   if (answer.notes !== undefined) request.auditNotes = answer.notes;
   return answer.user;
 }
@@ -55,8 +55,8 @@ function headerToken(request: IncomingRequest): string | undefined {
 const scheme = "bearer";
 
 /**
- * Parses the token of an Authorization value. Returns undefined for another scheme, and for the scheme alone, which
- * counts as no credential. Any other form, including a second blank before the token, is an invalid token.
+ * Parses the token of an Authorization value. Returns undefined for another scheme, and for a scheme alone, which counts
+ * as no credential. Any other form, including a second blank before the token, is an invalid token.
  */
 function parseBearer(value: string): string | undefined {
   if (value.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
@@ -67,9 +67,7 @@ function parseBearer(value: string): string | undefined {
   return token;
 }
 
-/**
- * Reports whether the text can be sent as a bearer token: visible ASCII without a comma, which would join two headers.
- */
+/** Reports whether the text is a possible bearer token: visible ASCII without a comma, which would join two headers. */
 export function isToken(text: string): boolean {
   if (text.length === 0 || text.length > bearerTokenBytesMax) return false;
   for (let at = 0; at < text.length; at++) {

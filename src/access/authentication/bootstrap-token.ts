@@ -18,7 +18,7 @@ export interface BootstrapSecret {
 }
 
 /**
- * Returns the user of a bootstrap token, the first credential of a new machine.
+ * Returns the user of a bootstrap token, which is the first credential of a new machine.
  * @param secret looks up a Secret of kube-system by name
  */
 export function bootstrapTokenUser(
@@ -51,7 +51,7 @@ export function hasExpired(expiration: string, nowMs: number): boolean {
 }
 
 /**
- * Returns the groups, or undefined when one is not a bootstrappers' group, because the token would have too many
+ * Returns the groups, or undefined if one of them is not a bootstrappers' group, because the token would have too many
  * rights.
  */
 function groupsOf(text: string): string[] | undefined {

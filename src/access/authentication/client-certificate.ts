@@ -6,9 +6,9 @@ import { AuthenticationFailure, type Authenticator, unauthenticatedGroup } from 
 export const credentialIdExtra = "authentication.kubernetes.io/credential-id";
 
 /**
- * Returns an authenticator that maps the common name to the user name, organizations to groups, and, if `uids` is on,
- * the certificate's uid. The listener has verified chain and purpose at the handshake. The validity is checked again
- * for every request, because connections outlive certificates.
+ * Returns an authenticator that maps the common name to the user name, organizations to groups, and, if `uids` is on, the
+ * certificate's uid. The listener has verified chain and purpose at the handshake. Checks the validity again for every
+ * request, because connections outlive certificates.
  */
 export function clientCertificateAuthenticator(clock: Clock, { uids = true } = {}): Authenticator {
   const users = new WeakMap<PeerCertificate, UserInfo>();
@@ -16,7 +16,7 @@ export function clientCertificateAuthenticator(clock: Clock, { uids = true } = {
     authenticate({ peer }) {
       if (peer.kind === "none") return undefined;
       if (peer.kind === "rejected") throw refused(peer.reason);
-      // A certificate of the proxies' authority may speak for others and has no user itself.
+      // A certificate of the proxies' authority may speak for others, and has no user itself.
       if (peer.isFrontProxy === true) return undefined;
       refuseOutdated(peer, clock);
       let user = users.get(peer);

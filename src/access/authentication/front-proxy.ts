@@ -9,14 +9,14 @@ export interface FrontProxyOptions {
   readonly uidHeaders: readonly string[];
   readonly groupHeaders: readonly string[];
   readonly extraHeaderPrefixes: readonly string[];
-  /** Common names of proxies; empty to allow every certificate of their authority. */
+  /** Common names of proxies; empty to allow every certificate of the authority. */
   readonly allowedNames: readonly string[];
 }
 
 /**
- * Authenticates the user that a proxy names. The headers only count on a connection with a certificate of the proxies'
- * own authority. The result is final: the proxy has already judged any token among the headers, and perhaps only the
- * proxy knows it.
+ * Authenticates the user that a proxy names. The headers are only valid on a connection with a certificate of the
+ * proxies' own authority. The result is final: the proxy has already checked any token among the headers, and perhaps
+ * only the proxy knows it.
  */
 export function frontProxyAuthenticator(options: FrontProxyOptions, clock: Clock): Authenticator {
   return {
@@ -41,8 +41,8 @@ export function frontProxyAuthenticator(options: FrontProxyOptions, clock: Clock
 }
 
 /**
- * Returns the only value of the first header present. Two values are rejected, because a proxy that appends its header
- * to the client's own would let the client choose.
+ * Returns the only value of the first header present. Rejects two values, because a proxy that appends its header to the
+ * client's own would let the client choose.
  */
 function firstValue(request: IncomingRequest, names: readonly string[]): string {
   for (const name of names) {
@@ -70,7 +70,7 @@ function extraOf({ headers }: IncomingRequest, prefixes: readonly string[]): Map
   return extra;
 }
 
-/** Decodes a name. As upstream, a name with an invalid percent-encoding is used unchanged. */
+/** Decodes a name. As upstream does, uses a name with an invalid percent-encoding unchanged. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name).toLowerCase();

@@ -33,25 +33,25 @@ import { tokenWebhook } from "./token-webhook.ts";
 
 export interface AuthenticationParts {
   readonly options: AuthenticationOptions;
-  /** The administrator's own token as a line of a token file. */
+  /** The administrator's token as a line of a token file. */
   readonly ownTokens: string;
-  /** Our own key for service account tokens, PEM. */
+  /** PEM of our own key for service account tokens. */
   readonly ownSigningKey: string;
   readonly scheme: ServedResources;
   readonly store: Store;
   readonly clock: Clock;
   /** Whether client certificates may set the uid of their user. */
   readonly certificateUids: boolean;
-  /** Receives the error of a changed file that cannot be used. The previous contents stay in force. */
+  /** Receives the error of a changed file that is unusable. The previous contents stay in force. */
   onError(error: unknown): void;
-  /** Receives the reason why a credential is rejected, which its sender does not learn. */
+  /** Receives the reason why a credential is rejected. The sender does not learn it. */
   onRefused?(reason: string): void;
   /** Called when an issuer of ID tokens has withdrawn a known key. */
   onKeyWithdrawn?(): void;
   readonly observer?: AuthenticationObserver | undefined;
 }
 
-/** Interval at which the file is read again, because not every file system reports changes. */
+/** Interval of rereading the file, because not every file system reports changes. */
 const rereadIntervalMs = 60_000;
 
 /** The request authenticator, and the parts that answer questions about tokens. */
@@ -145,12 +145,12 @@ class ConfiguredAuthentication implements Disposable {
     this.#following = followFile({ file, bytes, clock, intervalMs: rereadIntervalMs, onChange, onError });
   }
 
-  /** Authenticates tokens of the issuers that are configured now. */
+  /** Authenticates tokens of the currently configured issuers. */
   readonly jwt: TokenAuthenticator = {
     authenticateToken: (token, audiences) => this.#jwt.authenticateToken(token, audiences),
   };
 
-  /** Fallback of requests without credentials, as configured now. */
+  /** The current authenticator of requests without credentials. */
   readonly anonymous: Authenticator = { authenticate: (request) => this.#anonymous?.authenticate(request) };
 
   doubtKeys(): void {
@@ -161,12 +161,12 @@ class ConfiguredAuthentication implements Disposable {
     this.#following?.[Symbol.dispose]();
   }
 
-  /** Reads a configuration. @throws Error for an unusable file; the previous contents stay in force */
+  /** Reads a configuration. @throws Error for an unusable file, in which case the previous contents stay in force */
   #read(bytes: Uint8Array): void {
     const { issuers } = this.#parts.options.serviceAccounts;
     const configuration = parseAuthenticationConfiguration(bytes, issuers);
     if (configuration.anonymous !== undefined && this.#parts.options.anonymousFlag !== undefined) {
-      throw new Error("anonymous requests are configured by --anonymous-auth already: leave one of the two out");
+      throw new Error("--anonymous-auth already configures anonymous requests: omit one of the two");
     }
     this.#use(configuration);
   }
@@ -222,7 +222,7 @@ function staticTokens({ options, ownTokens }: AuthenticationParts): TokenAuthent
   }
 }
 
-/** Returns the authenticator of bootstrap tokens. Unless they are enabled, it only accepts those of new members. */
+/** Returns the authenticator of bootstrap tokens. Unless they are enabled, it accepts only tokens of new members. */
 function bootstrapTokens({ options, scheme, store, clock }: AuthenticationParts): TokenAuthenticator {
   const info = scheme.find("", "v1", "secrets");
   const secret = (name: string): BootstrapSecret | undefined => {

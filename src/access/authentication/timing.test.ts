@@ -4,9 +4,9 @@ import { parseTokenFile } from "./token-file.ts";
 
 /**
  * Tests whether the time of a look-up reveals how much of a guess is right: Welch's t over interleaved samples, without
- * the slowest tenth, which is the machine's. A real difference grows with every attempt, while noise of a busy machine
- * changes sides, so the smallest of a few attempts counts. It is measured in the process: a difference that is
- * invisible here is invisible over a network.
+ * the slowest tenth, which is the machine's. A real difference appears in every attempt, while the noise of a busy
+ * machine changes sides, so the smallest of a few attempts counts. The measurement runs in the process: a difference that
+ * is invisible here is invisible over a network.
  */
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
 const samplesMax = 5_000;

@@ -1,11 +1,11 @@
 import type { UserInfo } from "../../request/user-info.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
 
-/** The user of a token, and the requested audiences that it is for. */
+/** The user of a token, and those of the requested audiences for which it is valid. */
 export interface TokenAnswer {
   readonly user: UserInfo;
   readonly audiences: readonly string[];
-  /** Notes for the audit log on the use of such a token. */
+  /** Notes for the audit log about the use of the token. */
   readonly notes?: readonly (readonly [key: string, value: string])[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export function commonAudiences(asked: readonly string[], held: readonly string[
   return asked.filter((audience) => held.includes(audience));
 }
 
-/** Returns an authenticator for tokens without an audience, which are for this server only. */
+/** Returns an authenticator for tokens without an audience, which are only for this server. */
 export function tokensForServer(
   apiAudiences: readonly string[],
   find: (token: string) => UserInfo | undefined,
@@ -37,14 +37,14 @@ export function tokensForServer(
       if (user === undefined) return undefined;
       const audiences = commonAudiences(asked, apiAudiences);
       if (audiences.length > 0 || apiAudiences.length === 0) return { user, audiences };
-      throw new AuthenticationFailure("the token is meant for this server only", { decisive: false });
+      throw new AuthenticationFailure("the token is only for this server", { decisive: false });
     },
   };
 }
 
 /**
- * Asks in order. The first authenticator that knows the token decides. A failure of one does not hide the success of
- * another.
+ * Asks in order. The first authenticator that knows the token decides. The failure of one does not hide another's
+ * success.
  */
 export function tokenUnion(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   return { authenticateToken: (token, audiences) => ask(token, audiences, 0, undefined) };
@@ -60,7 +60,7 @@ export function tokenUnion(authenticators: readonly TokenAuthenticator[]): Token
       try {
         const answer = (authenticators[at] as TokenAuthenticator).authenticateToken(token, audiences);
         if (answer instanceof Promise) {
-          // Synchronous if every answer is; otherwise a promise.
+          // Synchronous if every answer is.
           return answer.then(
             (found) => found ?? ask(token, audiences, at + 1, first),
             (error: unknown) => ask(token, audiences, at + 1, first ?? failureOf(error)),
@@ -76,7 +76,7 @@ export function tokenUnion(authenticators: readonly TokenAuthenticator[]): Token
   }
 }
 
-/** @throws the error itself unless it is a failure of the token */
+/** @throws the error itself, unless it means an invalid token */
 function failureOf(error: unknown): AuthenticationFailure {
   if (error instanceof AuthenticationFailure) return error;
   throw error;

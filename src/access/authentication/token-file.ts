@@ -11,22 +11,22 @@ export class TokenFileError extends Error {
 }
 
 /**
- * Parses static tokens from CSV and returns a look-up by token. A line is `token,user,uid[,"group1,group2"]`. Empty
- * lines and lines starting with # are skipped. The look-up uses a keyed hash, so that its time reveals nothing about a
- * token.
+ * Parses static tokens from CSV and returns a function that looks up a token. A line is
+ * `token,user,uid[,"group1,group2"]`. Empty lines and lines starting with # are skipped. The look-up uses a keyed hash,
+ * so that its time reveals nothing about a token.
  * @throws TokenFileError
  */
 export function parseTokenFile(text: string, fileName = "token file"): (token: string) => UserInfo | undefined {
   const key = randomBytes(32).toString("base64");
-  // SHA-256 of key and token. Digests are never visible, so the protection of an HMAC against extension, at twice the
-  // cost, is unnecessary.
+  // Returns the SHA-256 of key and token. Digests are never visible, so an HMAC's protection against extension, at twice
+  // the cost, is unnecessary.
   const digest = (token: string) => Bun.SHA256.hash(`${key}${token}`, "base64");
   const users = new Map<string, UserInfo>();
   for (const { line, fields } of parseCsv(text, fileName)) {
     const fail = (why: string) => new TokenFileError(`${fileName}:${line}: ${why}`);
     const [token = "", name = "", uid = "", groups = ""] = fields;
-    if (fields.length < 3) throw fail("a line needs token, user name and user id");
-    if (!isToken(token)) throw fail("the token is empty or holds a character that a bearer token cannot have");
+    if (fields.length < 3) throw fail("a line must have a token, a user name and a user id");
+    if (!isToken(token)) throw fail("the token is empty or contains an invalid character");
     if (name === "") throw fail("the user name is empty");
     const id = digest(token);
     if (users.has(id)) throw fail("the token occurs twice");
@@ -61,8 +61,7 @@ function parseCsv(text: string, fileName: string): CsvRecord[] {
     }
     const startLine = line;
     const field = readField(text, at);
-    if (field === undefined)
-      throw new TokenFileError(`${fileName}:${startLine}: a quoted field is not closed properly`);
+    if (field === undefined) throw new TokenFileError(`${fileName}:${startLine}: a quoted field has no closing quote`);
     fields.push(field.value);
     line += field.lines;
     at = field.end + 1;

@@ -9,8 +9,8 @@ import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "./to
 const timeoutMs = 30_000;
 const keptAnswersMax = 4_096;
 /**
- * Questions under way. Further tokens are rejected without asking, because tokens can be made up faster than a service
- * answers.
+ * Maximum number of questions in progress. Further tokens are rejected without asking, because tokens can be made up
+ * faster than a service answers.
  */
 const questionsMax = 512;
 
@@ -18,7 +18,7 @@ export interface TokenWebhookOptions {
   readonly endpoint: JsonEndpoint;
   readonly version: "v1" | "v1beta1";
   readonly cacheTtlMs: number;
-  /** Audiences of an answer without any. */
+  /** Audiences of an answer that has none. */
   readonly apiAudiences: readonly string[];
   readonly clock: Clock;
 }
@@ -29,14 +29,14 @@ interface Kept {
 }
 
 /**
- * Authenticates tokens by TokenReview. Answers are cached by a digest of token and audiences, also for unknown tokens.
- * Failed requests are not cached.
+ * Authenticates tokens by TokenReview. Caches answers by a digest of token and audiences, for unknown tokens too, but not
+ * failed requests.
  */
 export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
   const { clock, cacheTtlMs } = options;
   const salt = randomBytes(32).toString("base64");
   const kept = new Map<string, Kept>();
-  /** Questions under way, so that the same one is asked once at a time. */
+  /** Questions in progress, so that the same one is not asked twice at a time. */
   const asking = new Map<string, Promise<TokenAnswer | undefined>>();
 
   return {
@@ -86,7 +86,7 @@ async function ask(
   if (audiences.length > 0 && common.length === 0) return undefined;
   const user = isJsonObject(given["user"]) ? given["user"] : {};
   const name = textOf(user["username"]);
-  if (name === "") throw failed("its answer names nobody");
+  if (name === "") throw failed("its answer does not name a user");
   const extra = Object.entries(isJsonObject(user["extra"]) ? user["extra"] : {});
   return {
     user: {
@@ -105,7 +105,7 @@ function failed(why: string): AuthenticationFailure {
 
 function statusOf(review: unknown): JsonObject {
   const status = isJsonObject(review as JsonValue) ? (review as JsonObject)["status"] : undefined;
-  if (!isJsonObject(status)) throw new Error("its answer is no TokenReview");
+  if (!isJsonObject(status)) throw new Error("its answer is not a TokenReview");
   return status;
 }
 

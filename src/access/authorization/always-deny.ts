@@ -2,5 +2,5 @@ import type { Authorizer, Decision } from "./authorizer.ts";
 
 const denied: Decision = { kind: "noOpinion", reason: "Everything is forbidden." };
 
-/** Returns no opinion rather than a denial, so that `system:masters` and other modes still work, as upstream. */
+/** Returns no opinion and not a denial, as upstream does, so that `system:masters` and other modes still work. */
 export const alwaysDenyAuthorizer: Authorizer = { authorize: () => denied };

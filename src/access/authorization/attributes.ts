@@ -3,13 +3,13 @@ import { type LabelRequirement, parseLabelSelector } from "../../api/label-selec
 import { type Query, queryValue } from "../../request/request-info.ts";
 
 /**
- * The attributes of an authorization question. A RequestInfo is one; reviews, impersonation and admission make others.
+ * The attributes of an authorization question. A RequestInfo has them; reviews, impersonation and admission make others.
  */
 export type Attributes = ResourceAttributes | NonResourceAttributes;
 
 export interface ResourceAttributes {
   readonly kind: "resource";
-  /** Verb of a request, or a special one such as `bind`, `impersonate` or, in a review, `*`. */
+  /** The verb of a request, or a special one such as `bind`, `impersonate` or, in a review, `*`. */
   readonly verb: string;
   readonly group: string;
   /** Version; `*` in a review without one. */
@@ -21,7 +21,7 @@ export interface ResourceAttributes {
   readonly namespace: string;
   /** Name, or "". */
   readonly name: string;
-  /** Query with the selectors of a request. */
+  /** The query that contains the selectors of a request. */
   readonly query?: Query;
   /** Selectors of a review. */
   readonly selectors?: Selectors;
@@ -33,7 +33,7 @@ export interface NonResourceAttributes {
   readonly path: string;
 }
 
-/** Requirements that hold for every object that is read or deleted. */
+/** Requirements on every object that is read or deleted. */
 export interface Selectors {
   readonly fields: readonly FieldTerm[];
   readonly labels: readonly LabelRequirement[];
@@ -42,7 +42,7 @@ export interface Selectors {
 const noSelectors: Selectors = { fields: [], labels: [] };
 const selectingVerbs = new Set(["list", "watch", "deletecollection"]);
 
-/** Returns the selectors to authorize. Invalid ones are omitted, which only makes the question broader. */
+/** Returns the selectors to authorize. Omits invalid ones, which only makes the question broader. */
 export function selectorsOf(attributes: Attributes): Selectors {
   if (attributes.kind === "nonResource") return noSelectors;
   if (attributes.selectors !== undefined) return attributes.selectors;

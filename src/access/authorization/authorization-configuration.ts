@@ -24,7 +24,7 @@ export type ConfiguredAuthorizer =
   | { readonly type: "Webhook"; readonly name: string; readonly webhook: ConfiguredWebhook };
 
 export interface ConfiguredWebhook {
-  /** Cache time of allowed decisions, and of others below; 0 for none. */
+  /** Cache time of allowed decisions and, below, of others; 0 for none. */
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
   readonly timeoutMs: number;

@@ -6,15 +6,15 @@ export type WebhookResult = "success" | "timeout" | "error" | "canceled";
 export interface AuthorizationObserver {
   /** Returns a function that records the decisions of one authorizer. */
   decisions(type: string, name: string): (kind: Decision["kind"]) => void;
-  /** Returns what records the work of one webhook. */
+  /** Returns an observer for the work of one webhook. */
   webhook(name: string): WebhookAuthorizerObserver;
-  /** Records that a changed configuration was put into use, or could not be. */
+  /** Records whether a changed configuration was put into use. */
   reloaded(isUsed: boolean): void;
 }
 
 export interface WebhookAuthorizerObserver {
   asked(result: WebhookResult, seconds: number): void;
-  /** Records a question that passes to the next authorizer because the webhook failed. */
+  /** Records a question that was passed to the next authorizer because the webhook failed. */
   failedOpen(result: WebhookResult): void;
   conditionsEvaluated(seconds: number, outcome: "matched" | "excluded" | "failed"): void;
 }

@@ -2,7 +2,7 @@ export type AuthorizationMode = "ABAC" | "AlwaysAllow" | "AlwaysDeny" | "Node" |
 
 /** The authorization options of the command line, checked for contradictions. */
 export interface AuthorizationOptions {
-  /** Modes in order; empty where a file decides. */
+  /** The modes in order; empty if a file decides. */
   readonly modes: readonly AuthorizationMode[];
   /** File of an AuthorizationConfiguration. */
   readonly configFile: string | undefined;

@@ -3,8 +3,8 @@ import type { Attributes } from "./attributes.ts";
 import type { PolicyRule } from "./rbac/policy-rule.ts";
 
 /**
- * A decision. `noOpinion` leaves the question to the next authorizer; at the end it means no. The reason may reach the
- * client.
+ * A decision. `noOpinion` leaves the question to the next authorizer; after the last one it means no. Clients may see the
+ * reason.
  */
 export interface Decision {
   readonly kind: "allow" | "deny" | "noOpinion";
@@ -13,16 +13,13 @@ export interface Decision {
 
 export interface Authorizer {
   authorize(user: UserInfo, attributes: Attributes): Decision | Promise<Decision>;
-  /**
-   * Returns the rules of a user in a namespace and in the cluster. Absent if the authorizer grants nothing that could
-   * be listed.
-   */
+  /** Returns the rules of a user in a namespace and in the cluster. Absent if the authorizer has no rules to list. */
   rulesFor?(user: UserInfo, namespace: string): AuthorizedRules;
 }
 
 export interface AuthorizedRules {
   readonly rules: readonly PolicyRule[];
-  /** Whether more rules may exist than are listed. */
+  /** Whether there may be more rules than are listed. */
   readonly incomplete: boolean;
   readonly errors: readonly string[];
 }

@@ -2,7 +2,7 @@ import { type StatusError, status } from "../../api/status.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { type Attributes, resourceText } from "./attributes.ts";
 
-/** Returns the 403 of a request that no authorizer allowed. `reason` is the authorizer's, or "". */
+/** Returns the 403 for a request that no authorizer allowed. `reason` is the authorizer's, or "". */
 export function forbiddenError(user: UserInfo, attributes: Attributes, reason: string): StatusError {
   const text = escapeMarkup(forbiddenText(user, attributes));
   const message = reason === "" ? text : `${text}: ${reason}`;

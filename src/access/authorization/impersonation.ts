@@ -4,17 +4,16 @@ import type { Attributes, ResourceAttributes } from "./attributes.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { forbiddenError } from "./forbidden.ts";
 import { systemMastersGroup } from "./system-masters.ts";
-import { nodeNameOf, serviceAccountOf } from "./user-names.ts";
+import { nodeNameExtra, nodeNameOf, serviceAccountOf } from "./user-names.ts";
 
 const authenticationGroup = "authentication.k8s.io";
-const nodeNameExtra = "authentication.kubernetes.io/node-name";
 const authenticatedGroup = "system:authenticated";
 const unauthenticatedGroup = "system:unauthenticated";
 
 /** The impersonated user of a request. */
 export interface Impersonated {
   readonly user: UserInfo;
-  /** Constrained verb that allowed it; "" for `impersonate`, which allows every request. */
+  /** The constrained verb that allowed it; "" for `impersonate`, which allows every request. */
   readonly constraint: string;
 }
 
@@ -52,18 +51,18 @@ const constrainedModes: readonly Mode[] = [
   },
 ];
 
-/** The mode that allowed a user's last impersonation, which is tried first the next time. */
+/** The mode that allowed a user's last impersonation. It is tried first the next time. */
 export class LastModes {
   readonly #modes = new Map<string, Mode | undefined>();
 
-  /** Returns the modes in the order in which they are tried; undefined stands for the verb that allows everything. */
+  /** Returns the modes in the order of the attempts; undefined stands for the verb that allows everything. */
   inOrder(userName: string): readonly (Mode | undefined)[] {
     if (!this.#modes.has(userName)) return allModes;
     const last = this.#modes.get(userName);
     return [last, ...allModes.filter((mode) => mode !== last)];
   }
 
-  /** Forgets the user who was noted first when there are too many. */
+  /** Forgets the oldest user if there are too many. */
   note(userName: string, mode: Mode | undefined): void {
     this.#modes.delete(userName);
     this.#modes.set(userName, mode);
@@ -141,7 +140,7 @@ function constrainedChecks({ name: mode }: Mode, wanted: UserInfo): Attributes[]
 
 function constrainedNameCheck(mode: Mode["name"], verb: string, userName: string): Attributes {
   const node = nodeNameOf(userName);
-  // With this mode, the requestor may impersonate its own node on every node.
+  // In this mode, the requestor may impersonate its own node on every node.
   if (node !== undefined) return check(verb, authenticationGroup, "nodes", mode === "associated-node" ? "*" : node);
   const account = serviceAccountOf(userName);
   if (account === undefined) return check(verb, authenticationGroup, "users", userName);
@@ -175,7 +174,7 @@ function isUnfit({ groups, extra }: UserInfo): boolean {
   return false;
 }
 
-/** Returns the requestor without details of its node, because an account is authorized for all nodes alike. */
+/** Returns the requestor without details of its node, because an account is authorized for all nodes equally. */
 function askedOf(mode: Mode | undefined, requestor: UserInfo): UserInfo {
   if (mode?.name !== "associated-node") return requestor;
   const keys = [...requestor.extra.keys()].sort();
@@ -186,7 +185,7 @@ function isNameOnly({ uid, groups, extra }: UserInfo): boolean {
   return uid === "" && groups.length === 0 && extra.size === 0;
 }
 
-/** Adds the implied groups of every user, every account and, where nodes are impersonated as such, every node. */
+/** Adds the implied groups of every user, every account and, if nodes are impersonated as such, every node. */
 function withImpliedGroups(wanted: UserInfo, constrained: boolean): UserInfo {
   let { groups } = wanted;
   const account = serviceAccountOf(wanted.name);

@@ -1,18 +1,17 @@
 import { type Authorizer, type Decision, noOpinion } from "./authorizer.ts";
 
-/** Group of users with the token of a new member. */
+/** The group of users with the token of a new member. */
 export const joinersGroup = "system:bootstrappers:quorate:members";
 export const joinPath = "/cluster/join";
 
 const allowed: Decision = { kind: "allow", reason: "" };
 const denied: Decision = {
   kind: "deny",
-  reason: "the token of a new member is for joining the cluster and nothing else",
+  reason: "the token of a new member only allows joining the cluster",
 };
 
 /**
- * Comes before all other authorizers, so that the bearer of a join token is restricted even where everyone may do
- * everything.
+ * Runs before all other authorizers, so that the bearer of a join token is restricted even if everyone may do everything.
  */
 export const joinTokenAuthorizer: Authorizer = {
   authorize({ groups }, attributes) {

@@ -5,7 +5,7 @@ import { type LabelRequirement, parseLabelSelector } from "../../api/label-selec
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { Attributes, ResourceAttributes } from "./attributes.ts";
 
-/** The question of a review, and a text for each part of a selector that was ignored. */
+/** The question of a review, and a text for each ignored part of a selector. */
 export interface ReviewQuestion {
   readonly attributes: Attributes;
   readonly errors: readonly string[];

@@ -31,7 +31,7 @@ import { unionAuthorizer } from "./union.ts";
 import { compileMatchCondition } from "./webhook/match-conditions.ts";
 import { webhookAuthorizer } from "./webhook/webhook-authorizer.ts";
 
-/** Interval at which the file is read again, because not every file system reports changes. */
+/** Interval of rereading the file, because not every file system reports changes. */
 const rereadIntervalMs = 60_000;
 const accessReviewPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
@@ -41,12 +41,12 @@ export interface AuthorizationParts {
   readonly store: Store;
   readonly clock: Clock;
   isGateOn(gate: string): boolean;
-  /** Receives the error of a changed file that cannot be used. The last good one stays in force. */
+  /** Receives the error of a changed file that is unusable. The last good one stays in force. */
   onError(error: unknown): void;
   readonly observer?: AuthorizationObserver | undefined;
 }
 
-/** The authorizer, and the roles and bindings whatever the mode: grants are always checked against them. */
+/** The authorizer, and the roles and bindings in every mode, because grants are always checked against them. */
 export interface ServerAuthorization extends Disposable {
   readonly authorizer: Authorizer;
   readonly policy: RbacPolicy;
@@ -106,7 +106,7 @@ class Authorization implements ServerAuthorization {
     return parseAuthorizationConfiguration(bytes);
   }
 
-  /** Replaces the configuration. @throws Error when the new file cannot be used */
+  /** Replaces the configuration. @throws Error if the new file is unusable */
   #reload(bytes: Uint8Array): void {
     const configured = this.#parse(bytes);
     for (const type of ["Node", "RBAC"]) {

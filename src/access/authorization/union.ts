@@ -3,8 +3,8 @@ import type { Attributes } from "./attributes.ts";
 import { type Authorizer, type Decision, noOpinion } from "./authorizer.ts";
 
 /**
- * Asks in order. The first allow or deny decides. Reasons of authorizers without an opinion are joined by newlines. An
- * authorizer that fails never allows: the next ones are asked, and if none decides its error is thrown.
+ * Asks in order. The first allow or deny decides. Joins the reasons of authorizers without an opinion with newlines. An
+ * authorizer that fails never allows: the next ones are asked, and if none decides, its error is thrown.
  */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   return {
@@ -26,7 +26,7 @@ interface Memory {
 }
 const noMemory: Memory = { reasons: [], errors: [] };
 
-/** Stays synchronous as long as the authorizers do, because most decisions need no promise. */
+/** Synchronous as long as the authorizers are, because most decisions need no promise. */
 function askFrom(
   authorizers: readonly Authorizer[],
   first: number,

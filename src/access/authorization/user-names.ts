@@ -3,6 +3,9 @@ import { dnsLabelBytesMax, isDnsLabel, isDnsSubdomain } from "../../api/dns-name
 const accountPrefix = "system:serviceaccount:";
 const nodePrefix = "system:node:";
 
+/** Key of the extra value with the node to which a service account token is bound. */
+export const nodeNameExtra = "authentication.kubernetes.io/node-name";
+
 /** Returns the account of a user name, or undefined for any other user. */
 export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(accountPrefix)) return undefined;

@@ -4,7 +4,7 @@ import { X509Certificate as NodeCertificate } from "node:crypto";
 import * as x509 from "@peculiar/x509";
 import { createAuthority, issueCertificate, type LeafCertificate } from "./authority.ts";
 
-/** Our certificates are parsed by an independent implementation. */
+/** An independent implementation parses our certificates. */
 
 const validity = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2055, 5, 7, 8, 9, 10) };
 const authority = createAuthority({ commonName: "an authority", ...validity });

@@ -26,7 +26,7 @@ export interface Validity {
 export interface LeafCertificate extends Validity {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** Usage. A peer both accepts and makes connections. */
+  /** The usage. A peer both accepts and makes connections. */
   readonly usage: "server" | "client" | "peer";
   readonly dnsNames: readonly string[];
   readonly ipAddresses: readonly string[];
@@ -56,7 +56,7 @@ const keyUsage = {
 /**
  * Creates a self-signed certificate authority that may sign leaf certificates only.
  * @param key PEM of the key to keep, so that certificates it signed stay trusted; a new one when absent
- * @throws when the key cannot be read or is not on P-256
+ * @throws if the key is unreadable or not on P-256
  */
 export function createAuthority({
   commonName,
@@ -79,7 +79,7 @@ export function createAuthority({
 
 /**
  * Issues a leaf certificate with a new key, signed by the authority.
- * @throws when the authority's key cannot be read or is not on P-256
+ * @throws if the authority's key is unreadable or not on P-256
  */
 export function issueCertificate(authority: KeyPair, leaf: LeafCertificate): KeyPair {
   const issuerKey = readKey(authority.key);
@@ -133,7 +133,7 @@ export type SignedUsage = "digital signature" | "key encipherment" | "client aut
 
 /**
  * Signs a leaf certificate, as PEM, for a requested name and key.
- * @throws when the authority's key cannot be read or is not on P-256
+ * @throws if the authority's key is unreadable or not on P-256
  */
 export function signRequest(authority: KeyPair, request: RequestedCertificate): string {
   const issuerKey = readKey(authority.key);

@@ -5,7 +5,8 @@ import { certificateBlocks } from "./pem.ts";
 export type CertificatePin = string;
 
 /**
- * Returns the pin of a certificate. @param certificate PEM; of several, the last one counts, which is next to the root
+ * Returns the pin of a certificate. @param certificate PEM; of several certificates, the last one is used, which is
+ * closest to the root
  */
 export function pinOf(certificate: string): CertificatePin {
   return keyPin(new X509Certificate(certificateBlocks(certificate).at(-1) ?? certificate));
@@ -21,7 +22,7 @@ export function keyPin(certificate: X509Certificate): CertificatePin {
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;
 }
 
-/** Parses a pin. @throws Error with the problem, to follow the name of a flag */
+/** Parses a pin. @throws Error that states the problem, for use after the name of a flag */
 export function parsePin(text: string): CertificatePin {
   const pin = text.toLowerCase();
   if (/^sha256:[0-9a-f]{64}$/.test(pin)) return pin;

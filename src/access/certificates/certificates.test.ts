@@ -145,7 +145,7 @@ describe("certificates on disk", () => {
     await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
     await writeFile(join(directory, "token"), "x\n");
     await expect(openCertificates({ directory, bindAddress: "127.0.0.1", nowMs })).rejects.toThrow(
-      "holds a token of less than 16 characters: remove the file to get a new one",
+      "contains a token with fewer than 16 characters: remove the file to get a new one",
     );
   });
 

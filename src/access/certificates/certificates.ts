@@ -15,37 +15,37 @@ export interface Certificates extends RotatingAuthority {
   readonly admin: KeyPair;
   /** Bearer token of the same administrator. */
   readonly token: string;
-  /** Private key that signs service account tokens, PEM. It never changes, because tokens outlive certificates. */
+  /** PEM of the private key that signs service account tokens. It never changes, because tokens outlive certificates. */
   readonly serviceAccountKey: string;
 }
 
 const tokenBytes = 32;
-/** Shorter tokens can be guessed, so a file with one was damaged. */
+/** Minimum length of a token. Shorter tokens can be guessed, so a file with one is damaged. */
 const tokenLengthMin = 16;
 export const tokenFile = "token";
 export const serviceAccountKeyFile = "sa.key";
 
 export interface CertificateOptions {
-  /** Directory of the pairs; undefined keeps them in memory. */
+  /** Directory of the pairs; undefined to keep them in memory. */
   readonly directory: string | undefined;
-  /** Address that the server listens on. */
+  /** The address on which the server listens. */
   readonly bindAddress: string;
   /** Further names and addresses of the server. */
   readonly hosts?: readonly string[];
   readonly nowMs: number;
-  /** Current certificates in memory, kept as far as they are good. */
+  /** The current certificates, if they are in memory. They are kept while they are good. */
   readonly current?: Certificates | undefined;
 }
 
 /**
  * Opens the pairs and the token from `directory`. Parts that are missing, invalid, past two thirds of their life or
  * made for other names are created and written there.
- * @throws StartupError when a key file can be read by others, does not parse, or was lost since an earlier start
+ * @throws StartupError if others can read a key file, if it does not parse, or if it was lost since an earlier start
  */
 export async function openCertificates(options: CertificateOptions): Promise<Certificates> {
   const { directory, current, nowMs } = options;
   if (directory !== undefined) refuseLostKeys(directory);
-  // Before the certificates: their presence shows that this key was there.
+  // Checked before the certificates, whose presence shows that this key existed.
   const serviceAccountKey = await openServiceAccountKey(options);
   const rotating = await openAuthority({ kind: apiAuthority, directory, nowMs, current });
   const names = servingNames(options.bindAddress, options.hosts);
@@ -70,14 +70,14 @@ export async function openCertificates(options: CertificateOptions): Promise<Cer
   return { ...rotating, serving, admin, token, serviceAccountKey };
 }
 
-/** Keys that no certificate can replace: with new ones, clients and service account tokens would not be accepted. */
+/** Keys that no certificate can replace: with new ones, existing clients and service account tokens would be rejected. */
 function refuseLostKeys(directory: string): void {
   const has = (name: string) => existsSync(join(directory, name));
   if (!has("serving.crt") && !has("admin.crt")) return;
   const lost = [`${apiAuthority.file}.key`, serviceAccountKeyFile].find((name) => !has(name));
   if (lost === undefined) return;
   throw new StartupError(
-    `${join(directory, lost)} is missing, but an earlier start made it: restore it from a backup or from another member. To begin with new keys, remove ${directory}. All kubeconfigs and service account tokens become invalid then`,
+    `${join(directory, lost)} is missing, but an earlier start made it: restore it from a backup or from another member. To start with new keys, remove ${directory}. That invalidates all kubeconfigs and service account tokens`,
   );
 }
 
@@ -87,7 +87,7 @@ async function openToken({ directory, current }: CertificateOptions): Promise<st
   if (token.length >= tokenLengthMin) return token;
   const path = join(directory ?? "", tokenFile);
   throw new StartupError(
-    `${path} holds a token of less than ${tokenLengthMin} characters: remove the file to get a new one`,
+    `${path} contains a token with fewer than ${tokenLengthMin} characters: remove the file to get a new one`,
   );
 }
 

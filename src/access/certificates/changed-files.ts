@@ -1,8 +1,8 @@
 import type { Clock } from "../../process/clock.ts";
 
 /**
- * Interval of the checks. Certificates are replaced at least minutes before they expire, and reading a few small files
- * is cheap.
+ * Interval of the checks. Certificates are replaced at least minutes before they expire, and reading a few small files is
+ * cheap.
  */
 export const fileCheckIntervalMs = 5_000;
 
@@ -12,16 +12,13 @@ export interface ChangedFilesOptions {
   read(): string;
   /** Contents of the files when they were last used. */
   readonly current: string;
-  /** Called after a change. Throws while the files cannot be used, such as between the two files of a pair. */
+  /** Called after a change. Throws if the files are unusable, such as between the writes of a pair's two files. */
   onChanged(): void;
   /** Receives the error of unusable files, once for each content. They are checked again until they change. */
   onError(error: unknown): void;
 }
 
-/**
- * Polls files instead of waiting for notifications, which do not come for mounted volumes and swapped links. Unusable
- * files change nothing.
- */
+/** Polls files, because mounted volumes and swapped links cause no notifications. Unusable files change nothing. */
 export function watchFiles({ clock, read, current, onChanged, onError }: ChangedFilesOptions): Disposable {
   let used = current;
   let failed: string | undefined;

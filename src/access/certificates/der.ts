@@ -1,4 +1,4 @@
-/** Tags of DER, the encoding of certificates. It is written from the inside out, each part as its final bytes. */
+/** Tags of DER, the encoding of certificates. DER is written from the inside out, each part as its final bytes. */
 
 const tag = {
   boolean: 0x01,
@@ -84,7 +84,7 @@ export function time(ms: number): Uint8Array {
 }
 
 /**
- * Returns the elements directly inside a constructed one, each as its whole bytes. For DER that OpenSSL has already
+ * Returns the elements directly inside a constructed one, each with all its bytes. Only for DER that OpenSSL has already
  * accepted.
  */
 export function children(bytes: Uint8Array): Uint8Array[] {

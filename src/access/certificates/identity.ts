@@ -22,7 +22,7 @@ import type { SharedSecrets } from "./shared-secrets.ts";
 export interface ListenerTls {
   readonly key: string;
   readonly cert: string;
-  /** Authorities of clients; an empty list asks clients for no certificate. */
+  /** Authorities of clients. If the list is empty, clients are not asked for a certificate. */
   readonly ca: readonly string[];
   /** Authorities of authenticating proxies. */
   readonly frontProxyCa?: string | undefined;
@@ -36,10 +36,10 @@ export interface IdentityOptions {
   readonly servingHosts: readonly string[];
   /** Undefined in memory. */
   readonly dataDir: string | undefined;
-  /** The user's own serving certificate; undefined when ours is used. */
+  /** The user's own serving certificate; undefined to use ours. */
   readonly tlsFiles: { readonly certificate: string; readonly key: string } | undefined;
   readonly clientCaFile: string | undefined;
-  /** File with the authorities of nodes' agents; undefined to accept any certificate of theirs. */
+  /** File with the authorities of nodes' agents; undefined to accept any certificate. */
   readonly kubeletCertificateAuthority: string | undefined;
   readonly authentication: { readonly frontProxy: { readonly caFile: string } | undefined };
   /** The file to write the kubeconfig to; undefined for none. */
@@ -50,11 +50,11 @@ const clockSkewMs = 60 * 60 * 1000;
 const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
 
 /**
- * The credentials of this server and the authorities it trusts: our own authority with its certificates, or the user's
- * serving certificate and client authorities where flags name them.
+ * The credentials of this server and the authorities it trusts: our own authority with its certificates, or the serving
+ * certificate and client authorities that flags name.
  */
 export class ServerIdentity {
-  /** Authorities of nodes' agents, PEM, read at startup; undefined to accept any certificate of theirs. */
+  /** PEM of the authorities of nodes' agents, read at startup; undefined to accept any certificate. */
   readonly nodeAuthorities: string | undefined;
   readonly #config: IdentityOptions;
   readonly #kept: KeptCertificates<Certificates>;
@@ -96,11 +96,11 @@ export class ServerIdentity {
   }
 
   /**
-   * Returns the certificate with which this server connects to nodes' agents, created when first needed by its own
-   * authority. It has no group, so a node that points back at this server gains no rights.
+   * Returns the certificate for connections to nodes' agents. Created on demand by our own authority. It has no group, so
+   * a node that redirects to this server gains no rights.
    */
   nodeClient(nowMs: number): KeyPair {
-    // Agents trust the authority that we serve with.
+    // Agents trust the authority with which we serve.
     const signer = this.#kept.current.authority;
     const { renewAtMs = 0, signer: before } = this.#nodeClient ?? {};
     if (this.#nodeClient === undefined || renewAtMs <= nowMs || before?.key !== signer.key) {
@@ -119,7 +119,7 @@ export class ServerIdentity {
     return this.#nodeClient;
   }
 
-  /** Authorities that clients have to trust, PEM: ours and any next one, or the user's certificate itself. */
+  /** PEM of the authorities that clients have to trust: ours and any next one, or the user's certificate itself. */
   get ca(): string {
     const { tlsFiles } = this.#config;
     return tlsFiles === undefined
@@ -127,7 +127,7 @@ export class ServerIdentity {
       : readPem("--tls-cert-file", tlsFiles.certificate);
   }
 
-  /** Hash that identifies this server to clients before they trust its authority. */
+  /** The hash by which clients recognise this server before they trust its authority. */
   get caHash(): string {
     return pinOf(this.#config.tlsFiles === undefined ? this.#kept.current.authority.certificate : this.ca);
   }
@@ -138,7 +138,7 @@ export class ServerIdentity {
     return { authority, next, nextIssues, former, peerAuthority, serviceAccountKey, token };
   }
 
-  /** Returns the TLS settings of the listener. They are read again at each reload, so that replaced files count. */
+  /** Returns the TLS settings of the listener. Rereads them at each reload, so that replaced files take effect. */
   tls(): ListenerTls {
     const { tlsFiles, clientCaFile } = this.#config;
     const { authority, serving } = this.#kept.current;
@@ -155,8 +155,8 @@ export class ServerIdentity {
   }
 
   /**
-   * Returns the authority of front proxies. @throws StartupError if it is also an authority of clients, which could
-   * then impersonate any user
+   * Returns the authority of front proxies. @throws StartupError if it is also an authority of clients, which could then
+   * impersonate any user
    */
   #frontProxyCa(ca: readonly string[]): string | undefined {
     const flag = "--requestheader-client-ca-file";
@@ -166,10 +166,10 @@ export class ServerIdentity {
     const clients = certificateBlocks(ca.join("\n"));
     const shared = certificateBlocks(pem).some((one) => clients.some((other) => other.equals(one)));
     if (!shared) return pem;
-    throw new StartupError(`${flag}: ${caFile} holds an authority of clients: give the proxies one of their own`);
+    throw new StartupError(`${flag}: ${caFile} contains an authority of clients: use a separate authority for proxies`);
   }
 
-  /** Authority of ours that signs client certificates. */
+  /** The authority that signs client certificates. */
   get issuer(): KeyPair {
     return issuerOf(this.#kept.current);
   }
@@ -178,7 +178,7 @@ export class ServerIdentity {
     return this.#kept.current;
   }
 
-  /** Takes a rotation step, after all replicas have taken the one before. @throws RotationError */
+  /** Takes a rotation step, after all replicas have taken the previous one. @throws RotationError */
   rotate(step: RotationStep): Promise<void> {
     return this.#kept.rotate(step);
   }
@@ -203,7 +203,7 @@ export class ServerIdentity {
     return text;
   }
 
-  /** Writes the kubeconfig again, with a context for each of these members. It must have been published. */
+  /** Writes the kubeconfig again, with a context for each of these members. Call `publish` first. */
   async nameMembers(members: readonly NamedServer[]): Promise<void> {
     if (JSON.stringify(members) === JSON.stringify(this.#members)) return;
     this.#members = members;
@@ -216,7 +216,7 @@ export class ServerIdentity {
    */
   keepFresh(clock: Clock, reload: (tls: ListenerTls) => void, onError: (error: unknown) => void): Disposable {
     const use = () => {
-      // Throws for files that cannot be used now. They are checked again.
+      // Throws if files are currently unusable. They are checked again.
       reload(this.tls());
       for (const run of this.#followers) run();
       return this.publish(this.#url).then(() => undefined);
@@ -239,6 +239,7 @@ function readPem(flag: string, file: string): string {
   } catch (error) {
     throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
   }
-  if (!text.includes("-----BEGIN ")) throw new StartupError(`${flag}: ${file} holds no PEM block: check the file`);
+  if (!text.includes("-----BEGIN "))
+    throw new StartupError(`${flag}: ${file} does not contain a PEM block: check the file`);
   return text;
 }

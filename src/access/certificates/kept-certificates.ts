@@ -1,7 +1,7 @@
 import type { Clock } from "../../process/clock.ts";
 import { type AuthorityKind, type RotatingAuthority, type RotationStep, takeStep } from "./rotating-authority.ts";
 
-/** Interval of the checks: short enough for a certificate that lives for a year, and for a machine that slept. */
+/** Interval of the checks: short enough for a certificate that lives for a year, even after the machine slept. */
 const renewalIntervalMs = 3_600_000;
 
 export interface KeptCertificatesOptions<Certificates> {
@@ -15,13 +15,12 @@ export interface KeptCertificatesOptions<Certificates> {
 }
 
 /**
- * Certificates that are renewed before they expire, and whose authority can be replaced. Only one change runs at a
- * time.
+ * Certificates that are renewed before they expire, and whose authority can be replaced. Only one change runs at a time.
  */
 export class KeptCertificates<Certificates extends RotatingAuthority> {
   readonly #options: KeptCertificatesOptions<Certificates>;
   #current: Certificates;
-  /** Whether the consequences of `current` are complete. Otherwise the next change or check tries again. */
+  /** Whether the consequences of `current` are complete. If not, the next change or check retries. */
   #isTold = true;
   #changing: Promise<unknown> = Promise.resolve();
   #onChanged: () => void | Promise<void> = () => {};
@@ -43,7 +42,7 @@ export class KeptCertificates<Certificates extends RotatingAuthority> {
 
   /**
    * Checks every hour whether a certificate is past two thirds of its life.
-   * @param onChanged called when `current` has changed; existing connections keep theirs
+   * @param onChanged called when `current` has changed; existing connections keep their certificates
    * @param onError receives the error of a failed check; the next one comes an hour later
    */
   keepFresh(onChanged: () => void | Promise<void>, onError: (error: unknown) => void): Disposable {

@@ -7,7 +7,7 @@ import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 const dayMs = 24 * 3_600_000;
 export const authorityLifetimeMs = 3_650 * dayMs;
 export const leafLifetimeMs = 365 * dayMs;
-/** Clock difference allowed, so that a client whose clock is slow accepts a new certificate. */
+/** Clock difference to allow for, so that a client with a slow clock accepts a new certificate. */
 const clockSkewMs = 5 * 60_000;
 
 export function validity(nowMs: number, lifetimeMs: number): Validity {
@@ -23,16 +23,16 @@ export interface Place {
 }
 
 export interface PairKeeping extends Place {
-  /** Current pair in memory, kept if it is good. */
+  /** The current pair, if it is in memory. It is kept while it is good. */
   readonly current: KeyPair | undefined;
   isGood(pair: KeyPair): boolean;
-  /** @param previous the pair that is no longer good, if both parts can be read */
+  /** @param previous the pair that is no longer good, if both parts are readable */
   make(previous: KeyPair | undefined): KeyPair;
 }
 
 /**
  * Returns the kept pair. If it is missing or not good, creates and keeps a new one.
- * @throws StartupError when a key file can be read by others or does not parse
+ * @throws StartupError if others can read a key file, or if it does not parse
  */
 export async function keepPair({ directory, name, current, isGood, make }: PairKeeping): Promise<KeyPair> {
   if (directory === undefined) return current !== undefined && isGood(current) ? current : make(current);

@@ -27,21 +27,21 @@ export interface NamedServer {
   readonly server: string;
 }
 
-/** Names of contexts that no member may take. */
+/** Names of contexts that members must not take. */
 const ownNames: ReadonlySet<string> = new Set(["quorate", "quorate-token"]);
 
-/** First line of each kubeconfig of ours, which identifies it. */
+/** The first line of each of our kubeconfigs, which identifies them. */
 const firstLine = "# Written by quorate and replaced at every start.";
 
 /**
- * Renders YAML with two contexts for the same administrator: `quorate` with the client certificate, which is current,
- * and `quorate-token` with the bearer token. kubectl asks one server per context, so each member has a context, too.
+ * Renders YAML with two contexts for the same administrator: `quorate`, the current one, with the client certificate, and
+ * `quorate-token` with the bearer token. kubectl asks one server per context, so each member has a context too.
  */
 export function renderKubeconfig({ admin, token, ...contents }: KubeconfigContents): string {
   return `${firstLine}\n${renderUserKubeconfig({ ...contents, user: admin }, token)}`;
 }
 
-/** Renders YAML for a user with a client certificate, and for the administrator with a context for the token. */
+/** Renders YAML for a user with a client certificate; for the administrator, with an additional context for the token. */
 export function renderUserKubeconfig(contents: UserKubeconfig, token?: string): string {
   const { server, authority, user, userName = "quorate-admin", members = [] } = contents;
   const cluster = (name: string, url: string) => `- name: ${name}
@@ -77,8 +77,8 @@ ${tokenUser}`;
 }
 
 /**
- * Returns a key on an elliptic curve in its older form, `EC PRIVATE KEY`. Some clients, such as fabric8's for Java, take
- * every `PRIVATE KEY` for an RSA key. Other keys stay as they are.
+ * Returns a key on an elliptic curve in its older form, `EC PRIVATE KEY`, and other keys unchanged. Some clients, such as
+ * fabric8's for Java, take every `PRIVATE KEY` for an RSA key.
  */
 function sec1(pem: string): string {
   const key = createPrivateKey(pem);
@@ -86,11 +86,12 @@ function sec1(pem: string): string {
 }
 
 /**
- * Replaces the kubeconfig at `path`, readable by its owner only. A device, such as /dev/null, is written to.
- * @throws StartupError when the file is not ours, because it may give access to other clusters
+ * Replaces the kubeconfig at `path`, readable only by its owner. Writes to a device, such as /dev/null, without
+ * replacing it.
+ * @throws StartupError if the file is not ours, because it may give access to other clusters
  */
 export async function writeKubeconfig(path: string, text: string): Promise<void> {
-  // Replacing a device would take it from all other programs.
+  // Replacing a device would take it away from all other programs.
   if ((await stat(path).catch(() => undefined))?.isCharacterDevice() === true) return writeFile(path, text);
   const present = await firstBytes(path, firstLine.length);
   if (present !== undefined && present !== "" && present !== firstLine) {

@@ -10,7 +10,7 @@ export interface PeerCertificates extends RotatingAuthority {
 }
 
 const peerFile = "peer";
-/** Id of the founder, which creates the authority. All other members receive it. */
+/** The id of the founder, which creates the authority. All other members receive it. */
 const founderId = 1;
 
 export interface PeerCertificateOptions {
@@ -18,7 +18,7 @@ export interface PeerCertificateOptions {
   readonly directory: string | undefined;
   readonly memberId: number;
   readonly nowMs: number;
-  /** Current certificates in memory, kept as far as they are good. */
+  /** The current certificates, if they are in memory. They are kept while they are good. */
   readonly current?: PeerCertificates | undefined;
 }
 

@@ -39,16 +39,13 @@ export class PeerIdentity {
     return this.#certificates.current;
   }
 
-  /** Returns the TLS files; called for each connection. */
+  /** Returns the TLS files. Called for each connection. */
   tls(): PeerTls {
     const { member, ...rotating } = this.#certificates.current;
     return { ca: trustedAuthorities(rotating).join(""), cert: member.certificate, key: member.key };
   }
 
-  /**
-   * Takes a step to another authority of the members, after all of them have taken the one before. @throws
-   * RotationError
-   */
+  /** Takes a rotation step, after all members have taken the previous one. @throws RotationError */
   rotate(step: RotationStep): Promise<void> {
     return this.#certificates.rotate(step);
   }

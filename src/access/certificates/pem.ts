@@ -6,8 +6,8 @@ export interface PemBlock {
 }
 
 /**
- * Returns the well-formed blocks of a text in order. Text around and between them is skipped, and so are blanks in the
- * base64, as in TLS libraries. Takes linear time.
+ * Returns the well-formed blocks of a text in order. As TLS libraries do, skips text around and between them, and blanks
+ * in the base64. Takes linear time.
  */
 export function pemBlocks(text: string): PemBlock[] {
   const lines = text.split("\n").map((line) => line.trimEnd());

@@ -7,8 +7,8 @@ const ownerOnlyDirectory = 0o700;
 const forOthers = 0o077;
 
 /**
- * Replaces a file that only its owner may read. A reader sees the old text or the new one, also after a crash: the text
- * is synced under another name first.
+ * Replaces a file that only its owner may read. Readers see the old text or the new one, even after a crash: the text is
+ * first synced under another name.
  */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const directory = dirname(path);
@@ -38,8 +38,8 @@ export async function syncDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Reads a file that only its owner may read. Returns undefined when it does not exist.
- * @throws StartupError when others may read it, because such a key is no longer secret
+ * Reads a file that only its owner may read. Returns undefined if it does not exist.
+ * @throws StartupError if others may read it, because such a key is no longer secret
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
   const state = await stat(path).catch(missingFile);

@@ -65,18 +65,18 @@ describe.each(["on disk", "in memory"])("the authority of the API, %s,", (where)
 
 test("a step that does not follow a replica's phase is rejected, and a repeated one changes nothing", async () => {
   const kept = await openAt(undefined);
-  await expect(kept.rotate(trust(kept, kept.current.authority))).rejects.toThrow(/has this authority already/);
+  await expect(kept.rotate(trust(kept, kept.current.authority))).rejects.toThrow(/already has this authority/);
   const next = newAuthority(apiAuthority, clock.ms);
   const newest = pinOf(next.certificate);
-  await expect(kept.rotate({ step: "issue", newest })).rejects.toThrow(/not been told of it/);
+  await expect(kept.rotate({ step: "issue", newest })).rejects.toThrow(/does not know that authority/);
   await kept.rotate(to(kept, "drop"));
   await kept.rotate(trust(kept));
-  await expect(kept.rotate(to(kept, "use"))).rejects.toThrow(/certificates of the former authority still/);
-  // Started again, because it has signed nothing.
+  await expect(kept.rotate(to(kept, "use"))).rejects.toThrow(/still issues client certificates of the former/);
+  // Start again, because it has signed nothing.
   await kept.rotate(trust(kept, next));
   for (const step of ["issue", "use", "drop"] as const) {
-    if (step !== "issue") await expect(kept.rotate(trust(kept))).rejects.toThrow(/further on|another/);
-    if (step === "use") await expect(kept.rotate(to(kept, "drop"))).rejects.toThrow(/uses the former authority still/);
+    if (step !== "issue") await expect(kept.rotate(trust(kept))).rejects.toThrow(/is ahead|another/);
+    if (step === "use") await expect(kept.rotate(to(kept, "drop"))).rejects.toThrow(/still uses the former authority/);
     await kept.rotate({ step, newest });
     const taken = kept.current;
     await kept.rotate({ step, newest });
@@ -88,7 +88,7 @@ test("a step towards an unknown authority is rejected", async () => {
   const kept = await openAt(undefined);
   const before = newestOf(kept.current);
   const [one, other] = [newAuthority(apiAuthority, clock.ms), newAuthority(apiAuthority, clock.ms)];
-  const refusal = /another authority meanwhile: wait until nobody else rotates it/;
+  const refusal = /meanwhile received another authority: wait until no other rotation runs/;
   await kept.rotate({ step: "trust", authority: one, newest: before });
   await expect(kept.rotate({ step: "trust", authority: other, newest: before })).rejects.toThrow(refusal);
   const newest = pinOf(other.certificate);
@@ -96,7 +96,7 @@ test("a step towards an unknown authority is rejected", async () => {
   await kept.rotate(to(kept, "issue"));
   await expect(kept.rotate({ step: "use", newest })).rejects.toThrow(refusal);
   await kept.rotate(to(kept, "use"));
-  await expect(kept.rotate({ step: "drop", newest })).rejects.toThrow(/not been told of it/);
+  await expect(kept.rotate({ step: "drop", newest })).rejects.toThrow(/does not know that authority/);
   expect(phaseOf(kept.current)).toBe("using");
 });
 
@@ -115,7 +115,7 @@ test("after a step that could not be written, the next one continues from the st
   const kept = await openAt(directory);
   await kept.rotate(trust(kept));
   await kept.rotate(to(kept, "issue"));
-  // The authority's key is written here first.
+  // This step writes the authority's key first.
   const obstacle = join(directory, `ca.crt.${process.pid}.tmp`);
   await mkdir(join(obstacle, "full"), { recursive: true });
   const newest = newestOf(kept.current);

@@ -6,12 +6,12 @@ import { authorityLifetimeMs, belongTogether, isFresh, keepPair, readPair, valid
 import { readPrivateFile, syncDirectory, writePrivateFile } from "./private-file.ts";
 
 /**
- * An authority, and any next one that replaces it. Replicas take each step after all of them have taken the one before,
- * so that at every moment any two trust each other's certificates:
+ * An authority, and the next one during a rotation. Replicas take each step after all of them have taken the previous
+ * one, so that any two always trust each other's certificates:
  *
  *     trusting   `next` is trusted, and signs nothing yet
  *     issuing    `next` signs client certificates; servers still use `authority`
- *     using      it has become `authority`; certificates signed by `former` are still trusted
+ *     using      it is now `authority`; certificates signed by `former` are still trusted
  */
 export interface RotatingAuthority {
   readonly authority: KeyPair;
@@ -25,8 +25,8 @@ export interface RotatingAuthority {
 export type RotationPhase = "none" | "trusting" | "issuing" | "using";
 
 /**
- * A step. Each names its authority, so that two concurrent rotations do not mix theirs: the first step names the one it
- * follows, the others the one to continue.
+ * A step. Each names its authority, so that two concurrent rotations do not mix theirs: the first step names the
+ * authority that it follows, the others the one to continue.
  */
 export type RotationStep =
   | { readonly step: "trust"; readonly authority: KeyPair; readonly newest: CertificatePin }
@@ -45,9 +45,9 @@ export interface AuthorityKind {
   readonly hasClients: boolean;
 }
 
-/** Authority that signs the certificates of the API and its clients. */
+/** The authority that signs the certificates of the API and its clients. */
 export const apiAuthority: AuthorityKind = { file: "ca", commonName: "quorate-ca", hasClients: true };
-/** Authority that signs members only, so that no certificate of the API opens the port of the peers. */
+/** The authority that signs only members, so that no certificate of the API gives access to the peers' port. */
 export const peerAuthority: AuthorityKind = { file: "peer-ca", commonName: "quorate-peer-ca", hasClients: false };
 
 export interface AuthorityOptions {
@@ -57,7 +57,7 @@ export interface AuthorityOptions {
   readonly nowMs: number;
   /** Current authority in memory. */
   readonly current: RotatingAuthority | undefined;
-  /** Called before the first authority is created. Throws where one must exist. */
+  /** Called before the first authority is created. Throws if one should exist. */
   readonly onMissing?: () => void;
 }
 
@@ -85,12 +85,12 @@ export async function openAuthority(options: AuthorityOptions): Promise<Rotating
   const kept = await readPair({ directory, name: nextFile });
   const next = kept !== undefined && belongTogether(kept) ? kept : undefined;
   const nextIssues = next !== undefined && (await readPrivateFile(issuesFile)) !== undefined;
-  // Beside `next` it is left over from a crash at the start of "use".
+  // A former authority beside `next` is left over from a crash at the start of "use".
   const former = next === undefined ? await readFile(formerFile, "utf8").catch(() => undefined) : undefined;
   return { authority, next, nextIssues, former };
 }
 
-/** Creates an authority, or renews a previous one with the same key, so that certificates it signed stay trusted. */
+/** Creates an authority, or renews a previous one with the same key, so that its certificates stay trusted. */
 export function newAuthority({ commonName }: AuthorityKind, nowMs: number, previous?: KeyPair): KeyPair {
   const lifetime = validity(nowMs, authorityLifetimeMs);
   return createAuthority({ commonName, ...lifetime, ...(previous && { key: previous.key }) });
@@ -123,7 +123,7 @@ export interface AuthorityPlace {
   readonly nowMs: number;
 }
 
-/** Takes a step, on disk first. Each may be repeated, also after a crash. @throws RotationError */
+/** Takes a step, on disk first. Each step may be repeated, even after a crash. @throws RotationError */
 export async function takeStep(
   place: AuthorityPlace,
   current: RotatingAuthority,
@@ -143,21 +143,21 @@ function checkStep({ kind, nowMs }: AuthorityPlace, current: RotatingAuthority, 
   };
   if (step.step === "trust") {
     const pin = pinOf(step.authority.certificate);
-    if (former !== undefined || nextIssues) refuse("is further on: it uses a new authority already");
-    if (pin === pinOf(authority.certificate)) refuse("has this authority already");
-    if (!isFresh(step.authority, nowMs)) refuse("takes that certificate for one of another time: compare the clocks");
+    if (former !== undefined || nextIssues) refuse("is ahead: it already uses a new authority");
+    if (pin === pinOf(authority.certificate)) refuse("already has this authority");
+    if (!isFresh(step.authority, nowMs))
+      refuse("considers that certificate expired or not yet valid: compare the clocks");
     if (step.newest !== newestOf(current) && pin !== newestOf(current)) refuse(anotherOnItsWay);
     return;
   }
-  if (step.newest !== newestOf(current)) refuse(next === undefined ? "has not been told of it" : anotherOnItsWay);
-  if (step.step === "drop" && next !== undefined) refuse("uses the former authority still");
-  if (step.step === "issue" && !kind.hasClients) refuse("gives nobody certificates of this authority");
+  if (step.newest !== newestOf(current)) refuse(next === undefined ? "does not know that authority" : anotherOnItsWay);
+  if (step.step === "drop" && next !== undefined) refuse("still uses the former authority");
+  if (step.step === "issue" && !kind.hasClients) refuse("does not issue certificates of this authority");
   if (step.step === "use" && next !== undefined && kind.hasClients && !nextIssues)
-    refuse("gives clients certificates of the former authority still");
+    refuse("still issues client certificates of the former authority");
 }
 
-const anotherOnItsWay =
-  "has been told of another authority meanwhile: wait until nobody else rotates it, and begin again";
+const anotherOnItsWay = "has meanwhile received another authority: wait until no other rotation runs, and start again";
 
 /** Reports whether the step was already taken: the authority is in use. */
 function isDone({ next }: RotatingAuthority, { step }: RotationStep): boolean {
@@ -178,7 +178,7 @@ function afterStep(current: RotatingAuthority, step: RotationStep): RotatingAuth
   }
 }
 
-/** Writes the files in an order in which every intermediate state can be continued. */
+/** Writes the files in such an order that the step can continue from every intermediate state. */
 export async function writeAuthority(
   directory: string,
   kind: AuthorityKind,

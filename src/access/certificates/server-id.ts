@@ -6,7 +6,7 @@ const pattern = /^[0-9a-f]{32}$/;
 
 /**
  * Returns the id that distinguishes this server from others with the same objects; 32 hexadecimal digits. It stays with
- * the data directory, which one process has at a time. A server in memory has a new id each time.
+ * the data directory, which only one process uses at a time. A server in memory gets a new id each time.
  */
 export async function openServerId(dataDir: string | undefined): Promise<string> {
   const fresh = randomBytes(16).toString("hex");

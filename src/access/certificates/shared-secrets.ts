@@ -8,8 +8,8 @@ import { writePrivateFile } from "./private-file.ts";
 import { apiAuthority, peerAuthority, type RotatingAuthority, writeAuthority } from "./rotating-authority.ts";
 
 /**
- * The secrets that all replicas of a cluster share and a new one receives. Every replica then has the same authority,
- * in the same phase of a rotation, the same administrator and the same service accounts.
+ * The secrets that all replicas of a cluster share, and that a new one receives. Every replica then has the same
+ * authority, in the same phase of a rotation, the same administrator and the same service accounts.
  */
 export interface SharedSecrets extends RotatingAuthority {
   /** Authority that signs members. */
@@ -48,7 +48,7 @@ function parseText(name: string, value: JsonValue | undefined): string {
   return value;
 }
 
-/** Writes the files that a replica opens at its start. Repeating it after a crash is harmless. */
+/** Writes the files that a replica opens at its start. Repeating this after a crash is harmless. */
 export async function writeSharedSecrets(directory: string, secrets: SharedSecrets): Promise<void> {
   await writeAuthority(directory, apiAuthority, secrets);
   await writePair({ directory, name: peerAuthority.file }, secrets.peerAuthority);

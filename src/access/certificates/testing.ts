@@ -1,6 +1,6 @@
 import type { Clock } from "../../process/clock.ts";
 
-/** A clock that stands still. Its periodic actions run when a test says so. */
+/** A clock that stands still. A test runs its periodic actions. */
 export class StepClock implements Clock {
   ms = Date.now();
   readonly #runs: (() => void)[] = [];

@@ -1,8 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { isError, type Result } from "../../cel/index.ts";
 import { PolicyCompiler } from "../policies/compile-policy.ts";
 import { attributes } from "../testing.ts";
-import { AccessChecks, untilAnswered } from "./access-checks.ts";
+import { AccessChecks, evaluateInTurns } from "./access-checks.ts";
 import { Evaluation, evaluationCostMax, OutOfBudget } from "./evaluation.ts";
 import { evaluateMatchConditions } from "./match-conditions.ts";
 import { RequestValues } from "./request-values.ts";
@@ -27,12 +27,12 @@ function checksOf(authorize: ConstructorParameters<typeof AccessChecks>[0]["auth
 function run(text: string, variables: Readonly<Record<string, string>> = {}, budget = evaluationCostMax): Result {
   const compiler = new PolicyCompiler(false);
   finish(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
-  const expression = compiler.compile(text, "variable", { hasAuthorizer: true });
+  const expression = finish(compiler.compile(text, "variable", { hasAuthorizer: true }));
   const evaluation = new Evaluation(valuesOf(), { variables: compiler.variables, budget });
-  return evaluation.run(expression);
+  return finish(evaluation.run(expression));
 }
 
-function finish<T>(steps: Generator<void, T, undefined>): T {
+function finish<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -82,6 +82,28 @@ test.each<[conditions: string[], outcome: object]>([
   expect(finish(evaluateMatchConditions(conditions, valuesOf()))).toEqual(outcome as never);
 });
 
+test("an evaluation pauses in a variable, and counts its cost once", () => {
+  const variables = { pairs: "lists.range(200).map(x, lists.range(200).filter(y, y > x).size()).sum()" };
+  const text = "lists.range(3).map(x, x + variables.pairs).sum() + lists.range(100).map(x, x).size()";
+  const compiler = new PolicyCompiler(false);
+  finish(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
+  const expression = finish(compiler.compile(text, "variable", {}));
+  const evaluate = () => {
+    const evaluation = new Evaluation(valuesOf(), { variables: compiler.variables, budget: evaluationCostMax });
+    const steps = evaluation.run(expression);
+    let pauses = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) pauses++;
+    return { result: step.value, budget: evaluation.budget, pauses };
+  };
+  const atOnce = { ...evaluate(), pauses: 0 };
+  let nowMs = 0;
+  using _clock = spyOn(performance, "now").mockImplementation(() => (nowMs += 100));
+  const { pauses, ...paused } = evaluate();
+  expect<unknown>({ ...paused, pauses: 0 }).toEqual(atOnce);
+  expect(pauses).toBeGreaterThan(100);
+});
+
 test("an evaluation waits for the authorizer, and asks each question once", async () => {
   const asked: string[] = [];
   const checks = checksOf(async (_, attributes) => {
@@ -91,10 +113,10 @@ test("an evaluation waits for the authorizer, and asks each question once", asyn
   });
   const text =
     "[authorizer.requestResource.check('get').allowed(), authorizer.path('/x').check('list').allowed(), authorizer.requestResource.check('fail').errored(), authorizer.requestResource.check('get').allowed()]";
-  const expression = new PolicyCompiler(false).compile(text, "variable", { hasAuthorizer: true });
+  const expression = finish(new PolicyCompiler(false).compile(text, "variable", { hasAuthorizer: true }));
   const evaluate = () => new Evaluation(valuesOf(checks), { budget: evaluationCostMax }).run(expression);
   // Three checks cost more than one evaluation may.
-  expect(messageOf(await untilAnswered(checks, evaluate))).toContain("actual cost limit exceeded");
+  expect(messageOf(await evaluateInTurns(checks, evaluate))).toContain("actual cost limit exceeded");
   expect(asked).toEqual(["get", "list", "fail"]);
 });
 

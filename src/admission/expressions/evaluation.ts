@@ -4,12 +4,15 @@ import {
   isError,
   type Json,
   jsonValue,
+  type Program,
   type Result,
+  type Run,
   type TypedProgram,
   type Value,
   ValueMap,
 } from "../../cel/index.ts";
 import type { CompiledVariable } from "../../kinds/admissionregistration/expressions/composition.ts";
+import type { EvaluationSteps } from "./access-checks.ts";
 import type { RequestValues } from "./request-values.ts";
 
 /** The most that the expressions of one evaluation may cost together. */
@@ -48,6 +51,8 @@ export class Evaluation implements Activation {
   #budget: number;
   /** The cost of variables since it was last taken from the budget. */
   #variableCost = 0;
+  /** Variables whose evaluation has begun and not ended. */
+  readonly #variableRuns = new Map<Program, Run>();
 
   constructor(values: RequestValues, { variables = noVariables, params, budget }: EvaluationOptions) {
     this.#values = values;
@@ -66,11 +71,17 @@ export class Evaluation implements Activation {
     return this.#values.find(name);
   }
 
-  /** Returns the value, or the error that this expression ends with. @throws OutOfBudget */
-  run(expression: StoredExpression): Result {
+  /** Returns the value, or the error that this expression ends with. Yields when it takes long. @throws OutOfBudget */
+  *run(expression: StoredExpression): EvaluationSteps<Result> {
     if (expression.kind === "failed") return new EvaluationError(`compilation error: ${expression.problem}`);
     const { program, text } = expression.program;
-    const { value, cost } = program.evaluate(this);
+    const run = program.start(this);
+    let outcome = run.advance();
+    while (outcome === undefined) {
+      yield;
+      outcome = run.advance();
+    }
+    const { value, cost } = outcome;
     this.#charge(this.#variableCost);
     this.#variableCost = 0;
     this.#charge(cost);
@@ -82,8 +93,12 @@ export class Evaluation implements Activation {
     this.#budget -= cost;
   }
 
+  /** @throws EvaluationPaused, as a part of the expression that uses the variable */
   #runVariable({ program }: TypedProgram): Result {
-    const { value, cost } = program.evaluate(this);
+    const run = this.#variableRuns.get(program) ?? program.start(this);
+    this.#variableRuns.set(program, run);
+    const { value, cost } = run.finish();
+    this.#variableRuns.delete(program);
     this.#variableCost += cost;
     return value;
   }

@@ -42,7 +42,7 @@ export function* evaluateMatchConditions(
   let excluded: string | undefined;
   try {
     for (const { name, expression } of conditions) {
-      const result = evaluation.run(expression);
+      const result = yield* evaluation.run(expression);
       if (isError(result)) errors.push(result.message);
       else if (result === false) excluded ??= name;
       yield;

@@ -43,10 +43,12 @@ export class RequestDocuments {
     return followedBy(this.enter(), () => this.#show(matched));
   }
 
-  /** Returns a document as the kind of the version in use reads it. @throws DecodeTypeError */
+  /** Returns a document, which nobody changes any more, as the kind of the version in use reads it. @throws DecodeTypeError */
   decoded(document: JsonObject): JsonObject {
     const { kind } = this.#current.kind;
-    return this.#form.decode(document, { kind }).object;
+    // A custom form would prune in place what the document shares with the one before.
+    const takesOver = this.#form.kind === "struct";
+    return this.#form.decode(document, { kind, takesOver }).object;
   }
 
   /** Takes over a decoded document in place of the object. */

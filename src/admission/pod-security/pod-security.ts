@@ -17,7 +17,7 @@ import {
 } from "./policy.ts";
 import type { PodView, Violation } from "./violation.ts";
 
-/** Most pods of a namespace that are checked when its labels change. More would delay the request. */
+/** Maximum number of pods of a namespace that are checked when its labels change. More would delay the request. */
 const existingPodsMax = 3_000;
 
 /** Subresources of a pod without its spec. */

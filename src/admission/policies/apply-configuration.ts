@@ -16,7 +16,8 @@ export function applyConfiguration(document: JsonObject, configuration: JsonObje
   if (problem !== undefined) {
     throw refusal(`failed to convert patch object to typed object: ${problem}`);
   }
-  const atomic = atomicPaths(configuration, type, "");
+  const atomic: string[] = [];
+  addAtomicPaths(configuration, type, "", atomic);
   if (atomic.length > 0) {
     throw refusal(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomic.join(", ")}`);
   }
@@ -27,21 +28,19 @@ function refusal(why: string): MutationError {
   return new MutationError(`error applying patch: ${why}`);
 }
 
-/** A part that is owned as a whole would lose what the configuration does not mention. */
-function atomicPaths(value: JsonValue, type: ValueType, path: string): string[] {
-  const kind = kindOf(type, value);
-  if (kind === "map" && isJsonObject(value) && type.map !== undefined) {
-    const { atomic, fields } = type.map;
-    const below = Object.entries(value).flatMap(([name, item]) => {
-      const field = fields.get(name);
-      return field === undefined ? [] : atomicPaths(item, field.type, `${path}.${name}`);
-    });
-    return atomic ? [path, ...below] : below;
+/** Adds the parts that are owned as a whole, with those around them first: they would lose what is not mentioned. */
+function addAtomicPaths(value: JsonValue, type: ValueType, path: string, atomic: string[]): void {
+  if (isJsonObject(value)) {
+    if (type.map === undefined || kindOf(type, value) !== "map") return;
+    if (type.map.atomic) atomic.push(path);
+    for (const name in value) {
+      const field = type.map.fields.get(name);
+      if (field !== undefined) addAtomicPaths(value[name] as JsonValue, field.type, `${path}.${name}`, atomic);
+    }
+  } else if (Array.isArray(value)) {
+    const { list } = type;
+    if (list === undefined || kindOf(type, value) !== "list") return;
+    if (list.atomic) atomic.push(path);
+    value.forEach((item, at) => void addAtomicPaths(item, list.items, `${path}[${at}]`, atomic));
   }
-  if (kind === "list" && Array.isArray(value) && type.list !== undefined) {
-    const { atomic, items } = type.list;
-    const below = value.flatMap((item, at) => atomicPaths(item, items, `${path}[${at}]`));
-    return atomic ? [path, ...below] : below;
-  }
-  return [];
 }

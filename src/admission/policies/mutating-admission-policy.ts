@@ -8,7 +8,7 @@ import type {
 } from "../../api/types/admissionregistration-v1.ts";
 import type { Json } from "../../cel/index.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
-import { AccessChecks, evaluateInTurns, untilAnswered } from "../expressions/access-checks.ts";
+import { AccessChecks, type EvaluationSteps, evaluateInTurns } from "../expressions/access-checks.ts";
 import type { ConditionsTime } from "../expressions/match-conditions.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
 import { Turn } from "../expressions/turn.ts";
@@ -178,9 +178,12 @@ class Mutations {
   }
 
   /** Returns the object as a mutation changes it. @throws MutationError, also for a result that is not of its kind */
-  async #mutated({ matched }: Invocation, run: (request: ExpressionRequest) => JsonObject): Promise<JsonObject> {
+  async #mutated(
+    { matched }: Invocation,
+    run: (request: ExpressionRequest) => EvaluationSteps<JsonObject>,
+  ): Promise<JsonObject> {
     const request = await this.#requestOf(matched);
-    const changed = await untilAnswered(this.#checks, () => run(request));
+    const changed = await evaluateInTurns(this.#checks, () => run(request));
     try {
       return this.#documents.decoded(changed);
     } catch (error) {

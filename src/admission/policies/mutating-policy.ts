@@ -52,7 +52,7 @@ export class MutatingPolicy {
     const conditions = yield* compiler.conditions(matchConditions);
     const compiled: CompiledMutation[] = [];
     for (const mutation of mutations) {
-      compiled.push(compileMutation(mutation, compiler));
+      compiled.push(yield* compileMutation(mutation, compiler));
       yield;
     }
     return new MutatingPolicy(policy, compiler, conditions, compiled);
@@ -77,43 +77,47 @@ export class MutatingPolicy {
    * Returns the document as a mutation changes it, not decoded by its form yet.
    * @throws MutationError, PendingCheck, and StatusError 500 if the document does not fit its kind after the mutation
    */
-  mutate(
+  *mutate(
     { patchType, expression }: CompiledMutation,
     request: ExpressionRequest,
     params: Json | undefined,
     form: ObjectForm,
-  ): JsonObject {
+  ): EvaluationSteps<JsonObject> {
     const document = request.object as unknown as JsonObject;
-    const value = this.#evaluate(expression, request, params);
+    const value = yield* this.#evaluate(expression, request, params);
     return patchType === "JSONPatch"
       ? patched(document, operationsOf(value), form)
       : applyConfiguration(document, configurationOf(value, document), form);
   }
 
-  #evaluate(expression: StoredExpression, request: ExpressionRequest, params: Json | undefined): Value {
+  *#evaluate(
+    expression: StoredExpression,
+    request: ExpressionRequest,
+    params: Json | undefined,
+  ): EvaluationSteps<Value> {
     if (expression.kind === "failed") throw new MutationError(expression.problem);
     const { variables } = this.#compiler;
     const budget = evaluationCostMax;
     const evaluation = new Evaluation(new RequestValues(request), { variables, params, budget });
-    const result = orMutationError(() => evaluation.run(expression));
+    const result = yield* orMutationError(evaluation.run(expression));
     if (isError(result)) throw new MutationError(result.message);
     return result;
   }
 }
 
-function compileMutation(mutation: Mutation, compiler: PolicyCompiler): CompiledMutation {
+function* compileMutation(mutation: Mutation, compiler: PolicyCompiler): Generator<void, CompiledMutation> {
   const { patchType, applyConfiguration: configuration, jsonPatch } = mutation;
   const place = { hasAuthorizer: true, makesPatches: true };
   if (patchType === "JSONPatch") {
-    return { patchType, expression: compiler.compile(jsonPatch?.expression ?? "", "jsonPatch", place) };
+    return { patchType, expression: yield* compiler.compile(jsonPatch?.expression ?? "", "jsonPatch", place) };
   }
   const text = configuration?.expression ?? "";
-  return { patchType: "ApplyConfiguration", expression: compiler.compile(text, "applyConfiguration", place) };
+  return { patchType: "ApplyConfiguration", expression: yield* compiler.compile(text, "applyConfiguration", place) };
 }
 
-function orMutationError(run: () => Result): Result {
+function* orMutationError(run: EvaluationSteps<Result>): EvaluationSteps<Result> {
   try {
-    return run();
+    return yield* run;
   } catch (error) {
     if (error instanceof OutOfBudget) throw new MutationError(error.message);
     throw error;

@@ -74,12 +74,15 @@ export class ValidatingPolicy {
     const conditions = yield* compiler.conditions(matchConditions);
     const checks: CompiledValidation[] = [];
     for (const validation of validations) {
-      checks.push(compileValidation(validation, compiler));
+      checks.push(yield* compileValidation(validation, compiler));
       yield;
     }
     const annotations: CompiledAnnotation[] = [];
     for (const { key = "", valueExpression = "" } of auditAnnotations) {
-      annotations.push({ key, value: compiler.compile(valueExpression, "auditAnnotation", { hasAuthorizer: true }) });
+      annotations.push({
+        key,
+        value: yield* compiler.compile(valueExpression, "auditAnnotation", { hasAuthorizer: true }),
+      });
       yield;
     }
     return new ValidatingPolicy(policy, compiler, conditions, checks, annotations);
@@ -124,7 +127,7 @@ export class ValidatingPolicy {
     const results: { readonly value: Result; readonly seconds: number }[] = [];
     for (const { expression } of this.#validations) {
       const startMs = performance.now();
-      const value = evaluation.run(expression);
+      const value = yield* evaluation.run(expression);
       results.push({ value, seconds: (performance.now() - startMs) / 1_000 });
       yield;
     }
@@ -144,7 +147,7 @@ export class ValidatingPolicy {
     const results: (Result | undefined)[] = [];
     try {
       for (const { message } of this.#validations) {
-        results.push(message === undefined ? undefined : evaluation.run(message));
+        results.push(message === undefined ? undefined : yield* evaluation.run(message));
         if (message !== undefined) yield;
       }
       return results;
@@ -157,7 +160,7 @@ export class ValidatingPolicy {
   *#annotate(evaluation: Evaluation): EvaluationSteps<AnnotationOutcome[]> {
     const outcomes: AnnotationOutcome[] = [];
     for (const { key, value: expression } of this.#annotations) {
-      const result = evaluation.run(expression);
+      const result = yield* evaluation.run(expression);
       const value = typeof result === "string" ? result.trim() : "";
       if (isError(result) && this.#failsClosed) outcomes.push({ kind: "error", message: result.message });
       else if (value !== "") outcomes.push({ kind: "publish", key, value });
@@ -167,12 +170,12 @@ export class ValidatingPolicy {
   }
 }
 
-function compileValidation(validation: Validation, compiler: PolicyCompiler): CompiledValidation {
+function* compileValidation(validation: Validation, compiler: PolicyCompiler): Generator<void, CompiledValidation> {
   const { expression = "", messageExpression = "" } = validation;
   return {
     validation,
-    expression: compiler.compile(expression, "condition", { hasAuthorizer: true }),
-    message: messageExpression === "" ? undefined : compiler.compile(messageExpression, "message", {}),
+    expression: yield* compiler.compile(expression, "condition", { hasAuthorizer: true }),
+    message: messageExpression === "" ? undefined : yield* compiler.compile(messageExpression, "message", {}),
   };
 }
 

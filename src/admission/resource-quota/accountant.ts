@@ -12,7 +12,7 @@ import { isCounted, resourceQuotas, usedOf } from "./quota.ts";
 import { UsageCounter } from "./recount.ts";
 import type { Charges, SharedCharges } from "./shared-charges.ts";
 
-/** Most attempts to write the quotas of a namespace during concurrent writes. */
+/** Maximum number of attempts to write the quotas of a namespace during concurrent writes. */
 const writeTriesMax = 20;
 /** Time for which one count serves many deletions, unless a request needs it earlier. */
 const recountDelayMs = 20;

@@ -18,7 +18,7 @@ const countedByName = new Set([
 ]);
 const classSuffix = ".storageclass.storage.k8s.io/";
 export const deviceClassSuffix = ".deviceclass.resource.k8s.io/devices";
-/** Most devices of a claim. A request for all devices counts as this many. */
+/** Maximum number of devices of a claim. A request for all devices counts as this many. */
 const claimDevicesMax = 32;
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 

@@ -9,6 +9,16 @@ export function toText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
+/** Returns the index of the first occurrence of `sought` at `from` or later, or -1. Makes no view of the bytes. */
+export function indexOfBytes(bytes: Uint8Array, sought: Uint8Array, from = 0): number {
+  return Buffer.prototype.indexOf.call(bytes, sought, from);
+}
+
+/** Copies a part of the bytes. A view would take more memory: it gives `bytes` an ArrayBuffer for as long as they live. */
+export function copyOfBytes(bytes: Uint8Array, from: number, to?: number): Uint8Array {
+  return Uint8Array.prototype.slice.call(bytes, from, to);
+}
+
 /**
  * Joins the parts with one allocation. Returns a Buffer, because a socket would first convert any other array to one,
  * slowly.

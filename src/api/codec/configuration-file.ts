@@ -16,8 +16,8 @@ export function parseConfigurationFile<T>(
   read: (value: JsonObject, check: FileCheck) => T,
 ): T {
   const { value, duplicates } = parseYaml(bytes, { strict: true });
-  if (!isJsonObject(value)) throw new Error("the file holds no object");
-  if (duplicates.length > 0) throw new Error(`the field ${JSON.stringify(duplicates[0])} is given twice`);
+  if (!isJsonObject(value)) throw new Error("the file does not contain an object");
+  if (duplicates.length > 0) throw new Error(`the field ${JSON.stringify(duplicates[0])} occurs twice`);
   const known = versions.map((version) => `${group}/${version}`);
   if (!known.includes(String(value["apiVersion"])) || value["kind"] !== kind) {
     throw new Error(`the file is no ${kind} of ${known.join(", ")}`);

@@ -20,7 +20,7 @@ import {
   showsStoredMetadata,
 } from "./partial-metadata.ts";
 import { isPlainJson, type Representation, type Transform } from "./representation.ts";
-import { decodeItem, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import { decodeItem, decodeStored, embedBody, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, tableRow, tableType } from "./table/table.ts";
 
 /** Approximate size of the pieces in which a list is written, so that memory use does not depend on its length. */
@@ -36,6 +36,7 @@ export interface ListPage {
   readonly remaining?: number;
 }
 
+const nothing = new Uint8Array();
 const comma = toBytes(",");
 const listEnd = toBytes("]}\n");
 const metadataKey = toBytes('"metadata":');
@@ -137,7 +138,7 @@ function* jsonItems(
     }
     // Items of custom resources name their type.
     const prefix = typePrefix(info);
-    for (const entry of page.entries) yield joinBytes([prefix, entry.body.subarray(1)]);
+    for (const entry of page.entries) yield embedBody([prefix], entry, nothing);
     return;
   }
   if (representation.transform.kind === "partialMetadata" && showsStoredMetadata(info)) {

@@ -22,7 +22,14 @@ import {
 import { prepareEntries } from "./prepare-entries.ts";
 import { encodeWatchFrame } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
-import { decodeServed, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import {
+  decodeServed,
+  decodeStored,
+  embedBody,
+  metadataBytes,
+  servesStoredBytes,
+  typePrefix,
+} from "./stored-object.ts";
 import { columnDefinitions, type TableTransform, tableRow, tableType } from "./table/table.ts";
 import { zeroObject } from "./zero-object.ts";
 
@@ -66,7 +73,7 @@ function jsonFrames(format: string, info: ResourceInfo): FrameEncoder {
   return {
     format,
     event: servesStoredBytes(info)
-      ? (type, entry) => joinBytes([eventPrefixes[type], prefix, entry.body.subarray(1), eventEnd])
+      ? (type, entry) => embedBody([eventPrefixes[type], prefix], entry, eventEnd)
       : (type, entry) => jsonEvent(type, decodeServed(entry, info) as unknown as JsonObject),
     bookmark: (revision, initialEventsEnd) =>
       jsonEvent("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd) as JsonObject),

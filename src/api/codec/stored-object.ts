@@ -4,7 +4,7 @@ import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
-import { toBytes, toText } from "./byte-text.ts";
+import { copyOfBytes, indexOfBytes, toBytes, toText } from "./byte-text.ts";
 import { parseStoredBody } from "./field-set-documents.ts";
 
 /** `{"kind":"Pod","apiVersion":"v1",` for each kind, to be put before a stored body without its brace. */
@@ -17,6 +17,24 @@ export function typePrefix(gvk: GroupVersionKind): Uint8Array {
     typePrefixes.set(gvk, prefix);
   }
   return prefix;
+}
+
+/**
+ * Puts a stored body between other bytes, without its opening brace: `before` ends where its first field begins. Stored
+ * bodies are joined without a view of them (see `copyOfBytes`).
+ */
+export function embedBody(before: readonly Uint8Array[], { body }: Entry, after: Uint8Array): Uint8Array {
+  let bodyAt = -1;
+  for (const part of before) bodyAt += part.length;
+  const joined = Buffer.allocUnsafeSlow(bodyAt + body.length + after.length);
+  joined.set(body, bodyAt);
+  let at = 0;
+  for (const part of before) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  joined.set(after, bodyAt + body.length);
+  return joined;
 }
 
 /** Decodes a stored body to a document without kind and apiVersion. */
@@ -65,21 +83,33 @@ const backslash = 0x5c;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/**
- * Returns the bytes of `metadata` inside a stored body, as a view. The body starts with `{"metadata":{`, so the scan
- * ends with the metadata and never reads the rest.
- */
+/** Copies the bytes of `metadata` out of a stored body. */
 export function metadataBytes(entry: Entry): Uint8Array {
-  const { body } = entry;
-  const start = body.indexOf(openBrace, 1);
+  const start = metadataStart(entry.body);
+  return copyOfBytes(entry.body, start, metadataEnd(entry, start));
+}
+
+/** Reports whether the metadata of a stored body contains these bytes. */
+export function metadataIncludes(entry: Entry, sought: Uint8Array): boolean {
+  const at = indexOfBytes(entry.body, sought);
+  return at >= 0 && at < metadataEnd(entry, metadataStart(entry.body));
+}
+
+/** The body starts with `{"metadata":{`. */
+function metadataStart(body: Uint8Array): number {
+  return body.indexOf(openBrace, 1);
+}
+
+/** Finds the end of the metadata. Never reads what comes after it. */
+function metadataEnd({ key, body }: Entry, start: number): number {
   let depth = 0;
   for (let at = start; at < body.length; at++) {
     const byte = body[at];
     if (byte === quote) at = endOfString(body, at);
     else if (byte === openBrace) depth++;
-    else if (byte === closeBrace && --depth === 0) return body.subarray(start, at + 1);
+    else if (byte === closeBrace && --depth === 0) return at + 1;
   }
-  throw new Error(`stored body of ${entry.key} does not start with its metadata`);
+  throw new Error(`stored body of ${key} does not start with its metadata`);
 }
 
 function endOfString(body: Uint8Array, start: number): number {

@@ -1,8 +1,11 @@
+import { workRemaining } from "../limits.ts";
 import { representationName } from "../types/runtime-type.ts";
 import { GrowingList } from "../values/lists.ts";
 import { entriesOf, GrowingMap } from "../values/maps.ts";
-import { EvaluationError, isError, List, type Result, ValueMap } from "../values/value.ts";
+import { EvaluationError, isError, List, type Result, type Value, ValueMap } from "../values/value.ts";
 import type { Frame, Step } from "./frame.ts";
+import { type Elements, Loop } from "./loop.ts";
+import { EvaluationPaused, isPauseDue } from "./pause.ts";
 
 /** The parts of a loop, with the numbers of its variables. */
 export interface FoldSteps {
@@ -21,50 +24,92 @@ export function foldStep(steps: FoldSteps): Step {
 }
 
 function runFold(steps: FoldSteps, frame: Frame): Result {
+  const outer = frame.progress;
+  const known = outer.recall(steps, frame);
+  if (known !== undefined) return known;
+  const resumed = outer.resume(steps);
+  resumed?.restore(frame);
+  const loop = resumed ?? beginLoop(steps, frame);
+  if (!(loop instanceof Loop)) return loop;
+  frame.progress = loop;
+  if (!loop.isOver) runElements(steps, loop, frame);
+  const result = finished(steps.result.run(frame));
+  frame.progress = outer;
+  outer.end(loop, result, frame);
+  return result;
+}
+
+function beginLoop(steps: FoldSteps, frame: Frame): Loop | EvaluationError {
+  const { cost } = frame;
+  const work = workRemaining();
   const range = steps.range.run(frame);
   if (isError(range)) return range;
+  const elements = elementsOf(range, steps.iterSlot2 !== undefined);
+  if (elements instanceof EvaluationError) return elements;
   frame.slots[steps.accuSlot] = undefined;
-  if (range instanceof List) {
-    foldList(steps, frame, range);
-  } else if (steps.iterSlot2 === undefined) {
-    const items = range instanceof ValueMap ? range.keys() : undefined;
-    if (items === undefined) return new EvaluationError(`got '${representationName(range)}', expected iterable type`);
-    for (const item of items) {
-      frame.slots[steps.iterSlot] = item;
-      if (!runStep(steps, frame)) break;
-    }
-  } else {
-    const entries = range instanceof ValueMap ? entriesOf(range) : undefined;
-    if (entries === undefined) {
-      return new EvaluationError(`unsupported comprehension range type: ${representationName(range)}`);
-    }
-    for (const [key, value] of entries) {
-      frame.slots[steps.iterSlot] = key;
-      frame.slots[steps.iterSlot2] = value;
-      if (!runStep(steps, frame)) break;
-    }
-  }
-  return finished(steps.result.run(frame));
+  const loop = new Loop(steps, elements, cost, work);
+  frame.progress.begin(loop);
+  return loop;
 }
 
-function foldList(steps: FoldSteps, frame: Frame, list: List): void {
-  const { iterSlot, iterSlot2 } = steps;
-  const { size } = list;
-  for (let at = 0; at < size; at++) {
-    if (iterSlot2 === undefined) frame.slots[iterSlot] = list.at(at);
-    else {
-      frame.slots[iterSlot] = BigInt(at);
-      frame.slots[iterSlot2] = list.at(at);
-    }
-    if (!runStep(steps, frame)) return;
+function elementsOf(range: Value, hasTwoVariables: boolean): Elements | EvaluationError {
+  if (range instanceof List) return { kind: "list", list: range, size: range.size };
+  if (hasTwoVariables) {
+    if (range instanceof ValueMap) return { kind: "entries", entries: entriesOf(range)[Symbol.iterator]() };
+    return new EvaluationError(`unsupported comprehension range type: ${representationName(range)}`);
   }
+  if (range instanceof ValueMap) return { kind: "keys", keys: range.keys()[Symbol.iterator]() };
+  return new EvaluationError(`got '${representationName(range)}', expected iterable type`);
 }
 
-/** Reports whether the loop goes on. An error in the condition does not end it. */
-function runStep(steps: FoldSteps, frame: Frame): boolean {
-  if (steps.condition.run(frame) === false) return false;
-  frame.slots[steps.accuSlot] = steps.step.run(frame);
-  return true;
+/** Runs the elements that are left. @throws EvaluationPaused between two elements */
+function runElements(steps: FoldSteps, loop: Loop, frame: Frame): void {
+  const { condition, step, accuSlot } = steps;
+  for (;;) {
+    if (!loop.isInPart) {
+      loop.note(frame);
+      if (isPauseDue()) throw new EvaluationPaused();
+      if (!takeElement(steps, loop, frame)) break;
+      loop.beginPart();
+    }
+    // An error in the condition does not end the loop.
+    if (condition.run(frame) === false) break;
+    frame.slots[accuSlot] = step.run(frame);
+    loop.isInPart = false;
+  }
+  loop.note(frame);
+  loop.beginPart();
+  loop.isOver = true;
+}
+
+/** Gives the variables of the loop the next element. Returns false if there are no more. */
+function takeElement({ iterSlot, iterSlot2 }: FoldSteps, loop: Loop, { slots }: Frame): boolean {
+  const { elements } = loop;
+  switch (elements.kind) {
+    case "list": {
+      const at = loop.begun++;
+      if (at >= elements.size) return false;
+      if (iterSlot2 === undefined) slots[iterSlot] = elements.list.at(at);
+      else {
+        slots[iterSlot] = BigInt(at);
+        slots[iterSlot2] = elements.list.at(at);
+      }
+      return true;
+    }
+    case "keys": {
+      const next = elements.keys.next();
+      if (next.done === true) return false;
+      slots[iterSlot] = next.value;
+      return true;
+    }
+    case "entries": {
+      const next = elements.entries.next();
+      if (next.done === true) return false;
+      slots[iterSlot] = next.value[0];
+      if (iterSlot2 !== undefined) slots[iterSlot2] = next.value[1];
+      return true;
+    }
+  }
 }
 
 /** Returns the first value of an accumulator. Empty lists and maps become such that grow in place. */

@@ -1,5 +1,6 @@
 import { CostLimitExceeded } from "../limits.ts";
 import type { Result } from "../values/value.ts";
+import { Progress } from "./loop.ts";
 
 /** Gives the variables of an evaluation their values. */
 export interface Activation {
@@ -13,12 +14,23 @@ export class Frame {
   /** Variables of loops; an accumulator that has not been read has no value yet. */
   readonly slots: (Result | undefined)[];
   cost = 0;
+  /** The innermost loop that is running, or the expression as a whole. */
+  progress: Progress;
+  readonly #whole = new Progress();
   readonly #limit: number;
 
   constructor(activation: Activation, slotCount: number, limit: number) {
     this.activation = activation;
     this.slots = Array.from<Result | undefined>({ length: slotCount });
     this.#limit = limit;
+    this.progress = this.#whole;
+  }
+
+  /** Prepares for the steps to run once more, after a pause. */
+  repeat(): void {
+    this.cost = 0;
+    this.progress = this.#whole;
+    this.#whole.repeatPart();
   }
 
   /** @throws CostLimitExceeded */

@@ -1,5 +1,6 @@
 import type { Activation } from "../evaluate/frame.ts";
 import { costLimitMessage, objectCostMax } from "../limits.ts";
+import type { Outcome, Program } from "../program.ts";
 import { equalJson, isJsonFields, isJsonList, type Json, type JsonFields } from "../values/json-value.ts";
 import { isError, Optional, type Result } from "../values/value.ts";
 import { type DeclaredType, declareType } from "./declared-type.ts";
@@ -16,8 +17,8 @@ const outOfBudget = "validation failed due to running out of cost budget, no fur
 /** The rules of a schema, by node; only nodes with rules at or below them are there. */
 export interface RuleValidator {
   readonly schema: RuleSchema;
-  /** Compiled when they first run: together, the rules of a kind may take longer than is good for the event loop. */
-  readonly rules: readonly CompiledRule[];
+  /** Returns the rules of the node, which are compiled when they first run. Yields while they are. */
+  compiledRules(): Generator<void, readonly CompiledRule[]>;
   /** Why none of the rules can be compiled. */
   readonly problem: string | undefined;
   readonly items?: RuleValidator;
@@ -96,8 +97,8 @@ class NodeRules implements RuleValidator {
     return this.#type;
   }
 
-  get rules(): readonly CompiledRule[] {
-    this.#rules ??= this.#compile();
+  *compiledRules(): Generator<void, readonly CompiledRule[]> {
+    this.#rules ??= yield* this.#compile();
     return this.#rules;
   }
 
@@ -106,12 +107,12 @@ class NodeRules implements RuleValidator {
     return "failed to convert to declType for CEL validation rules";
   }
 
-  #compile(): readonly CompiledRule[] {
+  *#compile(): Generator<void, readonly CompiledRule[]> {
     const { node, declared, environments } = this.#parts;
     const type = declared.length === 0 ? undefined : this.#declaredType();
     if (type === undefined) return [];
     const startMs = performance.now();
-    const rules = compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
+    const rules = yield* compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
     environments.compiled?.((performance.now() - startMs) / 1_000);
     return rules;
   }
@@ -156,8 +157,8 @@ export function validateRules(
 }
 
 /**
- * Runs the rules one by one and yields between them, so that the caller can let others have their turn: a rule takes
- * milliseconds at most, but all rules of an object may take ten times as long as is good for the event loop.
+ * Runs the rules one by one. Yields between them, and within one that takes long, so that the caller can let others
+ * have their turn.
  */
 export function* runRules(
   validator: RuleValidator,
@@ -247,17 +248,19 @@ class RuleRun {
   }
 
   *#runNode(
-    { rules, schema, problem }: RuleValidator,
+    validator: RuleValidator,
     path: string,
     value: Json,
     old: Json | undefined,
     correlation: Correlation,
   ): Generator<void> {
+    const { schema, problem } = validator;
     const type = schema.type ?? "";
     if (problem !== undefined) {
       this.#fail(path, type, `rule compiler initialization error: ${problem}`);
       return;
     }
+    const rules = yield* validator.compiledRules();
     if (rules.length === 0) return;
     if (this.budget <= 0) {
       this.#stop(path, type, outOfBudget);
@@ -266,7 +269,7 @@ class RuleRun {
     const self = typedValue(value, schema);
     const oldSelf = old === undefined ? undefined : typedValue(old, schema);
     for (const compiled of rules) {
-      this.#runRule(compiled, { path, type, value, self, oldSelf, correlation });
+      yield* this.#runRule(compiled, { path, type, value, self, oldSelf, correlation });
       if (this.budget < 0) return;
       yield;
     }
@@ -281,7 +284,7 @@ class RuleRun {
     this.budget = -1;
   }
 
-  #runRule(compiled: CompiledRule, node: NodeValue): void {
+  *#runRule(compiled: CompiledRule, node: NodeValue): Generator<void> {
     const { path, type, self, oldSelf } = node;
     const { rule, program } = compiled;
     if (compiled.error !== undefined) {
@@ -291,14 +294,14 @@ class RuleRun {
     const isOptional = rule.optionalOldSelf === true;
     if (program === undefined || (compiled.usesOldSelf && oldSelf === undefined && !isOptional)) return;
     const activation = activationOf(self, isOptional ? optionalOldSelf(oldSelf) : oldSelf);
-    const { value, cost } = program.program.evaluate(activation);
+    const { value, cost } = yield* inStretches(program.program, activation);
     if (cost > this.budget) {
       this.#stop(path, type, outOfBudget);
       return;
     }
     this.budget -= cost;
     if (isError(value)) this.#reportError(value.message, compiled, node);
-    else if (value !== true) this.#reportFailure(compiled, node);
+    else if (value !== true) yield* this.#reportFailure(compiled, node);
   }
 
   #reportError(message: string, { rule }: CompiledRule, { path, type }: NodeValue): void {
@@ -314,14 +317,14 @@ class RuleRun {
     }
   }
 
-  #reportFailure(compiled: CompiledRule, node: NodeValue): void {
+  *#reportFailure(compiled: CompiledRule, node: NodeValue): Generator<void> {
     const { rule } = compiled;
     const field = compiled.fieldPath === undefined ? node.path : fieldPath.child(node.path, compiled.fieldPath);
     const report = (problem: RuleProblem) => {
       const isRatcheted = !compiled.usesOldSelf && isUnchanged(node.correlation, node.value);
       (isRatcheted ? this.warnings : this.errors).push(problem);
     };
-    const message = this.#message(compiled, node);
+    const message = yield* this.#message(compiled, node);
     if (message.stops !== undefined) {
       report({ kind: "Invalid", field, detail: message.stops, value: node.type });
       this.budget = -1;
@@ -335,12 +338,12 @@ class RuleRun {
   }
 
   /** Evaluates the message; one that fails in itself counts as none. */
-  #message(
+  *#message(
     { message, rule }: CompiledRule,
     { self, oldSelf }: NodeValue,
-  ): { readonly text?: string; readonly stops?: string } {
+  ): Generator<void, { readonly text?: string; readonly stops?: string }> {
     if (message === undefined) return {};
-    const { value, cost } = message.program.evaluate(activationOf(self, oldSelf));
+    const { value, cost } = yield* inStretches(message.program, activationOf(self, oldSelf));
     if (cost > this.budget) {
       const reason = "messageExpression evaluation failed due to running out of cost budget";
       return { stops: `${reason}, no further validation rules will be run` };
@@ -354,6 +357,16 @@ class RuleRun {
     const text = value.trim();
     const isUsable = text !== "" && !text.includes("\n") && Buffer.byteLength(text) <= messageBytesMax;
     return isUsable ? { text } : {};
+  }
+}
+
+/** Evaluates a program and yields between its stretches. */
+function* inStretches(program: Program, activation: Activation): Generator<void, Outcome> {
+  const run = program.start(activation);
+  for (;;) {
+    const outcome = run.advance();
+    if (outcome !== undefined) return outcome;
+    yield;
   }
 }
 

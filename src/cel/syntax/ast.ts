@@ -117,31 +117,41 @@ export function walk(root: Expr, visit: (expr: Expr) => void): void {
   const pending: Expr[] = [root];
   for (let expr = pending.pop(); expr !== undefined; expr = pending.pop()) {
     visit(expr);
-    const children = childrenOf(expr);
-    for (let at = children.length - 1; at >= 0; at--) {
-      const child = children[at];
-      if (child !== undefined) pending.push(child);
-    }
+    pushChildren(expr, pending);
   }
 }
 
-function childrenOf(expr: Expr): readonly Expr[] {
+/** Pushes the last child first, so that the first one is on top. */
+function pushChildren(expr: Expr, pending: Expr[]): void {
   switch (expr.kind) {
     case "select":
-      return [expr.operand];
+      pending.push(expr.operand);
+      return;
     case "call":
-      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
+      pushAll(expr.args, pending);
+      if (expr.target !== undefined) pending.push(expr.target);
+      return;
     case "list":
-      return expr.elements;
+      pushAll(expr.elements, pending);
+      return;
     case "map":
-      return expr.entries.flatMap(({ key, value }) => [key, value]);
+      for (let at = expr.entries.length - 1; at >= 0; at--) {
+        const { key, value } = expr.entries[at] as MapEntry;
+        pending.push(value, key);
+      }
+      return;
     case "struct":
-      return expr.fields.map(({ value }) => value);
+      for (let at = expr.fields.length - 1; at >= 0; at--) pending.push((expr.fields[at] as StructField).value);
+      return;
     case "fold":
-      return [expr.range, expr.accuInit, expr.condition, expr.step, expr.result];
+      pending.push(expr.result, expr.step, expr.condition, expr.accuInit, expr.range);
+      return;
     default:
-      return [];
   }
+}
+
+function pushAll(parts: readonly Expr[], pending: Expr[]): void {
+  for (let at = parts.length - 1; at >= 0; at--) pending.push(parts[at] as Expr);
 }
 
 /** Returns `a.b.c` for a chain of selections that begins with a name. */

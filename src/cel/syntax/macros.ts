@@ -39,7 +39,8 @@ export class ComplexityError extends Error {
 export class MacroFactory {
   #nextId = 1;
   #offset = 0;
-  readonly #offsets = new Map<number, number>();
+  /** By number. */
+  readonly #offsets: number[] = [];
 
   at(offset: number): this {
     this.#offset = offset;
@@ -49,17 +50,17 @@ export class MacroFactory {
   /** @throws ComplexityError */
   nextId(offset: number): number {
     if (this.#nextId > partsMax) throw new ComplexityError();
-    this.#offsets.set(this.#nextId, offset);
+    this.#offsets[this.#nextId] = offset;
     return this.#nextId++;
   }
 
   offsetOf(id: number): number {
-    return this.#offsets.get(id) ?? -1;
+    return this.#offsets[id] ?? -1;
   }
 
   /** Gives back the number of a call that was expanded, if it is the last one. */
   releaseId(id: number): void {
-    this.#offsets.delete(id);
+    this.#offsets[id] = -1;
     if (id === this.#nextId - 1) this.#nextId--;
   }
 

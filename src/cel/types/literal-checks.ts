@@ -10,21 +10,31 @@ import type { Checked } from "./checker.ts";
 
 /** Reports literals that cannot work: durations, times and patterns that cannot be read, elements of different types. */
 export function checkLiterals(checked: Checked, checks: LiteralChecks, issues: IssueList): void {
-  if (checks.literals) {
-    checkArguments(checked.expr, "duration", issues, (value) => !isError(toDuration(value)));
-    checkArguments(checked.expr, "timestamp", issues, (value) => !isError(toTimestamp(value)));
-    checkArguments(checked.expr, "matches", issues, isPattern);
-  }
+  if (checks.literals) checkArguments(checked.expr, issues);
   checkElements(checked, issues, checks.formats ? "format" : undefined);
   if (checks.formats) checkFormatCalls(checked, issues);
 }
 
-function checkArguments(root: Expr, name: string, issues: IssueList, isValid: (value: Value) => boolean): void {
+/** Functions whose first argument has to be readable if it is a literal. */
+const readers: ReadonlyMap<string, (value: Value) => boolean> = new Map([
+  ["duration", (value) => !isError(toDuration(value))],
+  ["timestamp", (value) => !isError(toTimestamp(value))],
+  ["matches", isPattern],
+]);
+
+function checkArguments(root: Expr, issues: IssueList): void {
+  const calls: CallExpr[] = [];
   walk(root, (expr) => {
-    if (expr.kind !== "call" || expr.name !== name) return;
-    const [arg] = expr.args;
-    if (arg?.kind === "literal" && !isValid(arg.value)) issues.report(arg.offset, `invalid ${name} argument`);
+    if (expr.kind === "call" && readers.has(expr.name)) calls.push(expr);
   });
+  if (calls.length === 0) return;
+  for (const [name, isValid] of readers) {
+    for (const call of calls) {
+      const [arg] = call.args;
+      if (call.name !== name || arg?.kind !== "literal" || isValid(arg.value)) continue;
+      issues.report(arg.offset, `invalid ${name} argument`);
+    }
+  }
 }
 
 function isPattern(value: Value): boolean {

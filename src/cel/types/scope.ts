@@ -72,6 +72,7 @@ export class Scope {
 /** Returns the full names that a name may stand for, the most specific first. */
 export function candidateNames(container: string, name: string): string[] {
   if (name.startsWith(".")) return [name.slice(1)];
+  if (container === "") return [name];
   const names: string[] = [];
   for (let prefix = container; prefix !== ""; prefix = prefix.slice(0, Math.max(0, prefix.lastIndexOf(".")))) {
     names.push(`${prefix}.${name}`);

@@ -89,8 +89,9 @@ export class GrowingMap extends TableMap {
     this.#table.delete(key);
   }
 
+  /** Returns what was gathered; nothing is added after that. */
   finish(): ValueMap {
-    return new EntryMap(entriesOf(this));
+    return new TableMap(this.#table);
   }
 }
 

@@ -43,7 +43,7 @@ const replicasMax = 7;
 
 const open = async (at: ConnectionOptions) => (await import("./connection.ts")).reachCluster(at);
 
-/** Loads each command when it is called, because a starting server needs none of them. */
+/** Loads a command's code when it is called, because a server does not need it to start. */
 export const clusterCommands: ClusterCommands = {
   init: async (...args) => (await import("./init.ts")).initCluster(...args),
   join: async (...args) => (await import("./join.ts")).joinCluster(...args),
@@ -79,11 +79,11 @@ export function addClusterCommands(
     (values) => done(run.init(toServerOptions(values), terminal)),
   );
   addServerFlags(
-    leaf(cluster, "join <url>", "join this machine to the cluster at <url>, and run the member")
+    leaf(cluster, "join <url>", "join the cluster of the server at <url>, and run the member")
       .option("--token <token>", 'the token printed by "quorate cluster token create"')
-      .option("--token-file <file>", "a file with the token, if others can see command lines")
+      .option("--token-file <file>", "file with the token; hides it from other users of the machine")
       .option("--ca-hash <hash>", "hash of the cluster's authority, checked before anything is sent")
-      .option("--learner", "remain a learner: serve reads and watches, and never vote"),
+      .option("--learner", "remain a learner, which serves clients and never votes"),
   ).action((endpoint, { token, tokenFile, caHash, learner, ...values }) =>
     done(
       run.join(toServerOptions(values), { endpoint, token, tokenFile, caHash, learner: learner === true }, terminal),
@@ -109,7 +109,7 @@ export function addClusterCommands(
     .addOption(output())
     .action(({ output: form, ...at }) => done(run.listMembers(at, form, terminal)));
   client(leaf(member, "add-learner <name>", "record a member in advance, and print the command that joins it"))
-    .requiredOption("--peer-address <host:port>", "address where the other members reach it")
+    .requiredOption("--peer-address <host:port>", "address where the other members reach the new one")
     .requiredOption("--client-url <url>", "URL of its API")
     .action((name, { peerAddress, clientUrl, ...at }) =>
       done(run.addLearner(at, { name, peerAddress, clientUrl }, terminal)),
@@ -127,12 +127,12 @@ export function addClusterCommands(
   client(leaf(program, "status", "show the leader, and the health of each member"))
     .addOption(output())
     .action(({ output: form, ...at }) => done(run.status(at, form, terminal)));
-  leaf(cluster, "recover", "continue with one member, which must be stopped, when the others are lost for good")
+  leaf(cluster, "recover", "make a cluster of one stopped member, after the others are lost for good")
     .requiredOption("--data-dir <dir>", "data directory of the remaining member")
     .action(({ dataDir }) => done(run.recover(dataDir, terminal)));
 
-  client(leaf(cluster, "rotate-ca", "replace the authority of the members' certificates while they serve"))
-    .option("--api", "replace the API's authority instead, for certificates of clients and servers")
+  client(leaf(cluster, "rotate-ca", "replace the authority of the members' certificates, without downtime"))
+    .option("--api", "replace the API's authority instead, which signs certificates of clients and servers")
     .option("--finish", "with --api, after clients have the new certificates: stop trusting the old authority")
     .addHelpText("after", apiRotationHelp)
     .action(({ api, finish, ...at }) =>
@@ -140,7 +140,7 @@ export function addClusterCommands(
     );
 
   client(leaf(program, "kubeconfig", "print a kubeconfig that names all members, for yourself or another user"))
-    .option("--address <url>", "server to name, such as a load balancer (default the member that is asked)")
+    .option("--address <url>", "server to name, such as a load balancer (default the member that answers)")
     .option("--user <name>", "user to make a client certificate for (default yourself)")
     .option("--group <name>", "group of that user; repeatable", (text, before: readonly string[] = []) => [
       ...before,
@@ -161,10 +161,10 @@ export function addClusterCommands(
     .addOption(output())
     .action((file, { output: form }) => done(run.inspectSnapshot(file, form, terminal)));
   leaf(snapshot, "restore <file>", 'make a new cluster from a snapshot; start its first member with "quorate up"')
-    .requiredOption("--data-dir <dir>", "data directory of the new member; empty or absent")
+    .requiredOption("--data-dir <dir>", "data directory of the new member; must be empty or absent")
     .option(
       "--bump-revision <count>",
-      "number of revisions to skip after the snapshot's, so that clients see none twice",
+      "number of revisions to skip, so that clients see no revision twice",
       count,
       revisionGapDefault,
     )
@@ -195,7 +195,7 @@ function client(command: Command): Command {
 function endpoints(): Option {
   return new Option(
     "--endpoints <url,…>",
-    "URLs of members; the first that is ready is asked (default all members that the kubeconfig names)",
+    "URLs of members; the first ready one is asked (default all members in the kubeconfig)",
   ).argParser((text, previous: readonly string[] = []) => [...previous, ...text.split(",")]);
 }
 

@@ -11,28 +11,28 @@ export interface ConnectionOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly server?: string | undefined;
-  /** URLs of members to try in order. */
+  /** URLs of members, in the order of the attempts. */
   readonly endpoints?: readonly string[] | undefined;
 }
 
-/** A member that needs longer is passed over for the next one. */
+/** A member that takes longer to answer is skipped. */
 const probeMsMax = 3_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens the cluster of the first kubeconfig found: the flag's, the environment's, kubectl's default, or the one that a server
- * on this machine has written.
- * @throws StartupError when there is no kubeconfig, or it cannot be used
+ * Opens the cluster of the first kubeconfig found: the flag's, the environment's, kubectl's default, or the one that a
+ * server on this machine wrote.
+ * @throws StartupError when there is no kubeconfig, or it is not usable
  */
 export function openCluster(options: ConnectionOptions): ClusterClient {
   return locate(options).client;
 }
 
 /**
- * Opens the cluster at the first member that is ready. The members are those of --endpoints or, unless flags choose one, all
- * that the kubeconfig names. A member that answers but is not ready is better than none.
- * @throws StartupError when no member answers, or there is no kubeconfig that can be used
+ * Opens the cluster at the first member that is ready. The candidates are the members of --endpoints or, unless flags
+ * choose one, all members in the kubeconfig. If no member is ready, takes the first one that answers.
+ * @throws StartupError when no member answers, or when there is no usable kubeconfig
  */
 export async function reachCluster(options: ConnectionOptions): Promise<ClusterClient> {
   const { client, urls } = locate(options);
@@ -56,7 +56,7 @@ export async function reachCluster(options: ConnectionOptions): Promise<ClusterC
 
 interface Located {
   readonly client: ClusterClient;
-  /** The members to choose from. */
+  /** The candidates. */
   readonly urls: readonly string[];
 }
 

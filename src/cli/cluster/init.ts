@@ -14,12 +14,11 @@ export async function initCluster(options: ServerOptions, terminal: Terminal): P
 
 /**
  * Returns the data directory of a new replica.
- * @throws StartupError when the other members could not reach the replica, or the directory holds one already
+ * @throws StartupError when the other members could not reach the replica, or the directory already holds one
  */
 export function newMemberDirectory(options: ServerOptions): string {
   const { membership, dataDir } = resolveOptions(options);
-  if (dataDir === undefined)
-    throw new StartupError("a member of a cluster keeps its data on disk: leave --in-memory out");
+  if (dataDir === undefined) throw new StartupError("a member of a cluster keeps its data on disk: omit --in-memory");
   if (membership.peerAddress === undefined) {
     throw new StartupError(
       "--peer-address: give the address where the other members reach this machine, such as 10.0.0.1:7380",

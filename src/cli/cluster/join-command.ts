@@ -7,7 +7,7 @@ export interface JoinCommand {
   readonly flags: Readonly<Record<string, string>>;
 }
 
-/** Returns the command to type on a machine that joins. */
+/** Returns the command that makes a machine join. */
 export function joinCommand({ endpoint, token, caHash, flags }: JoinCommand): string {
   const further = Object.entries(flags).map(
     ([name, value]) => ` --${name} ${/^<.*>/.test(value) ? value : shellWord(value)}`,

@@ -33,7 +33,7 @@ export async function joinCluster(options: ServerOptions, request: JoinOptions, 
   const { peerAddress: peerAddressText } = options;
   const clientUrl = securePort === 0 ? membership.clientUrl : clientUrlOf(membership, securePort);
   if (clientUrl === undefined) {
-    throw new StartupError("--secure-port: the other members must know the port: give one, or --advertise-client-url");
+    throw new StartupError("--secure-port: the other members need a fixed port: give one, or --advertise-client-url");
   }
   const endpoint = named("the URL to join", () => parseClientUrl(request.endpoint));
   const token = tokenOf(request);
@@ -46,7 +46,7 @@ export async function joinCluster(options: ServerOptions, request: JoinOptions, 
   await writeSharedSecrets(join(directory, "pki"), secrets);
   if (!request.learner) await askForPromotion(directory);
   terminal.complain(`joined as member ${answer.member.id}, in a cluster of ${members.length}; receiving its state`);
-  // This first start logs its progress.
+  // Log the progress of this first start.
   return up({ ...options, verbosity: options.verbosity ?? progressVerbosity }, terminal);
 }
 

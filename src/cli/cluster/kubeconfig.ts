@@ -11,7 +11,7 @@ const signMsMax = 10_000;
 const pollMs = 100;
 
 export interface KubeconfigOptions {
-  /** The server to name instead of the one that is asked, such as a load balancer. */
+  /** The server to name in place of the member that answers, such as a load balancer. */
   readonly address: string | undefined;
   /** The user to get a certificate for; the user of our own kubeconfig if absent. */
   readonly user: string | undefined;
@@ -27,15 +27,18 @@ export async function printKubeconfig(
 ): Promise<number> {
   const { address, user: name, groups, ttlSeconds } = options;
   if (name === undefined && (groups.length > 0 || ttlSeconds !== undefined)) {
-    throw new StartupError("--group and --ttl are for the certificate of another user: give --user too");
+    throw new StartupError("--group and --ttl describe a new certificate: give --user too");
   }
   if (address !== undefined && !(address.startsWith("https://") && URL.canParse(address))) {
     throw new StartupError(`--address: ${JSON.stringify(address)} is not an https URL`);
   }
   const { ca, cert = "", key = "" } = await client.tls();
-  if (ca === undefined) throw new StartupError("the kubeconfig has no authority of its server: name another one");
+  if (ca === undefined)
+    throw new StartupError(
+      "the kubeconfig does not contain the server's authority: choose another one with --kubeconfig",
+    );
   if (name === undefined && cert === "") {
-    throw new StartupError("the user of the kubeconfig has no certificate: give --user, or another --context");
+    throw new StartupError("the kubeconfig's user has no certificate: give --user, or another --context");
   }
   const user = name === undefined ? { certificate: cert, key } : await certificateFor(name, client, options);
   const members = await membersOf(client);
@@ -45,7 +48,7 @@ export async function printKubeconfig(
   return 0;
 }
 
-/** Has a certificate signed for a new key. */
+/** Makes a key and returns a certificate for it, signed by the server. */
 async function certificateFor(name: string, client: ClusterClient, options: KubeconfigOptions): Promise<KeyPair> {
   const { groups, ttlSeconds } = options;
   const { request, key } = createRequest({ commonName: name, organizations: groups });
@@ -81,14 +84,16 @@ async function signed(path: string, client: ClusterClient): Promise<string> {
     const failure = conditionsOf(status).find(({ type }) => type === "Failed" || type === "Denied");
     if (failure !== undefined) throw new StartupError(`the certificate was refused: ${textOf(failure["message"])}`);
   }
-  throw new StartupError("the certificate was not signed in time: the signing controller must run, see --controllers");
+  throw new StartupError(
+    "the certificate was not signed in time: check that --controllers includes the signing controller",
+  );
 }
 
 function conditionsOf({ conditions }: JsonObject): JsonObject[] {
   return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
 }
 
-/** Returns the members. A server in memory has none, and not every user may see them. */
+/** Returns the members; none for a server in memory, or if the user may not see them. */
 async function membersOf(client: ClusterClient): Promise<NamedServer[]> {
   try {
     const { members } = await client.get("/cluster/members");

@@ -7,14 +7,15 @@ export interface BalancerOptions {
   /** `127.0.0.1:6443`, `:6443` for all addresses. */
   readonly bind: string;
   readonly servers: readonly { readonly name: string; readonly address: string }[];
-  /** PEM of a certificate and its key for requests to /readyz; undefined if anonymous requests may read it. */
+  /** PEM of a certificate and its key for requests to /readyz; undefined if anonymous requests are accepted. */
   readonly probeCertificate?: string | undefined;
 }
 
 /**
- * Returns a configuration of haproxy. Connections pass through unchanged, and TLS ends at the replicas. A replica that is not
- * ready gets no connections, and its open ones are closed, so that clients move to another replica. A refused connection goes to
- * the next replica. A watch may be silent until it ends by itself, within an hour by default.
+ * Returns a configuration of haproxy. Connections pass through unchanged, and TLS ends at the replicas. A replica that is
+ * not ready gets no connections, and its open ones are closed, so that clients move to another replica. A refused
+ * connection goes to the next replica. The timeouts exceed an hour because a watch may be silent until the server ends
+ * it, by default within an hour.
  */
 export function haproxyConfig({ bind, servers, probeCertificate }: BalancerOptions): string {
   const certificate = probeCertificate === undefined ? "" : ` crt ${quoted(probeCertificate)}`;
@@ -59,7 +60,7 @@ export interface BalancerFiles extends Omit<BalancerOptions, "probeCertificate">
 /** Writes haproxy's files, and returns the path of its configuration. */
 export async function writeHaproxyFiles({ directory, dataDirectory, ...options }: BalancerFiles): Promise<string> {
   const probeCertificate = join(directory, "haproxy.pem");
-  // An administrator may read /readyz in every --authorization-mode.
+  // Use an administrator's certificate, which works in every --authorization-mode.
   const pair = ["admin.crt", "admin.key"].map((file) => readFileSync(join(dataDirectory, "pki", file), "utf8"));
   await writePrivateFile(probeCertificate, pair.join("\n"));
   const path = join(directory, "haproxy.cfg");
@@ -67,12 +68,12 @@ export async function writeHaproxyFiles({ directory, dataDirectory, ...options }
   return path;
 }
 
-/** Quotes the path strongly, so that haproxy expands nothing within. */
+/** Quotes the path strongly, so that haproxy expands nothing inside. */
 function quoted(path: string): string {
   return `'${path.replaceAll("'", `'"'"'`)}'`;
 }
 
-/** Finds haproxy, also in /usr/sbin, where Debian installs it and which is not on every user's path. */
+/** Finds haproxy, also in /usr/sbin, where Debian installs it but where not every user's PATH looks. */
 export function findHaproxy(): string | undefined {
   const path = [process.env["PATH"] ?? "", "/usr/local/sbin", "/usr/sbin"].join(":");
   return Bun.which("haproxy", { PATH: path }) ?? undefined;

@@ -13,7 +13,7 @@ const portMax = 65_535;
 const offsets = { port: 0, peerPort: 10, gossipPort: 20 } as const;
 const portNames = ["port", "peerPort", "gossipPort"] as const;
 
-/** The place of one replica. The cluster's state records its addresses, so they stay as at the first start. */
+/** The addresses and directory of one replica. The cluster's state records the addresses, so they never change. */
 export interface LocalMember {
   readonly name: string;
   readonly directory: string;
@@ -22,7 +22,7 @@ export interface LocalMember {
   readonly gossipPort: number;
 }
 
-/** The content of the directory of a cluster on one machine. */
+/** The ports and directories of a cluster on one machine. */
 export interface LocalLayout {
   readonly directory: string;
   /** The load balancer's port. */
@@ -49,9 +49,10 @@ export function urlOf({ port }: LocalMember): string {
 }
 
 /**
- * Opens the ports and directories of `count` replicas. Recorded replicas keep theirs. New ones get ports above `port`, or free
- * ones if these are taken.
- * @param port the load balancer's. Without it, the recorded one or the default. With 0, the recorded one or a free one
+ * Opens the ports and directories of `count` replicas. Existing replicas keep theirs. New ones get ports above `port`, or
+ * free ports if those are taken.
+ * @param port the load balancer's port; undefined for the recorded one or the default, 0 for the recorded one or a free
+ * one
  * @throws StartupError when more replicas are recorded than `count`
  */
 export async function openLayout(
@@ -117,7 +118,7 @@ function isPort(value: JsonValue | undefined): value is number {
   return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= portMax;
 }
 
-/** Gives each port once, and holds all of them until it is disposed. */
+/** Never gives a port twice, and holds all of them until it is disposed. */
 class PortPicker implements AsyncDisposable {
   readonly #taken: Set<number>;
   readonly #held = new AsyncDisposableStack();
@@ -130,7 +131,7 @@ class PortPicker implements AsyncDisposable {
   async pick(wanted: number): Promise<number> {
     const near = wanted === 0 || wanted > portMax ? undefined : await this.#hold(wanted);
     if (near !== undefined) return near;
-    // The system may offer a port that a stopped replica has on record. Such a port is held, so the next offer differs.
+    // The system may offer a recorded port of a stopped replica. Holding it makes the next offer differ.
     for (let tries = 0; tries <= this.#taken.size; tries++) {
       const free = await this.#hold(0);
       if (free !== undefined) return free;
@@ -138,7 +139,7 @@ class PortPicker implements AsyncDisposable {
     return wanted;
   }
 
-  /** Holds the port. Returns undefined if it is in use or given already. */
+  /** Holds the port. Returns undefined if it is in use or was already given. */
   async #hold(port: number): Promise<number | undefined> {
     const server = createServer();
     const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,16 +1,16 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Subprocess } from "bun";
 
-/** After this time, a process that was told to stop is killed. */
+/** Grace period of a stopping process, before it is killed. */
 const stopMsMax = 20_000;
 
 export interface ProcessOptions {
   readonly command: readonly string[];
-  /** The file that the process's output is appended to. */
+  /** The file to which the process's output is appended. */
   readonly logFile: string;
 }
 
-/** A child process in a session of its own, so that Ctrl-C reaches it only through us. */
+/** A child process in its own session, so that Ctrl-C does not reach it directly. */
 export class LocalProcess {
   readonly #child: Subprocess;
   readonly #logFile: string;
@@ -40,7 +40,7 @@ export class LocalProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** The end of the process as text: `was killed by SIGKILL`, or `ended with code 1: …` with its last line of output. */
+  /** Returns how the process ended: `was killed by SIGKILL`, or `ended with code 1: …` with its last line of output. */
   get end(): string {
     const { signalCode, exitCode } = this.#child;
     if (signalCode !== null) return `was killed by ${signalCode}`;
@@ -48,7 +48,7 @@ export class LocalProcess {
     return `ended with code ${exitCode}${last === "" ? "" : `: ${last}`}`;
   }
 
-  /** Returns the output of this process so far. */
+  /** Returns the output of this process since its start. */
   printed(): string {
     return readFileSync(this.#logFile).subarray(this.#logBytesBefore).toString("utf8");
   }
@@ -67,7 +67,7 @@ export class LocalProcess {
   }
 }
 
-/** Stops the watched processes when this one ends, even by SIGKILL: the guard notices the end of a pipe. */
+/** Stops the watched processes when this one ends, even by SIGKILL: the guard then reads the end of its pipe. */
 export class ProcessGuard implements Disposable {
   readonly #child = Bun.spawn(["sh", "-c", 'while read -r line; do pids=$line; done; [ -z "$pids" ] || kill $pids'], {
     stdin: "pipe",

@@ -19,8 +19,8 @@ const pollMs = 100;
 const lastLine = "kubectl get namespaces\n";
 
 /**
- * Starts the replicas. Existing ones start together, because none is ready before a quorum runs. New ones join one by one.
- * Resolves when all of them vote.
+ * Starts the replicas. Existing replicas start together, because none becomes ready before a quorum runs. New replicas
+ * join one by one. Resolves when all of them vote.
  * @throws StartupError when a replica ends
  */
 export async function startReplicas(
@@ -57,13 +57,13 @@ async function commandOf(member: LocalMember, members: readonly LocalMember[]): 
   await forget(client, member);
   const body = { ttlSeconds: tokenSeconds, description: `for ${member.name} on this machine` };
   const { token, caHash } = await client.change({ method: "POST", path: "/cluster/tokens", body });
-  // A file, because all users of the machine can see the command line.
+  // Pass the token in a file, because all users of the machine can see the command line.
   const file = tokenFileOf(member);
   await writePrivateFile(file, `${token}\n`);
   return ["cluster", "join", urlOf(inviting), "--token-file", file, "--ca-hash", String(caHash)];
 }
 
-/** Removes the record that an interrupted start made for a member whose data is lost. */
+/** Removes the record of a member whose data an interrupted start has lost. */
 async function forget(client: ClusterClient, { name }: LocalMember): Promise<void> {
   const { members } = await client.get("/cluster/members");
   const recorded = parseMembers(members).find((known) => known.name === name);
@@ -90,7 +90,7 @@ function tokenFileOf({ directory }: LocalMember): string {
   return `${directory}.token`;
 }
 
-/** Returns the user's options, with its own value for every option that replicas cannot share. */
+/** Returns the user's options, with separate values for the options that replicas cannot share. */
 function memberOptions(member: LocalMember, options: ServerOptions): ServerOptions {
   const { name, directory, port, peerPort, gossipPort } = member;
   const { bindAddress, tlsSan = [], auditLogPath, gossip } = options;

@@ -4,23 +4,23 @@ import { LocalProcess, ProcessGuard } from "./local-cluster-process.ts";
 
 const pollMs = 50;
 
-/** A process to run. */
+/** A process that the supervisor runs. */
 export interface Unit {
   readonly name: string;
-  /** Returns the command line, made anew for each start. */
+  /** Returns the command line. Called for each start. */
   command(): Promise<readonly string[]>;
-  /** Reports whether the process does its work. */
+  /** Reports whether the process is ready. */
   isReady(process: LocalProcess): boolean | Promise<boolean>;
 }
 
 export interface SupervisorOptions {
-  /** The directory of the logs, one for each unit. */
+  /** The directory of the log files, one for each unit. */
   readonly directory: string;
-  /** Called when a ready unit ends without being told to stop. */
+  /** Called when a ready unit ends unexpectedly. */
   readonly onDeath: (unit: Unit, process: LocalProcess) => void;
 }
 
-/** Runs units, reports those that die, and leaves none behind. */
+/** Runs units, reports units that die, and stops all of them in the end. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #guard = new ProcessGuard();
@@ -40,7 +40,7 @@ export class Supervisor {
     return join(this.#options.directory, `${name}.log`);
   }
 
-  /** Starts a unit, and resolves when it is ready. @throws StartupError when it ends before that */
+  /** Starts a unit, and resolves when it is ready. @throws StartupError when it ends first */
   async start(unit: Unit): Promise<void> {
     const { name } = unit;
     this.#dead.delete(name);
@@ -65,7 +65,7 @@ export class Supervisor {
     });
   }
 
-  /** Starts every dead unit again. A unit that does not become ready stays dead. */
+  /** Restarts every dead unit. A unit that does not become ready stays dead. */
   startAgain(onStarted: (unit: Unit) => void, onFailure: (error: Error) => void): void {
     for (const unit of this.#dead.values()) this.start(unit).then(() => onStarted(unit), onFailure);
   }
@@ -74,7 +74,10 @@ export class Supervisor {
     this.#running.get(name)?.signal(signal);
   }
 
-  /** Stops the named units at the same time, and prevents further starts. Returns the units that had to be killed. */
+  /**
+   * Stops the named units at the same time, and prevents further starts. Returns the units that did not stop and were
+   * killed.
+   */
   async stop(names: readonly string[]): Promise<string[]> {
     this.#stopping = true;
     const stopped = await Promise.all(

@@ -23,7 +23,7 @@ export type LoadBalancer = "auto" | "haproxy" | "none";
 const balancerName = "haproxy";
 const startAgainSignal = "SIGUSR2";
 
-/** Flags that this command sets for each replica. */
+/** Flags that differ between replicas, and are therefore set by this command. */
 const ownFlags = {
   "--in-memory": "inMemory",
   "--peer-address": "peerAddress",
@@ -33,8 +33,8 @@ const ownFlags = {
 } as const satisfies Readonly<Record<string, keyof ServerOptions>>;
 
 /**
- * Runs `quorate cluster up`: several replicas on this machine, each a process, with a load balancer in front, until it is told
- * to stop. A dead replica is restarted only on SIGUSR2, so that the user can watch the others continue.
+ * Runs `quorate cluster up`: several replicas on this machine, each in its own process, behind a load balancer, until a
+ * signal to stop. A dead replica is restarted only on SIGUSR2, so that the user can watch the others continue.
  * @returns 0 after an orderly stop, 1 when no replica is left
  */
 export async function upLocalCluster(
@@ -65,7 +65,7 @@ export async function upLocalCluster(
     );
   try {
     const started = start();
-    // After a signal to stop, nobody waits for the start, and its failure does not matter.
+    // A failure of the start does not matter after a signal to stop.
     started.catch(() => undefined);
     if ((await Promise.race([started, told.promise])) === "stop") return 0;
     process.on(startAgainSignal, startAgain);
@@ -96,7 +96,7 @@ export async function upLocalCluster(
   }
 
   async function stop(): Promise<void> {
-    // haproxy takes no new connections, and ends with its last one: after the replicas have answered their requests.
+    // haproxy stops accepting connections, and ends with its last one, so the replicas can answer their requests.
     supervisor.signal(balancerName, "SIGUSR1");
     const killed = await supervisor.stop(layout.members.map(({ name }) => name));
     await supervisor.stop([balancerName]);
@@ -110,7 +110,7 @@ function haproxyFor(loadBalancer: LoadBalancer): string | undefined {
   if (loadBalancer === "none") return undefined;
   const program = findHaproxy();
   if (program !== undefined || loadBalancer === "auto") return program;
-  throw new StartupError("--load-balancer: haproxy is not installed: install it, or leave the flag out");
+  throw new StartupError("--load-balancer: haproxy is not installed: install it, or omit the flag");
 }
 
 /** @throws StartupError for a flag that several replicas cannot share */
@@ -120,7 +120,7 @@ async function prepare(
 ): Promise<{ layout: LocalLayout; host: string; kubeconfig: string }> {
   for (const [flag, name] of Object.entries(ownFlags)) {
     if (options[name] === undefined || options[name] === false) continue;
-    throw new StartupError(`${flag}: leave it out, because "quorate cluster up" sets it for each replica`);
+    throw new StartupError(`${flag}: omit it, because "quorate cluster up" sets it for each replica`);
   }
   const dataDir = options.dataDir ?? join(dirname(defaultDataDir(process.env)), "quorate-cluster");
   const { dataDir: directory = dataDir, securePort, bindAddress, kubeconfig } = resolveOptions({ ...options, dataDir });
@@ -128,7 +128,7 @@ async function prepare(
   return { layout, host: bindAddress, kubeconfig: kubeconfig ?? join(directory, "kubeconfig") };
 }
 
-/** Writes a kubeconfig for all replicas, made from that of the first. */
+/** Writes a kubeconfig for all replicas, based on the kubeconfig of the first one. */
 async function publish({ members }: LocalLayout, server: string, path: string): Promise<void> {
   const [first] = members;
   const { ca = "", cert = "", key = "" } = (await readKubeconfig(join(first.directory, "kubeconfig")).proof()).tls;
@@ -171,7 +171,7 @@ function bracketed(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }
 
-/** Tells what to do without a load balancer, because kubectl asks one server per context. */
+/** Returns advice for a cluster without a load balancer: kubectl asks only the server of its context. */
 function otherContexts({ members }: LocalLayout): string {
   const [, ...others] = members.map(({ name }) => name);
   if (others.length === 0) return "there is no other replica";
@@ -180,8 +180,8 @@ function otherContexts({ members }: LocalLayout): string {
 
 function stateText(running: number, { members }: LocalLayout): string {
   const quorum = Math.floor(members.length / 2) + 1;
-  const text = `${running} of ${members.length} replicas run`;
+  const text = `${running} of ${members.length} replicas are running`;
   return running >= quorum
     ? `${text}, which is a quorum`
-    : `${text}, less than a quorum: writes fail until ${quorum} run`;
+    : `${text}, less than a quorum: writes fail until ${quorum} are running`;
 }

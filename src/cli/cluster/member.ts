@@ -24,7 +24,7 @@ export interface LearnerOptions {
   readonly clientUrl: string;
 }
 
-/** Runs `quorate member add-learner`, and prints the command to type on the new machine. */
+/** Runs `quorate member add-learner`, and prints the command for the new machine. */
 export async function addLearner(client: ClusterClient, learner: LearnerOptions, terminal: Terminal): Promise<number> {
   const answer = await client.change({ method: "POST", path: "/cluster/members", body: { ...learner } });
   const { token, caHash, member, expiration } = answer;

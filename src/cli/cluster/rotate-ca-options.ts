@@ -1,8 +1,8 @@
-/** The authority to replace, and the part of the rotation. */
+/** The authority to replace, and the step of the rotation. */
 export interface RotateCaOptions {
-  /** The API's authority instead of the members'. */
+  /** Replace the API's authority, not the members'. */
   readonly api: boolean;
-  /** The last part of the API's rotation. */
+  /** Take the last step of the API's rotation. */
   readonly finish: boolean;
 }
 

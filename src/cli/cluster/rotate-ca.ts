@@ -12,10 +12,11 @@ export async function rotateCa(
 ): Promise<number> {
   const onProgress = (text: string) => terminal.complain(text);
   if (!api) {
-    if (finish) throw new StartupError("--finish: only a rotation of the API's authority has a second part: add --api");
+    if (finish)
+      throw new StartupError("--finish: only the rotation of the API's authority has a second step: add --api");
     terminal.print(`the members now use a new authority: ${await rotatePeerAuthority(client, onProgress)}`);
   } else if (finish) {
-    terminal.print(`the API now uses this authority alone: ${await finishApiRotation(client, onProgress)}`);
+    terminal.print(`the API now uses only this authority: ${await finishApiRotation(client, onProgress)}`);
   } else {
     terminal.print(`all members now trust the API's new authority: ${await beginApiRotation(client, onProgress)}`);
     terminal.complain('when clients have their new kubeconfigs, run "quorate cluster rotate-ca --api --finish"');

@@ -13,7 +13,7 @@ import { bytesText } from "./status.ts";
 
 const progressIntervalMs = 1_000;
 
-/** Runs `quorate snapshot save`. The file gets its name when it is complete, checked and on disk. */
+/** Runs `quorate snapshot save`. The file gets its name once it is complete, checked and on disk. */
 export async function saveSnapshot(client: ClusterClient, file: string, terminal: Terminal): Promise<number> {
   const path = resolve(file);
   if (existsSync(path)) throw new StartupError(`${path} already exists: choose another name`);
@@ -55,9 +55,9 @@ export interface RestoreOptions {
   readonly revisionGap: number;
 }
 
-/** Runs `quorate snapshot restore`: makes a new cluster of one member. */
+/** Runs `quorate snapshot restore`: makes a new cluster with one member. */
 export async function restoreSnapshot(file: string, options: RestoreOptions, terminal: Terminal): Promise<number> {
-  // Check the file first, so that a damaged one leaves nothing behind.
+  // Check the file first, so that a damaged file leaves no data directory behind.
   await readHeader(file);
   const chunks = withProgress(createReadStream(file), "restored", terminal);
   const { revision, objects } = await restoreReplica({ ...options, chunks });

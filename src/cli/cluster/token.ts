@@ -12,7 +12,7 @@ export interface TokenOptions {
   readonly description: string | undefined;
 }
 
-/** Runs `quorate cluster token create`, and prints the command to type on the new machine. */
+/** Runs `quorate cluster token create`, and prints the command for the new machine. */
 export async function createToken(client: ClusterClient, options: TokenOptions, terminal: Terminal): Promise<number> {
   const { ttlSeconds, description } = options;
   const body = {
@@ -30,7 +30,7 @@ export async function createToken(client: ClusterClient, options: TokenOptions, 
   terminal.complain(
     local === undefined
       ? `run this on each new machine before ${expiration}, with the address where the others reach it:`
-      : `run this on this machine before ${expiration}; the cluster is at ${endpoint}, which no other machine reaches:`,
+      : `run this on this machine before ${expiration}; other machines cannot reach the cluster at ${endpoint}:`,
   );
   const flags = local ?? { "peer-address": "<address>:7380" };
   terminal.print(joinCommand({ endpoint, token: String(token), caHash: String(caHash), flags }));
@@ -45,7 +45,7 @@ function portOf({ port }: URL): number {
   return port === "" ? 443 : Number(port);
 }
 
-/** Returns flags for another member on the machine of the others: with a name, ports and a directory of its own. */
+/** Returns the flags of another member on the machine of this cluster: its own name, ports and directory. */
 async function flagsBeside(client: ClusterClient): Promise<Record<string, string>> {
   const members = parseMembers((await client.get("/cluster/members"))["members"]);
   const number = Math.max(...members.map(({ id }) => id)) + 1;

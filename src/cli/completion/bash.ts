@@ -36,7 +36,7 @@ function commandCase({ path, words: known, flags, takesFile }: CommandNode): str
   return `    "${path}") words="${words}" flags="${all}" ;;\n`;
 }
 
-/** Returns a case for each kind of value. A flag has the same kind in every command. */
+/** Returns a `case` for each kind of value. A flag has the same kind in every command. */
 function valueCases(nodes: readonly CommandNode[]): string {
   const flags = new Map(nodes.flatMap((node) => node.flags).map((flag) => [flag.long, flag]));
   const cases = Map.groupBy([...flags.values()], answerTo);

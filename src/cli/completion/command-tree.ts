@@ -2,19 +2,19 @@ import type { Command, Option } from "commander";
 
 /** A command as shells complete it. */
 export interface CommandNode {
-  /** Its words, such as `member promote`; empty for the program. */
+  /** The words, such as `member promote`; empty for the program. */
   readonly path: string;
-  /** Its subcommands, or the values of its argument. */
+  /** The subcommands, or the values of the argument. */
   readonly words: readonly { readonly name: string; readonly description: string }[];
   readonly flags: readonly FlagNode[];
-  /** Whether it takes the name of a file. */
+  /** Whether the command takes a file name. */
   readonly takesFile: boolean;
 }
 
 export interface FlagNode {
-  /** Without dashes, such as `output`. */
+  /** The name without dashes, such as `output`. */
   readonly long: string;
-  /** One letter, such as `o`. */
+  /** The one-letter form, such as `o`. */
   readonly short: string | undefined;
   readonly description: string;
   /** `none` for a flag that works without a value. */
@@ -23,8 +23,8 @@ export interface FlagNode {
 }
 
 /**
- * Returns the program and all its commands, each after its parent. `help` is not among them: the words after it are those
- * of the command that it explains.
+ * Returns the program and all its commands, each after its parent. `help` is left out: its words are those of the command
+ * that it explains.
  */
 export function commandTree(command: Command, path = ""): CommandNode[] {
   const children = command.commands

@@ -1,4 +1,5 @@
 import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
+import { requireCertificates } from "../require-certificates.ts";
 
 /** The parts of a client configuration that say where a webhook is and who signs its certificate. */
 export type WebhookLocation =
@@ -46,9 +47,6 @@ function cleanPath(path: string): string {
 function certificatesIn(bundle: string | undefined): string | undefined {
   const pem = Buffer.from(bundle ?? "", "base64").toString("latin1");
   if (pem.trim() === "") return undefined;
-  if (pem.includes("-----BEGIN CERTIFICATE-----")) return pem;
-  const why = pem.includes("-----BEGIN ")
-    ? "no valid certificate authority data seen"
-    : "unable to parse bytes as PEM block";
-  throw new Error(`unable to load root certificates: ${why}`);
+  requireCertificates(pem);
+  return pem;
 }

@@ -10,7 +10,7 @@ export interface GossipIdentity {
   /** Ed25519 key: the seed, then the public key; 64 bytes. */
   readonly privateKey: Uint8Array;
   /**
-   * Number that grows at every start with the same key, whatever the clock says. Messages of an earlier run are
+   * A number that grows at every start with the same key, whatever the clock says. Messages of an earlier run are
    * therefore never newer than those of this run.
    */
   readonly incarnation: number;
@@ -20,8 +20,8 @@ const keyFile = "gossip.key";
 const incarnationFile = "gossip.incarnation";
 
 /**
- * Opens the key in `directory` and creates it the first time. Without a directory it returns a new key.
- * @throws StartupError for a key file that others may read, or without such a key
+ * Opens the key in `directory`, and creates it the first time. Returns a new key if there is no directory.
+ * @throws StartupError if others may read the key file, or if it holds no such key
  */
 export async function openGossipIdentity(directory: string | undefined, nowMs: number): Promise<GossipIdentity> {
   if (directory === undefined) return identityOf(newKey(), nowMs);

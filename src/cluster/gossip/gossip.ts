@@ -6,20 +6,18 @@ import type { PeerId } from "./peer-id.ts";
  * guarantee to clients depends on it.
  */
 export interface Gossip extends AsyncDisposable {
-  /**
-   * Returns the latest health of the other members, by number. Excludes non-members and members that were never heard.
-   */
+  /** Returns the latest health of the other members, by number. Omits members that were never heard from. */
   peers(): ReadonlyMap<MemberNumber, PeerHealth>;
-  /** Sends this replica's health now instead of with the next heartbeat. */
+  /** Sends this replica's health at once, without waiting for the next heartbeat. */
   announce(): void;
   /** Tells the others that cached answers of this kind may be wrong now. */
   invalidate(subject: InvalidationSubject): void;
   /**
-   * Adds a listener for invalidations. They are only a reason to forget, at most once per `invalidationIntervalMs` for
-   * each kind.
+   * Adds a listener for invalidations. An invalidation is only a reason to forget, and comes at most once per
+   * `invalidationIntervalMs` for each kind.
    */
   onInvalidate(listener: (subject: InvalidationSubject) => void): Disposable;
-  /** Stops gossip. Nothing of it runs when this resolves. */
+  /** Stops gossip. Resolves when nothing of it runs any more. */
   close(): Promise<void>;
 }
 
@@ -42,7 +40,7 @@ export interface ReplicaHealth {
 
 /** The latest report of another member. */
 export interface PeerHealth extends ReplicaHealth {
-  /** Time since it was heard. */
+  /** Time since a message from it arrived. */
   readonly ageMs: number;
   /** Whether it was silent for longer than `staleMs`, so that its report is too old for decisions. */
   readonly isStale: boolean;
@@ -59,20 +57,20 @@ export interface GossipMember {
 export const heartbeatIntervalMs = 1_000;
 /** Silence after which a report is stale: five missed heartbeats. */
 export const staleMs = 5_000;
-/** Shortest intervals at which others receive announcements and invalidations, however often a replica sends them. */
+/** Minimum intervals between announcements and between invalidations, however often a replica asks for them. */
 export const announceIntervalMs = 100;
 export const invalidationIntervalMs = 1_000;
 
 /**
- * Answers from outside that a replica caches: the keys of token issuers. Webhook answers are cached for as long as the
- * operator configures; everything else that decides about requests follows the replicated state.
+ * Outside information that a replica caches: the keys of token issuers. Webhook answers are cached for as long as the
+ * operator configures. All other decisions about requests follow the replicated state.
  */
 export const invalidationSubjects = ["issuerKeys"] as const;
 export type InvalidationSubject = (typeof invalidationSubjects)[number];
 
 const nothing: Disposable = { [Symbol.dispose]() {} };
 
-/** Gossip that is switched off. */
+/** Gossip that is turned off. */
 export const noGossip: Gossip = {
   peers: () => new Map(),
   announce() {},

@@ -2,8 +2,8 @@ import type { MemberNumber } from "../../storage/cluster.ts";
 import type { Gossip } from "./gossip.ts";
 
 /**
- * Returns the leader in the highest term that other members report, for a replica that knows of none in its `term` or
- * later. It is only a hint where to send a request first; Raft alone decides who leads.
+ * Returns the leader of the highest term that other members report, for a replica that knows no leader of its `term` or a
+ * later one. It is only a hint where to send a request first; Raft alone decides who leads.
  */
 export function leaderHint(
   peers: ReturnType<Gossip["peers"]>,

@@ -25,7 +25,7 @@ afterEach(async () => {
   await toClose.disposeAsync();
 });
 
-/** One end, with everything that it received and dropped. */
+/** One end of a network, with its received and dropped messages. */
 class Peer {
   readonly identity: GossipIdentity;
   readonly heard: { readonly topic: Topic; readonly author: PeerId; readonly text: string }[] = [];
@@ -74,7 +74,7 @@ async function openPeer(options: Partial<NetworkOptions> = {}, timing?: NetworkT
   return await new Peer(identity).open(options, timing);
 }
 
-/** Opens peers in the order of their ids. Of two, the first one connects. */
+/** Opens peers in the order of their ids. The first one of each pair connects. */
 async function openPeers(count: number): Promise<Peer[]> {
   const peers = await Promise.all(Array.from({ length: count }, () => openPeer()));
   return peers.sort((a, b) => (a.identity.peerId < b.identity.peerId ? -1 : 1));
@@ -245,7 +245,7 @@ describe("69: attacks on the gossip port", () => {
     acquaint(...others);
     await Bun.sleep(100);
     removed.say("still here?");
-    // It keeps trying, because it may not know yet.
+    // The peer keeps trying, because it may not know yet.
     await until("it is refused", () => others.some(({ dropped }) => dropped.includes("stranger")));
     removed.say("hello?");
     await untilHeard(others[0] as Peer, [others[1] as Peer], "alone");
@@ -387,7 +387,7 @@ async function open(host: string, port: number): Promise<Socket> {
   return socket;
 }
 
-/** A proxy that forwards bytes to a port until it is told to hold back those of its open connections. */
+/** A proxy that forwards bytes to a port until the test holds back those of its open connections. */
 class StallingProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];

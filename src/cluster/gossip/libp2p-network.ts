@@ -20,13 +20,13 @@ import type { PeerId } from "./peer-id.ts";
 export interface NetworkTiming {
   /** Interval of the connection upkeep. */
   readonly upkeepIntervalMs: number;
-  /** Silence of a connected peer after which it is connected again. */
+  /** Silence after which a connected peer is reconnected. */
   readonly silenceMs: number;
-  /** Time after which the second side of a pair connects, if the first one has not. */
+  /** Time after which the second side of a pair connects if the first one has not. */
   readonly patienceMs: number;
-  /** Time for which a peer that sent invalid messages is refused. */
+  /** Time that a peer is refused after it sent invalid messages. */
   readonly banMs: number;
-  /** Time after which an attempt to connect is given up. */
+  /** Time limit of an attempt to connect. */
   readonly dialTimeoutMs: number;
 }
 
@@ -128,7 +128,7 @@ class Libp2pNetwork implements GossipNetwork {
 
   publish(topic: Topic, message: Uint8Array): void {
     if (this.#closing.signal.aborted) return;
-    // It fails when no peer takes the message. The author cannot fix that.
+    // Publishing fails if no peer takes the message. The author cannot change that.
     void this.#gossip.publish(this.#topicNames.get(topic) as string, message).catch(ignore);
   }
 
@@ -171,7 +171,7 @@ class Libp2pNetwork implements GossipNetwork {
     }
     const isTooBad = this.#gossip.getScore(peerId) <= scoreMin;
     if (isTooBad) this.#gate.ban(peerId);
-    // A stream can be dead on a live connection. The connection is good only if the peer is heard.
+    // A stream can be dead on a live connection, so the connection is good only if messages arrive.
     const isDeaf = unchangedMs > silenceMs && nowMs - link.heardMs > silenceMs;
     if (isTooBad || isDeaf) {
       for (const connection of connections) connection.abort(new Error(isTooBad ? "it is banned" : "it is silent"));
@@ -196,7 +196,7 @@ function dialAddress({ peerId, address: { host, port } }: Contact): string {
 }
 
 /**
- * Reports whether the forwarding peer is to blame. It had to notice an invalid message, but cannot know whether a
+ * Reports whether the forwarding peer is to blame. It should have noticed an invalid message, but cannot know whether a
  * message is old or from a removed member.
  */
 function isSourceToBlame(reason: DropReason, isAuthor: boolean): boolean {

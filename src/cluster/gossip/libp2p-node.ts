@@ -23,7 +23,7 @@ const frameBytesMax = 64 * 1_024;
 const outboundBacklogBytesMax = 256 * 1_024;
 const seenMs = 30_000;
 
-/** Limits of a frame: ten times the contents of a well-behaved peer's. */
+/** Limits of a frame: ten times what a well-behaved peer sends. */
 const frameLimits = {
   maxSubscriptions: 16,
   maxMessages: 64,
@@ -45,8 +45,8 @@ const invalidMessageDecay = 0.8;
 export type Libp2pNode = Libp2p<{ identify: unknown; gossip: GossipSub }>;
 
 /**
- * Creates a node that is not started: TCP, Noise, yamux, and gossipsub with signed messages. Both ends of a connection
- * prove their key and the cluster before any other message. Then the gate admits members only.
+ * Creates a node without starting it: TCP, Noise, yamux, and gossipsub with signed messages. Both ends of a connection
+ * prove their key and their cluster before any other message. Then the gate admits members only.
  */
 export async function createLibp2pNode(
   { clusterId, identity, listen }: NetworkOptions,

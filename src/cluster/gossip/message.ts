@@ -20,8 +20,8 @@ export interface Invalidation extends Envelope {
 }
 
 /**
- * Largest message, which is CBOR. Unknown fields of a later version are ignored. A version that changes the meaning of
- * a field has topics of its own.
+ * Maximum size of a message, which is CBOR. Unknown fields of a later version are ignored. A version that changes the
+ * meaning of a field has its own topics.
  */
 export const messageBytesMax = 8 * 1_024;
 
@@ -30,12 +30,12 @@ const endpointsMax = 8;
 const textLengthMax = 200;
 const plainText = /^[\x20-\x7e]*$/;
 
-/** Without the native part of the library, which ends the process on some malformed input. */
+/** Without the native part of the library, which crashes the process on some malformed input. */
 const cbor = new Encoder({ useRecords: false, mapsAsObjects: true });
 /** First byte of the JSON messages of earlier builds. No CBOR map starts with it. */
 const openBrace = 0x7b;
 
-/** Encodes a heartbeat. Leaves out values beyond the limits of a message. */
+/** Encodes a heartbeat. Omits values beyond the limits of a message. */
 export function encodeHeartbeat({ health, ...envelope }: Heartbeat): Uint8Array {
   const { failing, endpoints, release, leader, ...rest } = health;
   const kept = {

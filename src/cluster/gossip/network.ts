@@ -11,9 +11,9 @@ export interface Contact {
 export const topics = ["heartbeat", "invalidation"] as const;
 export type Topic = (typeof topics)[number];
 
-/** Reasons to drop a connection or a message. Every case is counted. */
+/** Reasons to drop a connection or a message. Each case is counted. */
 export const dropReasons = [
-  /** Not from a member: a connection, or a message that a member forwarded. */
+  /** The sender of a connection or a forwarded message is not a member. */
   "stranger",
   /** Signed by one member in the name of another. */
   "forged",
@@ -22,7 +22,7 @@ export const dropReasons = [
   "replayed",
   /** More messages than an author may send. */
   "flood",
-  /** From a peer that sent too many invalid messages and is ignored for a while. */
+  /** The peer sent too many invalid messages and is ignored for a while. */
   "banned",
 ] as const;
 export type DropReason = (typeof dropReasons)[number];
@@ -30,10 +30,10 @@ export type DropReason = (typeof dropReasons)[number];
 export interface NetworkOptions {
   readonly clusterId: string;
   readonly identity: GossipIdentity;
-  /** Address to listen on. For a name, it listens on all addresses. */
+  /** The address to listen on. For a name, all addresses. */
   readonly listen: PeerAddress;
   /**
-   * Judges a message that `author` has signed, whichever peer forwarded it. Returns a reason to drop it, or `undefined`
+   * Checks a message that `author` has signed, whichever peer forwarded it. Returns a reason to drop it, or `undefined`
    * to forward it to others.
    */
   readonly onMessage: (topic: Topic, author: PeerId, message: Uint8Array) => DropReason | undefined;
@@ -44,7 +44,7 @@ export interface NetworkOptions {
 export interface GossipNetwork {
   /** Listening address, with the port that was chosen for port 0. */
   readonly address: PeerAddress;
-  /** Sets the only peers that may connect from now on. */
+  /** Replaces the list of peers that may connect. */
   admit(contacts: readonly Contact[]): void;
   publish(topic: Topic, message: Uint8Array): void;
   close(): Promise<void>;

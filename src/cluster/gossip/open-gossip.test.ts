@@ -7,7 +7,7 @@ import type { Contact, DropReason, GossipNetwork, NetworkOptions, Topic } from "
 import { openGossip } from "./open-gossip.ts";
 import type { PeerId } from "./peer-id.ts";
 
-/** A clock that advances only when told to, timers included. */
+/** A clock that moves only when a test moves it, timers included. */
 class SteppedClock implements Clock {
   #nowMs = 1_000_000;
   readonly #timers = new Set<{ atMs: number; everyMs: number | undefined; run: () => void }>();
@@ -139,7 +139,7 @@ class TestCluster {
     return this.replicas.findLast((replica) => replica.id === id) as Replica;
   }
 
-  /** Sends a message that a member signs but its own gossip would not send. */
+  /** Sends a message in the name of a member that its own gossip would not send. */
   say(author: Replica, fields: object, topic: Topic = "heartbeat"): void {
     const envelope = { member: author.id, incarnation: author.identity.incarnation, sequence: 1_000 };
     const message = { ...envelope, health: healthy, subject: "issuerKeys", ...fields } as never;

@@ -25,8 +25,7 @@ export interface GossipOptions {
   readonly identity: GossipIdentity;
   readonly listen: PeerAddress;
   /**
-   * Returns the members; called before every heartbeat. They may include this replica. Members without a gossip address
-   * are skipped.
+   * Returns the members. Called before every heartbeat. This replica and members without a gossip address are skipped.
    */
   readonly members: () => readonly Partial<GossipMember>[];
   /** Returns this replica's health; called for every heartbeat. */
@@ -39,13 +38,12 @@ export interface GossipOptions {
   readonly openNetwork?: OpenNetwork;
 }
 
-/** Most members that are connected. A cluster has a handful. */
+/** Maximum number of members that are connected. A cluster has a handful. */
 const membersMax = 64;
 
 /**
- * Opens gossip. Resolves when this replica listens; the others are found later. libp2p is loaded here and nowhere
- * before.
- * @throws StartupError when the address cannot be listened on
+ * Opens gossip. Resolves when this replica listens; others are found later. libp2p is loaded only here.
+ * @throws StartupError if the address cannot be listened on
  */
 export async function openGossip(options: GossipOptions): Promise<Gossip> {
   const gossip = new ReplicaGossip(options);

@@ -1,10 +1,10 @@
 import type { Envelope } from "./message.ts";
 
-/** Messages that one member may send per second, and at once. A replica itself sends a tenth of it. */
+/** Number of messages that one member may send per second, and at once. A replica itself sends a tenth of it. */
 const messagesPerSecondMax = 50;
 const burstMessagesMax = 100;
 
-/** The record of a member that tells new messages from old, forged or excessive ones. */
+/** State of a sender that tells new messages from old, forged or excessive ones. */
 export class Sender {
   readonly member: number;
   /** Newest message of each of its streams, as [incarnation, sequence]. */
@@ -17,7 +17,7 @@ export class Sender {
     this.#countedMs = nowMs;
   }
 
-  /** Counts a message. Returns false for one too many. */
+  /** Counts a message. Returns false if it exceeds the limit. */
   allows(nowMs: number): boolean {
     const passedMs = Math.max(0, nowMs - this.#countedMs);
     this.#allowance = Math.min(burstMessagesMax, this.#allowance + (passedMs / 1_000) * messagesPerSecondMax);

@@ -2,8 +2,8 @@ import type { MemberNumber } from "../../storage/cluster.ts";
 import type { Gossip } from "./gossip.ts";
 
 /**
- * Returns the members that clients may be sent to: all except those that reported not to be ready or went silent. A
- * member that was never heard counts, so all members count where gossip is off. This replica counts because it answers.
+ * Returns the members that clients may be sent to: all except members that reported not to be ready or went silent. A
+ * member that was never heard from counts, so all members count if gossip is off. This replica counts because it answers.
  */
 export function servingMembers<Member extends { readonly id: MemberNumber }>(
   members: readonly Member[],

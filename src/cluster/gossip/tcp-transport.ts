@@ -3,12 +3,12 @@ import type { Transport } from "@libp2p/interface";
 import { type TCPComponents, tcp } from "@libp2p/tcp";
 import type { Multiaddr } from "@multiformats/multiaddr";
 
-/** Most connections that wait to be accepted. */
+/** Maximum number of connections that wait to be accepted. */
 const backlogMax = 64;
 
 /**
- * Returns a TCP transport whose sockets do not get the signal that ends an attempt to connect. A socket with the signal
- * emits an error after its last listener is gone, which would end the process. The transport destroys the socket
+ * Returns a TCP transport whose sockets do not receive the signal that aborts an attempt to connect. A socket with the
+ * signal emits an error after its last listener is gone, which would end the process. The transport destroys the socket
  * itself.
  */
 export function tcpTransport(components: TCPComponents): Transport {

@@ -1,7 +1,8 @@
 import type { Clock } from "../../process/clock.ts";
 
 /**
- * Runs an action at once, then for each kind at most once per interval. Requests meanwhile cause one run at its end.
+ * Runs an action at once, but for each kind at most once per interval. Requests during an interval cause one run at its
+ * end.
  */
 export class Throttle<Kind> implements Disposable {
   readonly #clock: Clock;

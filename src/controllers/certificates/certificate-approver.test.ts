@@ -24,7 +24,7 @@ const contextOf = (user: UserInfo): WriteContext => ({ user, manager: "test", dr
 
 let cleanup: AsyncDisposableStack;
 let requests: Registry;
-/** Decision of the authorizer. */
+/** The authorizer's decision. */
 let decide: () => Promise<Decision>;
 
 beforeEach(async () => {
@@ -75,7 +75,7 @@ async function ask(commonName: string): Promise<void> {
 }
 
 const conditions = () => (requests.current("", "r")?.["status"] as { conditions?: object[] } | undefined)?.conditions;
-/** Waits until a condition holds, or for the whole time when it must not hold. */
+/** Waits until a condition holds, or for the whole time if it must not hold. */
 async function within(ms: number, holds: () => boolean): Promise<void> {
   for (const end = performance.now() + ms; !holds() && performance.now() < end; ) await Bun.sleep(2);
 }

@@ -14,7 +14,7 @@ export function withStatus(object: KubeObject, fields: CertificateSigningRequest
   return { ...object, status: { ...signingRequestOf(object).status, ...fields } };
 }
 
-/** Returns the object with another condition that is true. */
+/** Returns the object with another condition whose status is True. */
 export function withCondition(
   object: KubeObject,
   { type, reason, message, at }: { type: string; reason: string; message: string; at: string },

@@ -1,15 +1,15 @@
 import type { CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
 
-/** Whether a definition gets the names that it asks for. */
+/** The result of a definition's request for names. */
 export interface NamesVerdict {
-  /** The names that it has from now on. */
+  /** The names that the definition has from now on. */
   readonly names: CustomResourceDefinitionNames;
   /** Undefined if all names are free. */
   readonly conflict: { readonly reason: string; readonly message: string } | undefined;
 }
 
 /**
- * Gives a definition the names that it asks for, one by one, as far as no other definition of its group has them.
+ * Gives a definition each requested name that no other definition of its group has.
  * @param others accepted names of the other definitions
  */
 export function judgeNames(

@@ -6,7 +6,7 @@ const protectedGroups = ["k8s.io", "kubernetes.io"];
 const rule = `protected groups must have approval annotation "${annotation}"`;
 const place = "https://github.com/kubernetes/enhancements/pull/1111";
 
-/** Returns the condition about the approval of a group that belongs to Kubernetes; undefined for any other group. */
+/** Returns the condition about the approval of a group that is reserved for Kubernetes; undefined for any other group. */
 export function approvalCondition(group: string, { metadata }: KubeObject): Condition | undefined {
   if (!protectedGroups.some((name) => group === name || group.endsWith(`.${name}`))) return undefined;
   const approval = metadata.annotations?.[annotation] ?? "";

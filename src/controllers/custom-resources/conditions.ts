@@ -21,7 +21,7 @@ export function isTrue(status: CustomResourceDefinitionStatus, type: string): bo
   return findCondition(status, type)?.status === "True";
 }
 
-/** Sets a condition in place; a new one comes last. Its time changes with its status only. */
+/** Sets a condition in place, or adds it at the end. Its time changes only with its status. */
 export function setCondition(status: CustomResourceDefinitionStatus, condition: Condition, now: string): void {
   const before = findCondition(status, condition.type);
   const since = before?.status === condition.status ? before.lastTransitionTime : undefined;

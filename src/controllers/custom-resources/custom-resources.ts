@@ -22,19 +22,19 @@ import { type GroupMember, groupMember, withStatus } from "./definition-status.t
 import { LateDeletions } from "./late-deletions.ts";
 import { nonStructuralCondition } from "./non-structural-schema.ts";
 
-/** Time after which instances that finalizers hold are looked at again. */
+/** Time after which instances that finalizers hold are checked again. */
 const recheckMs = 1_000;
 
 export interface CustomResourcesParts extends QueueSource {
   readonly registries: Registries;
   readonly store: Store;
   readonly clock: Clock;
-  /** Resolves when creations that any server admitted before have ended. */
+  /** Resolves when creations that any server admitted earlier have ended. */
   readonly settle: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** The finalizer goes with the last word about the instances, and nothing else changes. */
+/** Removes the finalizer and sets the last condition about the instances, and changes nothing else. */
 const cleanupStrategy: Strategy = {
   ...strategyOf(customResourceDefinition),
   generationFields: [],
@@ -45,8 +45,8 @@ const cleanupStrategy: Strategy = {
 };
 
 /**
- * Gives definitions their names and establishes them, and removes all instances of those that are deleted. A definition
- * that gives up names lets the others of its group try again.
+ * Gives definitions their names and establishes them, and removes all instances of deleted definitions. When a definition
+ * gives up names, the others of its group try again.
  */
 export function startCustomResources(parts: CustomResourcesParts): Disposable {
   const { store, clock, observeQueue, onError } = parts;
@@ -77,10 +77,10 @@ class Definitions {
   readonly #parts: CustomResourcesParts;
   readonly #registry;
   readonly #requeue: (key: Key) => void;
-  /** Those whose last creations have ended. */
+  /** Definitions whose last creations have ended. */
   readonly #settled = new Set<Key>();
   readonly #known = new WeakMap<Entry, GroupMember>();
-  /** The condition about the schemas of each definition, and the generation that it is about. */
+  /** For each definition, the condition about its schemas and the generation that the condition describes. */
   readonly #structures = new Map<Key, { readonly version: string; readonly condition: Condition | undefined }>();
   readonly #late: LateDeletions;
 
@@ -98,7 +98,7 @@ class Definitions {
     this.#late.forget(key);
   }
 
-  /** Brings a definition to where it should be. @returns whether it has to be looked at again */
+  /** Takes the next step for a definition. @returns whether it has to be checked again */
   async settle(key: Key): Promise<boolean> {
     const name = key.slice(this.prefix.length);
     const definition = this.#registry.current("", name) as CustomResourceDefinition | undefined;
@@ -125,7 +125,7 @@ class Definitions {
     this.#requeueWaiting(definition.spec.group);
   }
 
-  /** The schemas change with the generation only. */
+  /** The schemas change only with the generation. */
   async #nonStructural(key: Key, definition: CustomResourceDefinition): Promise<Condition | undefined> {
     const version = `${definition.metadata.uid}/${definition.metadata.generation}`;
     const known = this.#structures.get(key);
@@ -162,7 +162,7 @@ class Definitions {
     await this.#registry.update("", name, transform, apiServerContext, options);
   }
 
-  /** Lets the definitions of a group try again that do not have all of their names. */
+  /** Retries the definitions of a group that lack some of their names. */
   #requeueWaiting(group: string): void {
     for (const member of this.#members()) {
       if (member.group === group && member.isWaiting) this.#requeue(this.prefix + member.name);
@@ -184,7 +184,7 @@ class Definitions {
     return page.entries.map((entry) => this.#memberOf(entry));
   }
 
-  /** An entry never changes, so it is read once. */
+  /** An entry never changes, so its value is computed once. */
   #memberOf(entry: Entry): GroupMember {
     let member = this.#known.get(entry);
     if (member === undefined) {

@@ -15,7 +15,7 @@ function definition(established: "True" | "False", plural = "apples", group = "e
   };
 }
 
-/** Registries that serve one kind with this many instances, all of which finalizers hold, or none. */
+/** Registries that serve one kind with this many instances. Either all or none of them have finalizers. */
 function registriesWith(instances: number | undefined): Registries {
   const body = Buffer.from('{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}');
   const entries = Array.from({ length: instances ?? 0 }, (_, at) => ({ key: `/registry/x/${at}`, body }));

@@ -1,4 +1,4 @@
-import { metadataBytes } from "../../api/codec/stored-object.ts";
+import { metadataIncludes } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import { StatusError } from "../../api/status.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
@@ -11,16 +11,16 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import type { Condition } from "./conditions.ts";
 
-/** The deletion of a definition includes its instances. Nobody can refuse that part alone. */
+/** Skips admission: deleting a definition includes its instances, so no plugin may refuse that part alone. */
 const context: WriteContext = { ...controllerManagerContext, skipsAdmission: true };
 
-/** Kinds whose objects a definition could name, and which are not its own. */
+/** Built-in kinds whose objects a definition could name although they are not its own. */
 const builtIn: ReadonlySet<string> = new Set([
   "apiservices.apiregistration.k8s.io",
   "customresourcedefinitions.apiextensions.k8s.io",
 ]);
 
-/** How far the deletion of a definition has come. */
+/** The progress of a definition's deletion. */
 export interface DeletionProgress {
   readonly condition: Condition;
   readonly isDone: boolean;
@@ -28,7 +28,7 @@ export interface DeletionProgress {
 
 const inProgress = terminating("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
 
-/** The condition of a definition whose instances have not gone in time. Their deletion is tried again. */
+/** The condition of a definition whose instances were not gone in time. Their deletion is retried. */
 export const unconfirmedDeletion = terminating(
   "True",
   "InstanceDeletionCheck",
@@ -55,7 +55,7 @@ export async function deleteInstances(
     return ended("OverlappingBuiltInResource", "instances overlap with built-in resources in storage");
   }
   if (registry === undefined) {
-    // Without the kind its instances would stay, and return with the next definition of this name.
+    // If the kind is not served, its instances would stay, and reappear with the next definition of this name.
     const failure = "could not list instances: the resource is not served";
     return { condition: terminating("True", "InstanceDeletionFailed", failure), isDone: false };
   }
@@ -68,7 +68,7 @@ export async function deleteInstances(
   return { condition: inProgress, isDone: false };
 }
 
-/** @returns why some could not be deleted */
+/** @returns the reason why some could not be deleted */
 async function deleteAll(registry: Registry): Promise<string | undefined> {
   const { keyPrefix, namespaced } = registry.info;
   const page = await registry.cacher.list({ prefix: keyPrefix });
@@ -91,9 +91,9 @@ async function deleteAll(registry: Registry): Promise<string | undefined> {
 const failuresShownMax = 10;
 const deletionMark = Buffer.from('"deletionTimestamp":');
 
-/** Reports whether an instance is being deleted already. Finalizers hold it, and another delete changes nothing. */
+/** Reports whether an instance is already being deleted. Finalizers hold it, and another delete has no effect. */
 function isTerminating(entry: Entry): boolean {
-  return Buffer.from(metadataBytes(entry)).includes(deletionMark);
+  return metadataIncludes(entry, deletionMark);
 }
 
 function splitKey(rest: string): [namespace: string, name: string] {

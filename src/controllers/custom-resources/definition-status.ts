@@ -24,19 +24,16 @@ const invalidAuthority: Condition = {
   message: "The conversion webhook CABundle is invalid",
 };
 
-/** The facts that the status of a definition follows from, besides the definition. */
+/** The facts, besides the definition itself, that determine its status. */
 export interface StatusFacts {
   /** Accepted names of the other definitions of its group. */
   readonly others: readonly CustomResourceDefinitionNames[];
-  /** The condition about its schemas, where they are not structural. */
+  /** The condition about its schemas, if they are not structural. */
   readonly nonStructural?: Condition | undefined;
   readonly nowMs: number;
 }
 
-/**
- * Returns the definition with the names that it gets and the conditions that follow, or undefined when all of that is
- * there already.
- */
+/** Returns the definition with its names and conditions, or undefined if it already has them. */
 export function withStatus(
   definition: CustomResourceDefinition,
   { others, nonStructural, nowMs }: StatusFacts,
@@ -62,7 +59,7 @@ function namesAccepted(conflict: { readonly reason: string; readonly message: st
   return { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" };
 }
 
-/** Establishes a definition whose names are accepted. It stays established, whatever names it asks for later. */
+/** Establishes a definition whose names are accepted. It stays established even if it requests other names later. */
 function establish(status: CustomResourceDefinitionStatus, spec: CustomResourceDefinitionSpec, now: string): void {
   if (isTrue(status, "Established")) return;
   if (!isTrue(status, "NamesAccepted")) {
@@ -73,19 +70,19 @@ function establish(status: CustomResourceDefinitionStatus, spec: CustomResourceD
   setCondition(status, hasUsableAuthority(spec) ? established : invalidAuthority, now);
 }
 
-/** Reports whether the authority of the conversion webhook holds a certificate, where one is given. */
+/** Reports whether the conversion webhook's authority contains a certificate. True if there is no authority. */
 function hasUsableAuthority({ conversion }: CustomResourceDefinitionSpec): boolean {
   const bundle = conversion?.webhook?.clientConfig?.caBundle ?? "";
   if (bundle === "") return true;
   return Buffer.from(bundle, "base64").toString("latin1").includes("-----BEGIN CERTIFICATE-----");
 }
 
-/** The part of a definition that others of its group have to know. */
+/** The parts of a definition that matter to the others of its group. */
 export interface GroupMember {
   readonly name: string;
   readonly group: string;
   readonly acceptedNames: CustomResourceDefinitionNames;
-  /** True while some of its names are not accepted. */
+  /** Whether some of its names are not accepted. */
   readonly isWaiting: boolean;
 }
 

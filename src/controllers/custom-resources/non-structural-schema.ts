@@ -8,8 +8,8 @@ import { structuralObstacle, validateStructural } from "../../kinds/apiextension
 import type { Condition } from "./conditions.ts";
 
 /**
- * Returns the condition of a definition whose schemas are not structural. Only definitions that were stored by an older
- * server can have such schemas. Yields between patterns.
+ * Returns the condition of a definition whose schemas are not structural. Only definitions that an older server stored
+ * can have such schemas. Yields between patterns.
  */
 export function* nonStructuralCondition(definition: KubeObject): Generator<void, Condition | undefined> {
   const { spec } = definition as unknown as CustomResourceDefinition;

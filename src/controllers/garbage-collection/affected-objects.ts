@@ -3,22 +3,22 @@ import type { StoreEvent } from "../../storage/store.ts";
 import { maybeDeleting, storedMetadata } from "../stored-metadata.ts";
 import { awaitsDependents, orphansDependents } from "./verdict.ts";
 
-/** Receives the objects that a change concerns. */
+/** Receives the objects that a change affects. */
 export interface Concerns {
   /** An object whose owners or dependents have changed. */
   object(key: Key): void;
-  /** An object that is gone, which its dependents may have to follow. */
+  /** A deleted object. Its dependents may have to be deleted too. */
   gone(uid: string): void;
   /** An object that waits for its dependents. */
   awaiting(uid: string): void;
-  /** An object whose dependents have to be orphaned. */
+  /** An object whose dependents must be orphaned. */
   orphaning(key: Key): void;
 }
 
-/** Tells which objects each change concerns, and knows the objects that wait for their dependents. */
+/** Reports the objects that each change affects. Remembers the objects that wait for their dependents. */
 export class AffectedObjects {
   readonly #concerns: Concerns;
-  /** Keys by uid. As many as there are deletions in the foreground. */
+  /** Keys by uid, one for each foreground deletion in progress. */
   readonly #awaiting = new Map<string, Key>();
 
   constructor(concerns: Concerns) {
@@ -37,7 +37,7 @@ export class AffectedObjects {
       this.#tellAwaiting(before);
       return;
     }
-    // A replica that takes over another state as a whole hears of the difference only.
+    // A replica that takes over another state as a whole receives only the difference.
     if (previous !== undefined && previous.index.uid !== entry.index.uid) this.#gone(previous);
     const after = entry.index.owners;
     if (!sameOwners(before, after)) {
@@ -47,7 +47,7 @@ export class AffectedObjects {
     this.notice(entry);
   }
 
-  /** Notices an object that is being deleted. */
+  /** Records an object that is being deleted. */
   notice(entry: Entry): void {
     const { key, index } = entry;
     if (!maybeDeleting(entry)) return;
@@ -68,7 +68,7 @@ export class AffectedObjects {
     this.#concerns.gone(index.uid);
   }
 
-  /** Tells of owners that wait and may have lost a dependent. */
+  /** Reports waiting owners that may have lost a dependent. */
   #tellAwaiting(owners: readonly ObjectOwner[] | undefined): void {
     if (owners === undefined || this.#awaiting.size === 0) return;
     for (const { uid } of owners) {

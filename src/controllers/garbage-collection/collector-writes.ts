@@ -6,7 +6,7 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import type { PropagationPolicy } from "./verdict.ts";
 
-/** The user that policies and webhooks know as the garbage collector. */
+/** The garbage collector's user name, as policies and webhooks know it. */
 const context: WriteContext = {
   ...controllerManagerContext,
   user: {
@@ -17,7 +17,7 @@ const context: WriteContext = {
   },
 };
 
-/** One object as it was when its verdict was made. */
+/** An object in the state on which its verdict is based. */
 export interface Target {
   readonly registry: Registry;
   readonly namespace: string;
@@ -25,7 +25,7 @@ export interface Target {
   readonly uid: string;
 }
 
-/** Deletes the object, unless it has changed since it had this version. */
+/** Deletes the object, unless it has changed since this version. */
 export async function deleteTarget(
   { registry, namespace, name, uid }: Target,
   propagationPolicy: PropagationPolicy,
@@ -35,19 +35,19 @@ export async function deleteTarget(
   await unlessGone(registry.delete(namespace, name, options, context));
 }
 
-/** Removes the references to some owners. */
+/** Removes the references to the given owners. */
 export function detachTarget(target: Target, uids: ReadonlySet<string>): Promise<void> {
   return changeOwners(target, (owners) => owners.filter(({ uid }) => !uids.has(uid)));
 }
 
-/** Makes all references such that they block no owner. */
+/** Changes all references so that they block no owner. */
 export function unblockTarget(target: Target): Promise<void> {
   return changeOwners(target, (owners) =>
     owners.map((owner) => (owner.blockOwnerDeletion === true ? { ...owner, blockOwnerDeletion: false } : owner)),
   );
 }
 
-/** Removes a finalizer. If it is the last one, the object goes. */
+/** Removes a finalizer. Removing the last one deletes the object. */
 export function releaseTarget(target: Target, finalizer: string): Promise<void> {
   return change(target, ({ finalizers = [], ...rest }) => ({
     ...rest,
@@ -62,7 +62,7 @@ function changeOwners(target: Target, next: (owners: OwnerReference[]) => OwnerR
   });
 }
 
-/** Changes the object if it is still the one with this uid. */
+/** Changes the object if it still has this uid. */
 async function change(
   { registry, namespace, name, uid }: Target,
   next: (metadata: ObjectMeta) => ObjectMeta,

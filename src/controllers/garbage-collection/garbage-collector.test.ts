@@ -18,7 +18,7 @@ import type { PropagationPolicy } from "./verdict.ts";
 const scheme = Scheme.builtIn();
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const namespace = "n";
-/** Turns without a write after which nothing more is going to happen, unless a timer runs. */
+/** Number of turns without a write after which nothing more happens, unless a timer runs. */
 const quietTurns = 12;
 const runs = 60;
 
@@ -65,18 +65,18 @@ class World implements AsyncDisposable {
     await this.registryOf(name).delete(namespace, name, { ...plainDeletion, propagationPolicy }, context);
   }
 
-  /** Returns what is there: the uids of each object's owners by its own. */
+  /** Returns the objects: the uids of each object's owners by its own uid. */
   objects(): Record<string, string[]> {
     const entries = ["a0", "b0"].flatMap((name) => this.store.scan(this.registryOf(name).info.keyPrefix));
     return Object.fromEntries(entries.map(({ index }) => [index.uid, (index.owners ?? []).map(({ uid }) => uid)]));
   }
 
-  /** Lets leaders work, each for some writes, then one to the end. */
+  /** Runs several leaders for some writes each, then one to the end. */
   async settle(crashesAfter: readonly number[]): Promise<void> {
     for (const writes of crashesAfter) {
       let left = writes;
       const crash = Promise.withResolvers<void>();
-      // The last write of a leader may or may not be applied. Nobody hears the answer.
+      // The last write of a leader may or may not be applied. Nobody receives the answer.
       const leader = this.#lead(async (command) => {
         if (left < 0) return new Promise(() => {});
         left--;
@@ -127,7 +127,7 @@ class World implements AsyncDisposable {
 
 const kindOf = (name: string) => (name.startsWith("b") ? "Secret" : "ConfigMap");
 
-/** The rules, as simple as they can be: look at everything again and again, until nothing changes. */
+/** The rules in their simplest form: check everything again and again, until nothing changes. */
 class Oracle {
   readonly owners = new Map<string, { name: string; owners: OwnerReference[] }>();
 
@@ -159,7 +159,7 @@ class Oracle {
 interface Reference {
   readonly at: number;
   readonly blockOwnerDeletion: boolean;
-  /** True for a name that is not the owner's. */
+  /** Whether the reference has the wrong name for its uid. */
   readonly isWrong: boolean;
 }
 
@@ -192,7 +192,7 @@ test("the remaining objects are the oracle's, whenever the leader crashes", asyn
   const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
     await using current = await World.open();
     const oracle = new Oracle();
-    /** Uids of everything that ever was, so that some owners are gone. */
+    /** Uids of all objects that ever existed, so that some owners are gone. */
     const known: { name: string; uid: string }[] = [];
     const ownerOf = ({ at, blockOwnerDeletion, isWrong }: Reference) => {
       const owner = known[at % known.length];

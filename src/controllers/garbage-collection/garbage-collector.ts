@@ -4,6 +4,8 @@ import type { ObjectMeta } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.ts";
+import type { DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
+import type { Client } from "../../client/client.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -13,22 +15,24 @@ import type { Store, StoreEvent } from "../../storage/store.ts";
 import { storedMetadata } from "../stored-metadata.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { AffectedObjects } from "./affected-objects.ts";
+import { AggregatedCollector, type StoredObjects } from "./aggregated-collector.ts";
+import { AggregatedObjects } from "./aggregated-objects.ts";
 import { deleteTarget, detachTarget, releaseTarget, type Target, unblockTarget } from "./collector-writes.ts";
 import { MisplacedOwners } from "./misplaced-owners.ts";
 import { OwnerLookup } from "./owner-lookup.ts";
 import { SlicedWork } from "./sliced-work.ts";
-import { orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
+import { type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
-/** Objects that are written at a time. */
+/** Number of objects written at a time. */
 const workers = 128;
-/** Owners whose dependents are orphaned at a time, and dependents of one owner that are written at a time. */
+/** Number of owners whose dependents are orphaned at a time, and of dependents written at a time for each. */
 const orphanWorkers = 4;
 const orphansAtATime = 64;
-/** Time after which an object with an unreadable owner is looked at again. */
+/** Time after which an object with an unreadable owner is checked again. */
 const undecidedMs = 60_000;
-/** Owners that are visited in search of a cycle. */
+/** Maximum number of owners that the search for a cycle visits. */
 const cycleMax = 1_000;
-/** Time that the workers take before other requests get a turn. */
+/** Time for which the workers run before other requests get a turn. */
 const sliceMs = 5;
 
 export interface GarbageCollectorParts extends QueueSource {
@@ -36,7 +40,9 @@ export interface GarbageCollectorParts extends QueueSource {
   readonly catalog: Catalog;
   readonly store: Store;
   readonly clock: Clock;
-  /** Called when the objects of a kind could not be read. */
+  /** The resources of extension servers, and a client that may change their objects. */
+  readonly aggregated?: { readonly versions: DiscoveredVersions; readonly client: Client } | undefined;
+  /** Called if the objects of a kind could not be read. */
   readonly syncFailed?: (() => void) | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -45,13 +51,13 @@ export interface GarbageCollectorParts extends QueueSource {
  * Deletes the objects whose owners are gone, and finishes deletions that wait for dependents.
  *
  * The store is the only source: there is no second graph that could lag behind it. Each step is one guarded write that
- * follows from the stored state, so another leader continues where this one has stopped.
+ * follows from the stored state, so another leader can continue at any point.
  */
 export function startGarbageCollector(parts: GarbageCollectorParts): Disposable {
   return new GarbageCollector(parts).start();
 }
 
-/** The next write to one object, by the state of this replica. */
+/** The next write to one object, according to this replica's state. */
 interface Decision {
   readonly target: Target;
   readonly entry: Entry;
@@ -67,13 +73,15 @@ class GarbageCollector {
   readonly #affected: AffectedObjects;
   readonly #reading: SlicedWork;
   readonly #misplaced: MisplacedOwners;
+  /** The collector of objects that extension servers have. */
+  readonly #aggregated: AggregatedCollector | undefined;
   readonly #toDelete: WorkQueue;
   readonly #toOrphan: WorkQueue;
-  /** Events are ignored: there are many, they own nothing, and they expire. */
+  /** Kinds to ignore. Events are numerous, own nothing and expire. */
   readonly #ignoredPrefix: Key | undefined;
-  /** Objects with an owner whose kind is not served. They are looked at when a kind comes. */
+  /** Objects with an owner of an unserved kind or an unreadable owner. They are checked when a kind is added. */
   readonly #undecided = new Set<Key>();
-  /** Owners whose dependents are to be looked at. */
+  /** Owners whose dependents have to be checked. */
   readonly #expanding = new Set<string>();
   #sliceEndMs = 0;
 
@@ -96,6 +104,8 @@ class GarbageCollector {
         if (this.#expand(uid)) this.#misplaced.gone(uid);
       },
     });
+    this.#aggregated =
+      parts.aggregated && new AggregatedCollector({ ...parts, ...parts.aggregated, stored: this.#stored() });
     this.#reading = this.#running.use(
       new SlicedWork((error) => {
         parts.syncFailed?.();
@@ -106,7 +116,7 @@ class GarbageCollector {
 
   start(): Disposable {
     const { catalog, store } = this.#parts;
-    // The index hears of each event before the collector, and so answers for the state after it.
+    // The index receives each event before the collector, so its answers include the event.
     const building = this.#index.build();
     this.#reading.add(() => building);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
@@ -117,10 +127,35 @@ class GarbageCollector {
         () => this.#lookAgain(),
       ),
     );
+    if (this.#aggregated !== undefined) this.#running.use(this.#aggregated.start());
     return this.#running;
   }
 
-  /** Without the whole index nothing can be decided. After it is built, every object is looked at. */
+  #stored(): StoredObjects {
+    return {
+      toDelete: (key) => this.#toDelete.add(key),
+      toOrphan: (key) => this.#toOrphan.add(key),
+      later: (key) => {
+        this.#undecided.add(key);
+        this.#toDelete.addAfter(key, undecidedMs);
+      },
+      expand: (uid) => void this.#expand(uid),
+      lookAgain: () => this.#lookAgain(),
+      awaiting: (uid) => this.#affected.awaiting(uid),
+      stateOf: (owner, namespace) => this.#owners.stateOf(owner, namespace),
+      barrier: async () => {
+        // Without the whole index, nobody knows the dependents.
+        if (!this.#index.isComplete) throw status.serviceUnavailable("the objects are still being read");
+        await this.#parts.store.readBarrier();
+      },
+      blocks: (uid) => this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)),
+      hasDependents: (uid) => this.#index.someDependent(uid, () => true),
+      dependentsOf: (uid) => this.#index.dependentsOf(uid),
+      detach: (key, uids) => this.#orphan(key, uids),
+    };
+  }
+
+  /** Handles events. Until the index is complete nothing can be decided; then every object is checked. */
   #receive(events: readonly StoreEvent[]): void {
     if (!this.#index.isComplete) return;
     for (const event of events) {
@@ -145,19 +180,20 @@ class GarbageCollector {
     this.#undecided.clear();
   }
 
-  /** Looks at every object of a kind. */
+  /** Checks every object of a kind. */
   *#read(keyPrefix: Key): Generator<void, void> {
     for (const entry of this.#parts.store.scan(keyPrefix)) {
       yield;
-      // The events have told of an object that has changed meanwhile.
+      // Events report objects that change in the meantime.
       if (this.#parts.store.get(entry.key) !== entry) continue;
       this.#affected.notice(entry);
       if (entry.index.owners !== undefined && this.#decide(entry.key) !== undefined) this.#toDelete.add(entry.key);
     }
   }
 
-  /** Looks at the dependents of an owner. @returns whether there are any */
+  /** Checks the dependents of an owner. @returns whether there are any */
   #expand(uid: string): boolean {
+    for (const key of this.#aggregated?.dependentsOf(uid) ?? []) this.#toDelete.add(key);
     if (!this.#index.someDependent(uid, () => true)) return false;
     if (this.#expanding.size === 0) this.#reading.add(() => this.#readDependents());
     this.#expanding.add(uid);
@@ -176,17 +212,32 @@ class GarbageCollector {
 
   async #attemptToDelete(key: Key): Promise<void> {
     await this.#turn();
-    if (this.#decide(key) === undefined) return;
-    // This replica's state may be old. An owner is absent only if the newest state does not have it.
+    if (AggregatedObjects.has(key)) return this.#aggregated?.attemptToDelete(key);
+    const first = this.#decide(key);
+    if (first === undefined) return;
+    const remote = await this.#remoteOwners(first);
+    // This replica's state may be old. An owner counts as absent only if the newest state lacks it.
     await this.#parts.store.readBarrier();
-    // All that waited for the same barrier go on in the same turn.
+    // All keys that waited for the same barrier continue in the same turn.
     await this.#turn();
-    const decision = this.#running.disposed ? undefined : this.#decide(key);
+    const decision = this.#running.disposed ? undefined : this.#decide(key, remote);
     if (decision !== undefined) await this.#act(decision);
   }
 
-  /** Returns undefined for an object that stays as it is. */
-  #decide(key: Key): Decision | undefined {
+  /** Asks extension servers for the owners whose kinds this server does not have. */
+  async #remoteOwners({ verdict, metadata, target }: Decision): Promise<ReadonlyMap<string, OwnerState> | undefined> {
+    if (verdict.kind !== "undecided" || verdict.state !== "unserved") return undefined;
+    const { namespace } = target;
+    const { ownerReferences = [] } = metadata;
+    const unserved = ownerReferences.filter((owner) => this.#owners.stateOf(owner, namespace) === "unserved");
+    return this.#aggregated?.statesOf(unserved, namespace);
+  }
+
+  /**
+   * Returns undefined for an object that does not change.
+   * @param remote states of owners that extension servers have, by uid
+   */
+  #decide(key: Key, remote?: ReadonlyMap<string, OwnerState>): Decision | undefined {
     const entry = this.#parts.store.get(key);
     if (entry === undefined || this.#isIgnored(key)) return undefined;
     const { uid, owners } = entry.index;
@@ -196,9 +247,15 @@ class GarbageCollector {
     const metadata = storedMetadata(entry);
     const verdict = verdictOn({
       metadata,
-      stateOf: (owner) => this.#owners.stateOf(owner, target.namespace),
-      isBlocked: () => this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)),
-      hasDependents: () => this.#index.someDependent(uid, () => true),
+      stateOf: (owner) => {
+        const state = this.#owners.stateOf(owner, target.namespace);
+        return state === "unserved" ? (remote?.get(owner.uid) ?? state) : state;
+      },
+      isBlocked: () =>
+        this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)) ||
+        this.#aggregated?.blocks(uid) === true,
+      hasDependents: () =>
+        this.#index.someDependent(uid, () => true) || (this.#aggregated?.dependentsOf(uid) ?? []).length > 0,
       isInCycle: () => this.#isInCycle(entry),
     });
     return verdict.kind === "keep" ? undefined : { target, entry, metadata, verdict };
@@ -209,7 +266,7 @@ class GarbageCollector {
     return owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion);
   }
 
-  /** Follows the references that block owners which wait, up to the object itself. */
+  /** Follows references that block waiting owners, in search of a path back to the object itself. */
   #isInCycle({ index }: Entry): boolean {
     const seen = new Set<string>();
     const waiting = [index];
@@ -226,7 +283,7 @@ class GarbageCollector {
     return false;
   }
 
-  /** Returns undefined if the kind is not served, so that nothing can be done now. */
+  /** Returns undefined if the kind is not served, because nothing can be done then. */
   #targetOf({ key, index: { uid } }: Entry): Target | undefined {
     const registry = this.#registryOf(key);
     if (registry === undefined) return undefined;
@@ -236,7 +293,7 @@ class GarbageCollector {
     return { registry, namespace, name, uid };
   }
 
-  /** Finds the prefix of a key. It has a segment for the group, or none. */
+  /** Returns the prefix of a key. Core kinds have no segment for the group. */
   #registryOf(key: Key): Registry | undefined {
     const { catalog, registries } = this.#parts;
     let end = key.indexOf("/", 1);
@@ -254,8 +311,8 @@ class GarbageCollector {
       case "keep":
         return;
       case "undecided":
-        if (verdict.state === "unserved") this.#undecided.add(entry.key);
-        else this.#toDelete.addAfter(entry.key, undecidedMs);
+        this.#undecided.add(entry.key);
+        if (verdict.state === "unreadable") this.#toDelete.addAfter(entry.key, undecidedMs);
         return;
       case "detach":
         return detachTarget(target, verdict.uids);
@@ -276,8 +333,9 @@ class GarbageCollector {
     }
   }
 
-  /** Removes all references to an object that is being deleted, and then the finalizer that asks for it. */
+  /** Removes all references to a deleted object whose dependents are orphaned, and then its finalizer. */
   async #attemptToOrphan(key: Key): Promise<void> {
+    if (AggregatedObjects.has(key)) return this.#aggregated?.attemptToOrphan(key);
     const { store } = this.#parts;
     await store.readBarrier();
     const entry = store.get(key);
@@ -295,6 +353,7 @@ class GarbageCollector {
       }
     };
     await Promise.all(Array.from({ length: orphansAtATime }, lane));
+    for (const remote of this.#aggregated?.dependentsOf(uid) ?? []) await this.#aggregated?.detach(remote, uids);
     if (!this.#running.disposed) await releaseTarget(target, orphanFinalizer);
   }
 
@@ -307,7 +366,7 @@ class GarbageCollector {
     await detachTarget(target, uids);
   }
 
-  /** Lets other requests have a turn when the workers together have used their slice. */
+  /** Gives other requests a turn when the workers together have used up their time. */
   async #turn(): Promise<void> {
     if (performance.now() < this.#sliceEndMs) return;
     await nextTurn();

@@ -1,16 +1,14 @@
-import type { KubeObject, OwnerReference } from "../../api/object-meta.ts";
-import { StatusError } from "../../api/status.ts";
-import { formatTime } from "../../api/time.ts";
+import type { OwnerReference } from "../../api/object-meta.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registries } from "../../registry/registries.ts";
-import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
+import { EventRecorder } from "../events/event-recorder.ts";
 import { SlicedWork } from "./sliced-work.ts";
 
 const component = "garbage-collector-controller";
-/** Owners that are searched for in one search. Those beyond are not reported. */
+/** Maximum number of owners per search. Further owners are not reported. */
 const pendingMax = 1_000;
-/** Owners that are known to be gone, or have been reported. */
+/** Maximum number of remembered owners: deleted ones, and those already reported. */
 const knownMax = 10_000;
 /** Time between two searches. */
 const searchMs = 1_000;
@@ -36,12 +34,13 @@ export interface MisplacedOwnersParts {
 }
 
 /**
- * Reports owners that exist, but in another namespace than their dependent. The mistake is rare and uids are not
- * indexed, so one search answers for all owners that were not found within a second.
+ * Reports owners that exist, but in another namespace than their dependent. The mistake is rare and uids are not indexed,
+ * so one search covers all owners that were not found within a second.
  */
 export class MisplacedOwners implements Disposable {
   readonly #parts: MisplacedOwnersParts;
   readonly #work: SlicedWork;
+  readonly #recorder: EventRecorder;
   /** By owner, then by dependent. */
   readonly #pending = new Map<string, Map<string, Suspicion>>();
   readonly #known = new Set<string>();
@@ -50,15 +49,17 @@ export class MisplacedOwners implements Disposable {
   constructor(parts: MisplacedOwnersParts) {
     this.#parts = parts;
     this.#work = new SlicedWork(parts.onError);
+    const events = parts.registries.builtIn({ group: "", resource: "events" });
+    this.#recorder = new EventRecorder({ ...parts, events, component });
   }
 
-  /** Notes that an object is gone, so that nobody searches for it. A uid never returns. */
+  /** Records that an object was deleted, so that it is not searched for. A uid is never reused. */
   gone(uid: string): void {
     this.#know(uid);
     this.#pending.delete(uid);
   }
 
-  /** Asks whether the owner, which is not where its dependent says, is in another namespace. */
+  /** Schedules a search for an owner that is missing where its dependent expects it. */
   suspect(dependent: Dependent, owner: OwnerReference): void {
     if (this.#known.has(owner.uid) || this.#known.has(owner.uid + dependent.uid)) return;
     if (this.#pending.size >= pendingMax) return;
@@ -74,6 +75,7 @@ export class MisplacedOwners implements Disposable {
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]();
     this.#work[Symbol.dispose]();
+    this.#recorder[Symbol.dispose]();
   }
 
   *#search(): Generator<void, void> {
@@ -104,36 +106,10 @@ export class MisplacedOwners implements Disposable {
   }
 
   #report({ dependent, owner }: Suspicion): void {
-    const { registries, clock, onError } = this.#parts;
     this.#know(owner.uid + dependent.uid);
     const { apiVersion, kind, name, uid } = owner;
     const ref = `[${apiVersion}/${kind}, namespace: ${dependent.namespace}, name: ${name}, uid: ${uid}]`;
     const message = `ownerRef ${ref} does not exist in namespace ${JSON.stringify(dependent.namespace)}`;
-    const event = eventAbout(dependent, message, clock.nowMs());
-    const namespace = event.metadata.namespace ?? "";
-    const events = registries.find({ group: "", resource: "events" });
-    events?.create(event, namespace, controllerManagerContext).catch((error: unknown) => {
-      // The namespace may be going away. An Event is a hint.
-      if (!(error instanceof StatusError)) onError(error);
-    });
+    this.#recorder.record({ about: { ...dependent }, type: "Warning", reason: "OwnerRefInvalidNamespace", message });
   }
-}
-
-function eventAbout(dependent: Dependent, message: string, nowMs: number): KubeObject {
-  const time = formatTime(nowMs);
-  const namespace = dependent.namespace === "" ? "default" : dependent.namespace;
-  return {
-    kind: "Event",
-    apiVersion: "v1",
-    metadata: { name: `${dependent.name}.${crypto.randomUUID()}`, namespace },
-    involvedObject: { ...dependent },
-    type: "Warning",
-    reason: "OwnerRefInvalidNamespace",
-    message,
-    source: { component },
-    reportingComponent: component,
-    firstTimestamp: time,
-    lastTimestamp: time,
-    count: 1,
-  };
 }

@@ -7,7 +7,7 @@ import type { Store } from "../../storage/store.ts";
 import { maybeDeleting, storedMetadata } from "../stored-metadata.ts";
 import { awaitsDependents, type OwnerState } from "./verdict.ts";
 
-/** Finds owners in the store by what their dependents say of them. */
+/** Finds owners in the store by their dependents' references. */
 export class OwnerLookup {
   readonly #catalog: Pick<Catalog, "findKind" | "findPrefix">;
   readonly #store: Pick<Store, "get" | "corruptAt">;

@@ -1,8 +1,8 @@
 import { runSliced } from "../../api/sliced.ts";
 
 /**
- * Runs computations one after the other, each in slices, so that a long one does not delay other requests. As many wait
- * at most as there are kinds and owners.
+ * Runs computations one after the other, each in slices, so that a long one does not delay other requests. The number of
+ * kinds and owners limits the queue.
  */
 export class SlicedWork implements Disposable {
   readonly #onError: (error: unknown) => void;

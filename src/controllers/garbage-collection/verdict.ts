@@ -12,14 +12,14 @@ import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.t
  */
 export type OwnerState = "present" | "awaitsDependents" | "absent" | "unserved" | "unreadable" | "outOfReach";
 
-/** An object that may have to go, with the facts that decide. */
+/** An object that may be garbage, with the facts for the decision. */
 export interface Subject {
   readonly metadata: ObjectMeta;
   stateOf(owner: OwnerReference): OwnerState;
-  /** Reports whether an object names this one with blockOwnerDeletion. */
+  /** Reports whether an object refers to this one with blockOwnerDeletion. */
   isBlocked(): boolean;
   hasDependents(): boolean;
-  /** Reports whether the objects that wait for this one include some that it waits for itself. */
+  /** Reports whether this object is part of a cycle of objects that wait for each other. */
   isInCycle(): boolean;
 }
 
@@ -28,14 +28,14 @@ export type PropagationPolicy = "Background" | "Foreground" | "Orphan";
 /** The next write to an object. */
 export type Verdict =
   | { readonly kind: "keep" }
-  /** Nothing can be decided before all its owners are served and readable. */
+  /** No decision is possible until all its owners are served and readable. */
   | { readonly kind: "undecided"; readonly state: "unserved" | "unreadable" }
-  /** Its references to these owners go, the object stays. */
+  /** Its references to these owners are removed, and the object stays. */
   | { readonly kind: "detach"; readonly uids: ReadonlySet<string> }
-  /** Its references no longer block their owners, which breaks a cycle of objects that wait for each other. */
+  /** Its references stop blocking their owners, which breaks a cycle of objects that wait for each other. */
   | { readonly kind: "unblock" }
   | { readonly kind: "delete"; readonly policy: PropagationPolicy }
-  /** Its blocking dependents are gone: the finalizer for them goes too. */
+  /** Its blocking dependents are gone, so the finalizer for them is removed. */
   | { readonly kind: "release" };
 
 const keep: Verdict = { kind: "keep" };
@@ -48,12 +48,12 @@ export function hasFinalizer({ finalizers = [] }: ObjectMeta, finalizer: string)
   return finalizers.includes(finalizer);
 }
 
-/** Reports whether the object is being deleted, and its dependents have to be orphaned first. */
+/** Reports whether the object is being deleted and its dependents must be orphaned first. */
 export function orphansDependents(metadata: ObjectMeta): boolean {
   return isDeleting(metadata) && hasFinalizer(metadata, orphanFinalizer);
 }
 
-/** Reports whether the object is being deleted, and waits for its dependents. Orphaning comes first. */
+/** Reports whether the object is being deleted and waits for its dependents. Orphaning comes first. */
 export function awaitsDependents(metadata: ObjectMeta): boolean {
   if (!isDeleting(metadata) || hasFinalizer(metadata, orphanFinalizer)) return false;
   return hasFinalizer(metadata, foregroundDeletionFinalizer);
@@ -83,7 +83,7 @@ export function verdictOn(subject: Subject): Verdict {
   return { kind: "delete", policy: policyOf(metadata) };
 }
 
-/** Finalizers that are there before the deletion say how it is to be done. */
+/** Finalizers that existed before the deletion determine its propagation. */
 function policyOf(metadata: ObjectMeta): PropagationPolicy {
   if (hasFinalizer(metadata, orphanFinalizer)) return "Orphan";
   return hasFinalizer(metadata, foregroundDeletionFinalizer) ? "Foreground" : "Background";

@@ -3,7 +3,7 @@ import type { Gossip } from "../../cluster/gossip/gossip.ts";
 import { leaderHint } from "../../cluster/gossip/leader-hint.ts";
 import { type Cluster, ClusterError, type ClusterErrorCode } from "../../storage/cluster.ts";
 
-/** Cause that names the URL of the leader, which the request must be sent to. */
+/** Cause with the URL of the leader, to which the client must send the request. */
 const leaderCause = "leaderUrl";
 
 interface Form {
@@ -12,7 +12,7 @@ interface Form {
 }
 
 const forms: Readonly<Record<ClusterErrorCode, Form>> = {
-  // This is not a redirect, because clients would follow it with their credentials without checking where.
+  // Not a redirect, because clients would follow it with their credentials without checking the target.
   notLeader: { answer: [421, "NotLeader"] },
   unknownMember: { answer: [404, "NotFound"] },
   notCaughtUp: { answer: [409, "Conflict"], retryAfterSeconds: 1 },
@@ -23,7 +23,7 @@ const forms: Readonly<Record<ClusterErrorCode, Form>> = {
 };
 const noLeader: Form = { answer: [503, "ServiceUnavailable"], retryAfterSeconds: 1 };
 
-/** Returns the answer to a client whose change of the cluster was not made. */
+/** Returns the answer to a client whose change of the cluster failed. */
 export function clusterStatusError(
   error: ClusterError,
   cluster: Cluster,

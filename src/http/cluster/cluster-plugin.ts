@@ -33,12 +33,12 @@ const busy = "the authority of the members is being replaced";
 
 export interface ClusterPluginParts {
   readonly cluster: Cluster;
-  /** Registry of Secrets; tokens of new members are Secrets. */
+  /** The registry of Secrets, which hold the tokens of new members. */
   readonly secrets: Registry;
   readonly store: Pick<Store, "scan">;
   readonly clock: Clock;
   readonly identity: AuthorityHolder & {
-    /** Secret that only replicas have. It outlives authorities. */
+    /** A secret that only replicas have. It outlives the authorities. */
     readonly serviceAccountKey: string;
     /** Hashes by which a new member recognises this cluster. */
     readonly caHash: string;
@@ -48,7 +48,7 @@ export interface ClusterPluginParts {
   readonly peers: () => AuthorityHolder;
   /** Version of this program. */
   readonly version: string;
-  /** Reports of the other members about themselves. */
+  /** Reports of the other members about their health. */
   readonly heard: Gossip["peers"];
 }
 
@@ -86,7 +86,7 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
   };
 }
 
-/** State that all requests to one server share. */
+/** The state that all requests to one server share. */
 interface Desk {
   readonly cluster: Cluster;
   readonly version: string;
@@ -94,7 +94,7 @@ interface Desk {
   readonly tokens: JoinTokens;
   readonly identity: AuthorityHolder;
   readonly peers: () => AuthorityHolder;
-  /** @throws ClusterError while no machine can join */
+  /** @throws ClusterError if machines cannot join at the moment */
   readonly secrets: () => SharedSecrets;
   readonly caHash: () => string;
   readonly snapshots: SnapshotStreams;
@@ -151,7 +151,7 @@ function listMembers({ cluster }: Call): HttpResponse {
   return json(200, { clusterId, leader, members });
 }
 
-/** Records a member in advance, and makes the token with which it will join. */
+/** Records a member in advance, and makes the token with which it joins. */
 async function addLearner({ cluster, tokens, caHash, secrets, exchange }: Call): Promise<HttpResponse> {
   const wanted = orBadRequest(parseNewMember, await bodyOf(exchange));
   secrets();
@@ -187,7 +187,7 @@ async function createToken({ tokens, caHash, cluster, secrets, heard, exchange }
   return json(201, { token: joinTokenText(token), expiration: token.expiration, caHash: caHash(), endpoints });
 }
 
-/** Takes a rotation step on this member only. The caller asks the members in turn. */
+/** Takes a rotation step on this member only. The caller asks all members in turn. */
 async function changeAuthority(holder: AuthorityHolder, exchange: Exchange): Promise<HttpResponse> {
   await takeRotationStep(holder, orBadRequest(parseRotationStep, await bodyOf(exchange)));
   return json(200, authorityStatus(holder));
@@ -195,7 +195,7 @@ async function changeAuthority(holder: AuthorityHolder, exchange: Exchange): Pro
 
 async function join(call: Call): Promise<HttpResponse> {
   const { exchange } = call;
-  if (exchange.impersonation !== undefined) throw new JoinRefusedError("nobody joins for somebody else");
+  if (exchange.impersonation !== undefined) throw new JoinRefusedError("join tokens cannot be used by another user");
   const wanted = orBadRequest(parseNewMember, await bodyOf(exchange));
   return json(201, await admitMember(call, wanted, exchange.user));
 }
@@ -207,15 +207,15 @@ function parseTokenRequest({ ttlSeconds = tokenSecondsDefault, description = "" 
     ttlSeconds < 1 ||
     ttlSeconds > tokenSecondsMax
   ) {
-    throw new Error(`ttlSeconds has to be an integer from 1 to ${tokenSecondsMax}`);
+    throw new Error(`ttlSeconds must be an integer from 1 to ${tokenSecondsMax}`);
   }
   if (typeof description !== "string" || description.length > descriptionLengthMax) {
-    throw new Error(`description has to be a text of at most ${descriptionLengthMax} characters`);
+    throw new Error(`description must be a text of at most ${descriptionLengthMax} characters`);
   }
   return { lifetimeMs: ttlSeconds * 1_000, description, member: undefined };
 }
 
-/** Reads a JSON object, also without a Content-Type. Forms of web pages have another one and are refused. */
+/** Reads a JSON object, even without a Content-Type. The Content-Types of web forms are refused. */
 async function bodyOf({ request }: Exchange): Promise<JsonObject> {
   const bytes = await request.body();
   if (bytes.length > bodyBytesMax) throw status.requestEntityTooLarge(bodyBytesMax);
@@ -226,7 +226,7 @@ async function bodyOf({ request }: Exchange): Promise<JsonObject> {
     cbor: false,
   });
   const value: JsonValue | undefined = decoded.kind === "document" ? decoded.value : undefined;
-  if (!isJsonObject(value)) throw status.badRequest("the body has to be a JSON object");
+  if (!isJsonObject(value)) throw status.badRequest("the body must be a JSON object");
   return value;
 }
 

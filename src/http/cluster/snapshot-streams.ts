@@ -2,10 +2,10 @@ import { status } from "../../api/status.ts";
 import type { ByteSink, Exchange, HttpResponse } from "../../request/exchange.ts";
 import type { Cluster } from "../../storage/cluster.ts";
 
-/** Number of concurrent snapshots. Each holds old records of the database until it has been sent. */
+/** Maximum number of concurrent snapshots. Each holds old records of the database until it has been sent. */
 const snapshotsMax = 2;
 
-/** Sends the current state while writes continue. A stream without its end mark was cut short. */
+/** Sends the current state while writes continue. A stream without its end mark is incomplete. */
 export class SnapshotStreams {
   readonly #cluster: Pick<Cluster, "image">;
   #running = 0;
@@ -17,7 +17,7 @@ export class SnapshotStreams {
   /** @throws StatusError 429 while others are being sent */
   async reply({ request }: Exchange): Promise<HttpResponse> {
     if (this.#running >= snapshotsMax) {
-      throw status.tooManyRequests(`${snapshotsMax} snapshots are being read already`, 10);
+      throw status.tooManyRequests(`${snapshotsMax} snapshots are already being read`, 10);
     }
     const held = new DisposableStack();
     this.#running++;
@@ -43,7 +43,7 @@ export class SnapshotStreams {
   }
 }
 
-/** Rejects when the server stops, so that the reader does not take the snapshot for complete. */
+/** Sends the chunks. Rejects when the server stops, so that the reader does not take the snapshot for complete. */
 async function send(chunks: AsyncIterable<Uint8Array>, sink: ByteSink, gone: AbortSignal): Promise<void> {
   for await (const chunk of chunks) {
     if (!sink.write(chunk)) await sink.drained();

@@ -3,23 +3,25 @@ import { type ConnectionOptions, checkServerIdentity, connect as connectTls } fr
 import { dialErrorText } from "../../client/dial-error.ts";
 import type { HeaderList } from "../../request/exchange.ts";
 
-/** A server that requests are passed on to. */
+/** A server to which requests are forwarded. */
 export interface Backend {
   readonly protocol: "http" | "https";
   readonly host: string;
   readonly port: number;
-  /** Name in the certificate of the backend; the host by default. */
+  /** The name in the backend's certificate; the host by default. */
   readonly serverName?: string | undefined;
-  /** Authorities that must have signed the certificate of the backend, PEM. Without them any certificate is accepted. */
+  /** PEM of the authorities that may sign the backend's certificate. If absent, any certificate is accepted. */
   readonly authorities?: string | undefined;
   /** Our certificate and key, PEM; absent if the backend needs none. */
   readonly client?: { readonly certificate: string; readonly key: string } | undefined;
+  /** Settings of the connection, in place of those that follow from the three fields before. */
+  readonly tls?: ConnectionOptions | undefined;
 }
 
 /** Timeout of a connection to a backend. */
 export const dialTimeoutMs = 10_000;
 
-/** Headers that concern one connection only, or that contain the client's credentials for this server. */
+/** Headers that concern only one connection, or that contain the client's credentials for this server. */
 const withheldHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "connection",
@@ -40,7 +42,7 @@ const withheldPrefixes = ["impersonate-", "x-remote-"];
 /** Browsers cannot set Authorization on a WebSocket. They send the token as a subprotocol. */
 const tokenProtocolPrefix = "base64url.bearer.authorization.k8s.io.";
 
-/** Returns the headers of a client that a backend may see. */
+/** Returns the client's headers that a backend may see. */
 export function forwardedHeaders(headers: HeaderList): [string, string][] {
   return headers
     .filter(([name]) => !withheldHeaders.has(name) && !withheldPrefixes.some((prefix) => name.startsWith(prefix)))
@@ -52,7 +54,7 @@ function withoutToken(protocols: string): string {
   return kept.join(",").trim();
 }
 
-/** Returns the headers of a backend that a client may see. */
+/** Returns the backend's headers that a client may see. */
 export function returnedHeaders(headers: HeaderList): [string, string][] {
   const ours = new Set([
     "connection",
@@ -67,7 +69,8 @@ export function returnedHeaders(headers: HeaderList): [string, string][] {
 }
 
 /** Returns the TLS settings of a connection to the backend. Pods, and by default nodes, sign their own certificates. */
-export function tlsOptions({ host, serverName = host, authorities, client }: Backend): ConnectionOptions {
+export function tlsOptions({ host, serverName = host, authorities, client, tls }: Backend): ConnectionOptions {
+  if (tls !== undefined) return tls;
   return {
     ...(authorities === undefined
       ? { rejectUnauthorized: false }
@@ -83,7 +86,7 @@ export function tlsOptions({ host, serverName = host, authorities, client }: Bac
 
 /**
  * Opens a connection to the backend.
- * @throws Error with a text that clients know
+ * @throws Error with upstream's text
  */
 export function dial(backend: Backend): Promise<Socket> {
   const { host, port, protocol } = backend;

@@ -6,7 +6,7 @@ import { type Backend, dialTimeoutMs, forwardedHeaders, returnedHeaders, tlsOpti
 
 const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** The answer of a backend whose head has arrived. Redirects are passed to the client. */
+/** The answer of a backend after its head has arrived. Redirects are passed to the client. */
 export interface BackendAnswer {
   readonly code: number;
   readonly headers: [string, string][];
@@ -15,7 +15,7 @@ export interface BackendAnswer {
 
 /**
  * Forwards the client's request to `path` of the backend. Resolves with the head of the answer.
- * @throws Error with a text that clients know, if the backend does not answer
+ * @throws Error with upstream's text, if the backend does not answer
  */
 export async function ask(request: IncomingRequest, backend: Backend, path: string): Promise<BackendAnswer> {
   const { protocol, host, port } = backend;
@@ -56,7 +56,7 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
   return { code: message.statusCode ?? 502, headers: returnedHeaders(headersOf(message)), message };
 }
 
-/** Returns the answer for the client, read at the client's pace. */
+/** Returns the answer for the client, which is read at the client's pace. */
 export function passOn({ code, headers, message }: BackendAnswer): StreamReply {
   return { kind: "stream", code, headers, run: (sink) => copy(message, sink) };
 }

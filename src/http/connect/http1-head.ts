@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { HeaderList } from "../../request/exchange.ts";
 
-/** The head of a response, and the part of its body that has arrived. */
+/** The head of a response, and the start of its body that arrived with it. */
 export interface ResponseHead {
   readonly code: number;
   readonly headers: HeaderList;
@@ -20,7 +20,7 @@ export function requestHead(method: string, path: string, headers: HeaderList): 
 
 /**
  * Reads up to the end of a response's head.
- * @throws Error when the backend sends something else, too much, or nothing
+ * @throws Error if the backend sends something else, too much, or nothing
  */
 export function readResponseHead(socket: Socket): Promise<ResponseHead> {
   const { promise, resolve, reject } = Promise.withResolvers<ResponseHead>();

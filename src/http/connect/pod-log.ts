@@ -12,7 +12,7 @@ import { ask, type BackendAnswer, passOn } from "./forward.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";
 
-/** Longest part of a node's error that is passed on. */
+/** Maximum length of a node's error that is passed on. */
 const errorBytesMax = 50_000;
 
 /** Serves `pods/x/log`, the output of a container, from the node that runs it. */
@@ -39,7 +39,7 @@ export function podLog(parts: NodeConnectorParts): Connector {
 
 interface LogOptions {
   readonly errors: readonly FieldError[];
-  /** Query for the node's agent. */
+  /** Returns the query for the node's agent. */
   readonly parameters: URLSearchParams;
 }
 

@@ -9,9 +9,9 @@ import { nodeEndpointOf } from "./node-endpoint.ts";
 export interface NodeConnectorParts {
   readonly pods: Registry;
   readonly nodes: Registry;
-  /** The certificate with which this server connects to the agents of nodes. */
+  /** The certificate of this server for connections to the agents of nodes. */
   nodeClient(): { readonly certificate: string; readonly key: string };
-  /** Authorities of the agents' certificates, PEM. Without them, an agent may sign its own. */
+  /** PEM of the authorities of the agents' certificates. If absent, an agent may sign its own. */
   readonly nodeAuthorities: string | undefined;
 }
 

@@ -61,8 +61,8 @@ async function session(
 }
 
 /**
- * Authorizes a WebSocket. It is requested by GET, so permission to read would suffice to open a session. Therefore the
- * user must also be allowed to create it.
+ * Authorizes a WebSocket. Its request is a GET, so permission to read would be enough to open a session. Therefore the
+ * user must also have permission to create it.
  */
 async function authorizeCreation(authorizer: Authorizer, { exchange, request }: ConnectionCall): Promise<void> {
   if (request.verb === "create" || (header(exchange.request, "upgrade") ?? "").toLowerCase() !== "websocket") return;
@@ -71,7 +71,7 @@ async function authorizeCreation(authorizer: Authorizer, { exchange, request }: 
   if (kind !== "allow") throw forbiddenError(exchange.user, attributes, reason);
 }
 
-/** Parameters have other names for the agent than in the API. */
+/** The agent's names for parameters differ from the API's. */
 const streamNames = { stdin: "input", stdout: "output", stderr: "error", tty: "tty" } as const;
 
 function streamParameters(query: Query): URLSearchParams {

@@ -48,8 +48,8 @@ export function serviceProxy(parts: ProxyParts): Connector {
 }
 
 /**
- * Serves `nodes/x/proxy`, requests to the agent of a node or to another port. The node chooses its addresses and the port
- * of its agent, so the address is checked for every port.
+ * Serves `nodes/x/proxy`, requests to the agent of a node or to another port. The node reports its own addresses and
+ * agent port, so the address is checked for every port.
  */
 export function nodeProxy(parts: ProxyParts): Connector {
   return async (call) => {
@@ -91,7 +91,7 @@ async function proxy(call: ConnectionCall, backend: Backend): Promise<HttpRespon
   return passOn(answer);
 }
 
-/** Returns the rest of the client's path behind `…/proxy`, byte for byte, with its query. */
+/** Returns the rest of the client's path after `…/proxy`, byte for byte, with its query. */
 function backendPath({ exchange, request, info }: ConnectionCall): string {
   const root = request.group === "" ? 2 : 3;
   const segments = root + (info.namespaced ? 2 : 0) + 3;
@@ -106,7 +106,7 @@ function backendPath({ exchange, request, info }: ConnectionCall): string {
   return rawPath.slice(at);
 }
 
-/** Relative links of a page only work with the slash. */
+/** Relative links of a page work only with the slash. */
 function redirectTo(location: string): HttpResponse {
   return { kind: "reply", code: 301, headers: [["location", location]], body: new Uint8Array() };
 }

@@ -3,13 +3,13 @@ import { isIP } from "node:net";
 import { status } from "../../api/status.ts";
 import { validateNonSpecialIp } from "../../api/validation/ip.ts";
 
-/** Reports whether an address can be that of a pod or a node. This host and link-local addresses cannot. */
+/** Reports whether an address may belong to a pod or a node. Addresses of this host and link-local addresses may not. */
 export function isProxyableIp(address: string): boolean {
   return validateNonSpecialIp(address, "").length === 0;
 }
 
 /**
- * Returns the address to connect to. A name is resolved once, so the address that is checked is the one that is used.
+ * Returns the address to connect to. Resolves a name only once, so that the checked address is the one that is used.
  * @throws StatusError 400 for an address of this host or its link
  */
 export async function proxyableAddress(host: string): Promise<string> {

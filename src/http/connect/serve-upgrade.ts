@@ -6,8 +6,8 @@ import type { Upgrade } from "../listener/serving.ts";
 import { StreamSink } from "../listener/stream-sink.ts";
 
 /**
- * Answers requests to upgrade from HTTP. They pass through all filters like others. A 101 hands over the socket. Any other
- * answer closes the connection, because its remaining bytes may belong to the other protocol.
+ * Answers requests to upgrade from HTTP, which pass through all filters like others. A 101 hands over the socket. Any
+ * other answer closes the connection, because its remaining bytes may belong to the other protocol.
  */
 export function serveUpgrades(
   handle: (request: IncomingRequest) => Promise<HttpResponse>,

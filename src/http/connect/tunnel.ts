@@ -2,18 +2,19 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { status } from "../../api/status.ts";
 import { authorityOf } from "../../client/dial-error.ts";
-import type { HttpResponse, StreamReply } from "../../request/exchange.ts";
+import type { HeaderList, HttpResponse, StreamReply } from "../../request/exchange.ts";
 import { header, type IncomingRequest, type UpgradedSocket } from "../../request/exchange.ts";
 import { type Backend, dial, forwardedHeaders, returnedHeaders } from "./backend.ts";
 import { readResponseHead, requestHead } from "./http1-head.ts";
 
-/** Longest part of a backend's refusal that is passed on. */
+/** Maximum length of a backend's refusal that is passed on. */
 const refusalBytesMax = 64 * 1024;
 const refusalWaitMs = 5_000;
 
 /**
- * Asks the backend to upgrade to the client's protocol, and then copies bytes both ways until one side ends. A backend that
- * has not agreed gets none of the client's bytes.
+ * Asks the backend to upgrade to the client's protocol, and then copies bytes both ways until one side ends. Sends none
+ * of the client's bytes before the backend has agreed.
+ * @param forwarded headers for the backend besides those of the upgrade
  * @throws StatusError 500 if the backend cannot be reached
  */
 export async function tunnel(
@@ -21,6 +22,7 @@ export async function tunnel(
   client: UpgradedSocket,
   backend: Backend,
   path: string,
+  forwarded: HeaderList = forwardedHeaders(request.headers),
 ): Promise<HttpResponse> {
   const socket = await orDialError(dial(backend));
   const abandon = () => socket.destroy();
@@ -29,7 +31,7 @@ export async function tunnel(
     socket.write(
       requestHead(request.method, path, [
         ["host", authorityOf(backend)],
-        ...forwardedHeaders(request.headers),
+        ...forwarded,
         ["connection", "Upgrade"],
         ["upgrade", header(request, "upgrade") ?? ""],
         ...(request.method === "POST" ? ([["content-length", "0"]] as const) : []),
@@ -85,7 +87,7 @@ function joined(a: Duplex, b: Duplex): Promise<void> {
   return Promise.all([closed(a), closed(b)]).then(() => {});
 }
 
-/** Returns the start of the backend's answer if it does not switch. The connection is not used again. */
+/** Returns the start of the backend's answer if it refuses. The connection is not used again. */
 async function refusal(code: number, headers: [string, string][], socket: Socket, rest: Buffer): Promise<HttpResponse> {
   const declared = Number(headers.find(([name]) => name === "content-length")?.[1] ?? refusalBytesMax);
   const body = await readUpTo(socket, rest, Math.min(refusalBytesMax, Number.isFinite(declared) ? declared : 0));

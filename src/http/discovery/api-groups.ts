@@ -14,17 +14,13 @@ export function apiVersions(versions: readonly string[], serverAddress: string):
 /** Returns the document at `/apis`, every named group. */
 export function apiGroupList(groups: readonly CatalogGroup[]): JsonObject {
   const named = groups.filter(({ group }) => group !== "");
-  const first = named.filter(({ group }) => group === aggregationGroup);
-  const rest = named.filter(({ group }) => group !== aggregationGroup);
-  return { kind: "APIGroupList", apiVersion: "v1", groups: [...first, ...rest].map(groupEntry) };
+  return { kind: "APIGroupList", apiVersion: "v1", groups: named.map(groupEntry) };
 }
 
 /** Returns the document at `/apis/<group>`. */
 export function apiGroup(group: CatalogGroup): JsonObject {
   return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
 }
-
-const aggregationGroup = "apiregistration.k8s.io";
 
 function groupEntry({ group, versions }: CatalogGroup): JsonObject {
   const entries = versions.map((version) => ({ groupVersion: apiVersionOf({ group, version }), version }));

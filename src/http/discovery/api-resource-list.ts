@@ -29,7 +29,7 @@ export function sortedVerbs(verbs: readonly string[]): string[] {
 /** Verbs of a kind whose definition is being deleted. */
 const lastVerbs: ReadonlySet<string> = new Set(["delete", "deletecollection", "get", "list", "watch"]);
 
-/** Returns the verbs of a resource. Custom kinds list them in another order. */
+/** Returns the verbs of a resource. Custom kinds list them in a different order. */
 export function verbsOf({ verbs, form, isTerminating = false }: ResourceInfo): string[] {
   if (form.kind === "struct") return sortedVerbs(verbs);
   return verbs.filter((verb) => !isTerminating || lastVerbs.has(verb));

@@ -4,11 +4,16 @@ import { unwrapUnknown } from "../../api/codec/protobuf.ts";
 import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import { Scheme } from "../../kinds/scheme.ts";
 import type { Exchange, Reply } from "../../request/exchange.ts";
+import { FakeApis } from "../aggregation/testing.ts";
 import { versionRoute } from "../version.ts";
 import { discoveryRoute, type Route } from "./discovery-route.ts";
 import { indexRoute } from "./index-route.ts";
+import { MergedDiscovery } from "./merged-discovery.ts";
 
-const route = discoveryRoute(builtInCatalog(Scheme.builtIn()), "10.0.0.1:6443");
+const catalog = builtInCatalog(Scheme.builtIn());
+const remote = { versions: () => [], generation: () => 0 };
+const types = new MergedDiscovery({ catalog, apis: new FakeApis(), remote });
+const route = discoveryRoute(types, "10.0.0.1:6443");
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 describe("discoveryRoute()", () => {

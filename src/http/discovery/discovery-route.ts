@@ -13,6 +13,7 @@ import { producedTypes, refuseUnproduced } from "../produced-types.ts";
 import { aggregatedMediaType, apiGroupDiscoveryList } from "./aggregated-discovery.ts";
 import { apiGroup, apiGroupList, apiVersions } from "./api-groups.ts";
 import { apiResourceList } from "./api-resource-list.ts";
+import type { MergedDiscovery } from "./merged-discovery.ts";
 import type { ServedTypes } from "./served-types.ts";
 
 /** A handler and the exact paths that it serves now. */
@@ -32,15 +33,15 @@ const mediaTypes: readonly MediaType[] = ["application/json", "application/yaml"
  * Serves `/api`, `/apis` and the paths below them that are not resource requests.
  * @param serverAddress host and port for clients
  */
-export function discoveryRoute(catalog: ServedTypes, serverAddress: string): Route {
-  const aggregated = new AggregatedDocuments(catalog);
+export function discoveryRoute(types: MergedDiscovery, serverAddress: string): Route {
+  const aggregated = new AggregatedDocuments(types);
   return {
     get paths() {
-      return discoveryPaths(catalog);
+      return discoveryPaths(types);
     },
     handle: async (exchange) => {
       if (isRouted(segmentsOf(exchange))) requireGet(exchange);
-      return respond(exchange, catalog, serverAddress, aggregated);
+      return respond(exchange, types, serverAddress, aggregated);
     },
   };
 }
@@ -54,11 +55,14 @@ function isRouted(segments: readonly string[]): boolean {
   return segments[0] === "api" || segments.length > 2;
 }
 
-/** Returns every discovery path in the catalog's order. Each is also served with a trailing slash. */
-function discoveryPaths(catalog: ServedTypes): string[] {
+/**
+ * Returns every discovery path. Each is also served with a trailing slash. Extension servers answer for their own group
+ * versions.
+ */
+function discoveryPaths(types: MergedDiscovery): string[] {
   const paths = ["/api", "/apis"];
-  for (const { group, versions } of catalog.groups()) {
-    if (group !== "") paths.push(`/apis/${group}`);
+  for (const { group } of types.listed()) if (group !== "") paths.push(`/apis/${group}`);
+  for (const { group, versions } of types.catalog.groups()) {
     const prefix = group === "" ? "/api" : `/apis/${group}`;
     for (const version of versions) paths.push(`${prefix}/${version}`);
   }
@@ -67,7 +71,7 @@ function discoveryPaths(catalog: ServedTypes): string[] {
 
 function respond(
   exchange: Exchange,
-  catalog: ServedTypes,
+  types: MergedDiscovery,
   serverAddress: string,
   aggregated: AggregatedDocuments,
 ): HttpResponse {
@@ -81,7 +85,7 @@ function respond(
       ["cache-control", "public"],
     ]);
   }
-  const document = documentAt(segments, catalog, serverAddress);
+  const document = documentAt(segments, types, serverAddress);
   if (document === undefined) throw status.pathNotFound();
   if (isRouted(segments)) refuseUnproduced(accept, producedTypes.documents);
   const representation = negotiateDocument(accept, mediaTypes);
@@ -91,7 +95,12 @@ function respond(
   return reply(encodeDocument({ document, schema }, representation), headers);
 }
 
-function documentAt(segments: readonly string[], catalog: ServedTypes, serverAddress: string): JsonObject | undefined {
+function documentAt(
+  segments: readonly string[],
+  types: MergedDiscovery,
+  serverAddress: string,
+): JsonObject | undefined {
+  const { catalog } = types;
   const [root, first, second] = segments;
   if (root === "api") {
     if (segments.length > 2) return undefined;
@@ -99,9 +108,9 @@ function documentAt(segments: readonly string[], catalog: ServedTypes, serverAdd
     return first === undefined ? apiVersions(versions, serverAddress) : resourcesAt(catalog, "", first);
   }
   if (root !== "apis" || segments.length > 3) return undefined;
-  if (first === undefined) return apiGroupList(catalog.groups());
+  if (first === undefined) return apiGroupList(types.listed());
   if (second !== undefined) return resourcesAt(catalog, first, second);
-  const served = catalog.groups().find(({ group }) => group === first);
+  const served = types.listed().find(({ group }) => group === first);
   return served === undefined || first === "" ? undefined : apiGroup(served);
 }
 
@@ -112,7 +121,7 @@ function resourcesAt(catalog: ServedTypes, group: string, version: string): Json
   return apiResourceList(groupVersion, catalog.resources(groupVersion));
 }
 
-/** Chooses by the first clause that can be served. The old beta of the aggregated form is not. */
+/** Chooses the first clause that can be served. The old beta of the aggregated form cannot. */
 function wantsAggregated(accept: string | undefined): boolean {
   for (const clause of parseAccept(accept ?? "")) {
     if (isJson(clause) && isAggregatedV2(clause)) return true;
@@ -133,18 +142,18 @@ function isAggregatedV2({ parameters }: AcceptClause): boolean {
   );
 }
 
-/** The two aggregated documents, encoded once per generation of the catalog. */
+/** The two aggregated documents, encoded once per generation of the types. */
 class AggregatedDocuments {
-  readonly #catalog: ServedTypes;
-  #generation = -1;
+  readonly #types: MergedDiscovery;
+  #generation = "";
   #documents: Partial<Record<"api" | "apis", Aggregated>> = {};
 
-  constructor(catalog: ServedTypes) {
-    this.#catalog = catalog;
+  constructor(types: MergedDiscovery) {
+    this.#types = types;
   }
 
   get(root: "api" | "apis"): Aggregated {
-    const generation = this.#catalog.generation();
+    const generation = this.#types.generation();
     if (generation !== this.#generation) this.#documents = {};
     this.#generation = generation;
     this.#documents[root] ??= this.#encode(root);
@@ -152,8 +161,8 @@ class AggregatedDocuments {
   }
 
   #encode(root: "api" | "apis"): Aggregated {
-    const groups = this.#catalog.groups().filter(({ group }) => (group === "") === (root === "api"));
-    const bytes = toBytes(`${stringifyJson(apiGroupDiscoveryList(groups, this.#catalog))}\n`);
+    const groups = this.#types.described().filter(({ group }) => (group === "") === (root === "api"));
+    const bytes = toBytes(`${stringifyJson(apiGroupDiscoveryList(groups, this.#types))}\n`);
     return { bytes, hash: documentHash(bytes) };
   }
 }

@@ -4,7 +4,7 @@ import { reply } from "../document-reply.ts";
 import { compare } from "./api-resource-list.ts";
 import type { Route } from "./discovery-route.ts";
 
-/** Serves `/`, the sorted list of paths. `servedPaths` is called each time, because types come and go. */
+/** Serves `/`, the sorted list of paths. `servedPaths` is called each time, because kinds come and go. */
 export function indexRoute(servedPaths: () => readonly string[]): Route {
   return {
     paths: ["/", "/index.html"],

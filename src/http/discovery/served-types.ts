@@ -8,6 +8,6 @@ export interface ServedTypes {
   groups(): readonly CatalogGroup[];
   /** Resources of a group version; none if it is not served. */
   resources(groupVersion: GroupVersion): readonly ResourceInfo[];
-  /** Number that changes with the results of the other two. */
+  /** A number that changes with the results of the other two. */
   generation(): number;
 }

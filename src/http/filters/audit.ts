@@ -23,7 +23,7 @@ import {
 import type { UserInfo } from "../../request/user-info.ts";
 import { whenComplete } from "../with-headers.ts";
 
-/** Annotation with the duration of a slow request. */
+/** The annotation with the duration of a slow request. */
 const latencyAnnotation = "apiserver.latency.k8s.io/total";
 const latencyMsUnremarkable = 500;
 const nanosecondsPerMs = 1_000_000n;
@@ -39,15 +39,15 @@ export interface AuditOptions {
 }
 
 export interface AuditFilterMetrics {
-  /** Records a request by the level at which it is recorded. */
+  /** Counts a request by its audit level. */
   judged(level: AuditRule["level"]): void;
-  /** Records a request that fails because it could not be recorded. */
+  /** Counts a request that fails because it could not be recorded. */
   rejected(): void;
 }
 
 /**
- * Decides by the sender how a request is recorded, and records its arrival. It runs after authentication and before
- * impersonation. A backend that must not lose events fails the request here, before anything is done.
+ * Decides how a request is recorded, which depends on its user, and records its arrival. Runs after authentication and
+ * before impersonation. A backend that must not lose events fails the request here, before anything is done.
  */
 export function audit(options: AuditOptions): Filter {
   return (next) => (exchange) => {
@@ -63,7 +63,7 @@ export function audit(options: AuditOptions): Filter {
   };
 }
 
-/** Writes the event without which the request must not continue. */
+/** Writes an event without which the request must not continue. */
 function writeFirst({ backend, metrics }: AuditOptions, event: AuditEvent): void | Promise<void> {
   const refuse = (error: unknown): never => {
     metrics?.rejected();
@@ -76,7 +76,7 @@ function writeFirst({ backend, metrics }: AuditOptions, event: AuditEvent): void
   }
 }
 
-/** Records the end of a request, also of errors and refusals. A request that never reached the filter has no user. */
+/** Records the end of a request, including errors and refusals. A request that never reached the filter has no user. */
 export function auditResponse(options: AuditOptions): Finish {
   return (exchange, response) => {
     const recording = exchange.audit instanceof Recording ? exchange.audit : begin(options, exchange, undefined);
@@ -103,7 +103,7 @@ function records({ level }: AuditRule, wanted: AuditRule["level"]): boolean {
   return levels.indexOf(level) >= levels.indexOf(wanted);
 }
 
-/** As upstream, only resource requests have recorded bodies. The answer to a new member is secret throughout. */
+/** As upstream does, records bodies only of resource requests. The answer to a new member is entirely secret. */
 function hasObjects({ info }: Exchange): boolean {
   return info.kind === "resource";
 }
@@ -175,7 +175,7 @@ function annotateLatency(recording: Recording, ms: number): void {
   annotate(recording, latencyAnnotation, formatGoDuration(BigInt(Math.round(ms)) * nanosecondsPerMs));
 }
 
-/** Parts of an event besides its user and its request. */
+/** The parts of an event besides its user and its request. */
 type More = Pick<AuditEvent, "requestObject" | "responseObject" | "responseStatus" | "object">;
 
 const nothingMore: More = {
@@ -266,7 +266,7 @@ function statusText({ refusal }: Exchange, { code }: HttpResponse): string {
 }
 
 const nameMark = Buffer.from('"metadata":{"name":"');
-/** Bytes at the start of an object in JSON that contain its name. */
+/** Number of bytes at the start of a JSON object that contain its name. */
 const nameBytesMax = 512;
 
 /** Returns the reference of the request, with the generated name if the object had none. */
@@ -283,7 +283,7 @@ function contentTypeOf({ headers }: HttpResponse): string {
   return headers.find(([name]) => name === "content-type")?.[1] ?? "";
 }
 
-/** Joins the body only if it or the name of the created object is needed. */
+/** Joins the chunks of the body only if the body or the name of the created object is needed. */
 function readsBody({ info }: Exchange, rule: AuditRule): boolean {
   return rule.level === "RequestResponse" || info.verb === "create";
 }

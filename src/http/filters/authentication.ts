@@ -3,7 +3,9 @@ import { StatusError } from "../../api/status.ts";
 import type { Exchange, Filter } from "../../request/exchange.ts";
 import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
 
-/** Finds the user or answers 401. On HTTP/2 the connection is closed after the 401, so that such clients cannot accumulate. */
+/**
+ * Finds the user, or answers 401. On HTTP/2 closes the connection after the 401, so that such clients cannot accumulate.
+ */
 export function authentication(authenticator: RequestAuthenticator): Filter {
   return (next) => {
     const enter = (exchange: Exchange, user: UserInfo) => {

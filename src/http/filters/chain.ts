@@ -29,7 +29,7 @@ export interface ChainOptions {
   readonly lifecycle?: Lifecycle | undefined;
   readonly requestTimeoutMs?: number | undefined;
   readonly maxInFlight?: MaxInFlightOptions | undefined;
-  /** Priority and fairness. It takes the place of the limits in `maxInFlight`, which then only counts. */
+  /** Priority and fairness. It replaces the limits in `maxInFlight`, which then only counts. */
   readonly flowControl?: Omit<FlowControlParts, "clock" | "requestTimeoutMs"> | undefined;
   readonly metrics?: RequestMetrics | undefined;
   readonly encodeStatus?: EncodeStatus | undefined;
@@ -53,7 +53,7 @@ export function buildChain(
   const limits = fairness === undefined ? (options.maxInFlight ?? {}) : { readOnly: 0, mutating: 0 };
   const onChange = options.maxInFlight?.onChange ?? metrics?.inFlight;
 
-  // On the way in, outermost first. These two lists alone decide the order.
+  // The filters on the way in, outermost first. These two lists alone decide the order.
   const filters: readonly Filter[] = [
     auditId(options.newAuditId ?? (() => crypto.randomUUID())),
     requestInfo,
@@ -67,7 +67,7 @@ export function buildChain(
   ];
   const enter = filters.reduceRight<Handler>((next, filter) => filter(next), handler);
   const answerTo = errorAnswers(options);
-  // On the way out, for answers and errors alike.
+  // The filters on the way out, for answers and errors alike.
   const finishes: readonly Finish[] = [
     ...(options.onAnswer ?? []),
     compression,

@@ -7,8 +7,8 @@ export interface Deadline {
 }
 
 /**
- * Deadlines of many requests on one timer, set to the earliest. A request that ends in time only leaves the set. A timer for
- * each would cost more than all filters together.
+ * The deadlines of many requests on one timer, set to the earliest. A request that ends in time only leaves the set. A
+ * timer for each request would cost more than all filters together.
  */
 export class Deadlines {
   readonly #clock: Clock;

@@ -5,7 +5,9 @@ import type { Lifecycle } from "../lifecycle.ts";
 
 const servedToTheEnd = ["/livez", "/readyz", "/healthz", "/metrics"];
 
-/** Sends new requests elsewhere when the server is stopping or was removed. Health and metrics are served to the end. */
+/**
+ * Directs new requests elsewhere when the server is stopping or was removed. Health and metrics are served to the end.
+ */
 export function draining(lifecycle: Lifecycle): Filter {
   return (next) => (exchange) => {
     const { phase } = lifecycle;

@@ -6,11 +6,11 @@ import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-re
 
 export interface ErrorOptions {
   readonly encodeStatus?: EncodeStatus | undefined;
-  /** Called with every error other than an answer to the client. */
+  /** Called with every error that is not an answer to the client. */
   readonly onFault?: ((error: unknown, exchange: Exchange) => void) | undefined;
 }
 
-/** Returns the answer to any error. An answer is sent unchanged, and a fault of the server as a 500 without its cause. */
+/** Returns the answer to an error. An answer is sent unchanged; a fault of the server becomes a 500 without its cause. */
 export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unknown, of: Exchange) => HttpResponse {
   return (thrown, exchange) => {
     const error = isEndedByClient(thrown, exchange.request.signal) ? clientClosedRequest() : thrown;
@@ -28,13 +28,15 @@ export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unkno
   };
 }
 
-/** A call to a webhook or node that ends because the client disconnected is a 5xx, but not a fault of the server. */
+/**
+ * A call to a webhook or node that ended because the client disconnected gives a 5xx that is not a fault of the server.
+ */
 function isEndedByClient(error: unknown, signal: AbortSignal): boolean {
   if (isClientGone(error, signal)) return true;
   return error instanceof StatusError && error.code >= 500 && signal.reason instanceof ClientGoneError;
 }
 
-/** Returns the answer that nobody receives. It is for metrics and the audit log, under the usual code for such an end. */
+/** Returns an answer that nobody receives. Metrics and the audit log use it, with the usual code for such an end. */
 function clientClosedRequest(): StatusError {
   const { status: value } = status.badRequest("the client closed its request before the response");
   return new StatusError({ ...value, reason: "ClientClosedRequest", code: 499 });
@@ -46,8 +48,9 @@ function isFailure(error: unknown): boolean {
 }
 
 /**
- * Returns the answer when the store fails. If the outcome of a write is unknown, it is a timeout without Retry-After, so
- * that clients do not repeat it. A write that was certainly not made may be tried again, here or elsewhere.
+ * Returns the answer to a failure of the store. If the outcome of a write is unknown, it is a timeout without
+ * Retry-After, so that clients do not repeat the write. A write that certainly did not happen may be retried, here or
+ * elsewhere.
  */
 function answerToFault(error: unknown, { auditId }: Exchange): ReturnType<typeof faultError> {
   if (error instanceof StoreUnavailableError) {

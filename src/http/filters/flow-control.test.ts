@@ -47,7 +47,7 @@ const schema: FlowSchema = {
   },
 };
 
-/** A chain with priority and fairness around a handler, and a clock that the test moves. */
+/** A chain with priority and fairness around a handler, and a clock that the test controls. */
 class Scene {
   readonly clock = new ManualClock();
   readonly watches = new WatchCounts();
@@ -101,7 +101,7 @@ class Scene {
   }
 }
 
-/** A handler whose requests end when the test says so. */
+/** A handler whose requests end on command. */
 class HeldRequests {
   readonly #ends: ((response: HttpResponse) => void)[] = [];
   readonly exchanges: Exchange[] = [];
@@ -120,7 +120,7 @@ class HeldRequests {
   }
 }
 
-/** Resolves when everything has run that is due in this turn of the event loop, and in the next. */
+/** Resolves when everything has run that is due in this turn of the event loop and in the next. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

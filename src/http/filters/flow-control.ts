@@ -12,17 +12,17 @@ export interface FlowControlParts {
   readonly clock: Clock;
   readonly control: FlowControl;
   readonly watches: WatchCounts;
-  /** Deadline of the requests that have one, in milliseconds. */
+  /** Deadline of requests that have one, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
 
-/** A request may spend this part of its time waiting for seats. */
+/** The part of its time that a request may spend waiting for seats. */
 const waitingPart = 1 / 4;
 const waitMsMax = 60_000;
 
 /**
  * Lets each request wait until its priority level has seats for it, or answers 429. Watches count until they have sent
- * the state that they start with. Other long-running requests do not count.
+ * their initial events. Other long-running requests do not count.
  */
 export function flowControl(parts: FlowControlParts): Filter {
   const { control } = parts;
@@ -52,7 +52,7 @@ export function flowControl(parts: FlowControlParts): Filter {
 
 type Serve = (exchange: Exchange, passage: Passage) => HttpResponse | Promise<HttpResponse>;
 
-/** Answers when it is the turn of the request, or when it has waited too long. */
+/** Answers when the request may start, or has waited too long. */
 function serveInTurn(
   exchange: Exchange,
   passage: Passage,
@@ -94,7 +94,7 @@ function serveInTurn(
   return promise;
 }
 
-/** Runs a request that has its seats, and gives them back when its work is done. */
+/** Runs a request that has its seats, and releases them when its work is done. */
 function serveWith(
   next: Handler,
   exchange: Exchange,
@@ -127,7 +127,7 @@ function serveWith(
   }
 }
 
-/** A watch keeps its seats while it sends the state, and is counted among the watches of its resource until it ends. */
+/** A watch keeps its seats while it sends its initial events. It counts as a watch of its resource until it ends. */
 function countedWatch(
   response: StreamReply,
   info: ResourceRequest,
@@ -148,12 +148,12 @@ function countedWatch(
   };
 }
 
-/** Reports whether the body is made while it is written. Otherwise it is finished, or nobody reads it. */
+/** Reports whether the body is made while it is written. Otherwise it is complete, or nobody reads it. */
 function isRead({ body }: Reply, { request }: Exchange): boolean {
   return !(body instanceof Uint8Array) && !Array.isArray(body) && request.method !== "HEAD" && !request.isAborted;
 }
 
-/** A request keeps its seats while its body is made, until its deadline at the latest. */
+/** Keeps the seats of a request while its body is made, but not beyond its deadline. */
 function countedBody(
   response: Reply,
   { request, deadlineMs }: Exchange,
@@ -168,7 +168,7 @@ function countedBody(
     finish();
   };
   deadlines.add(deadline);
-  // A client that leaves before the first byte leaves a body that nobody reads.
+  // If the client disconnects before the first byte, nobody reads the body.
   request.signal.addEventListener("abort", done);
   return withBodyEnd(response, done);
 }
@@ -178,7 +178,7 @@ function overloaded(exchange: Exchange, retryAfterSeconds: number): Error {
   return status.overloaded(retryAfterSeconds);
 }
 
-/** Calls `done` when the body has been read to its end or given up. */
+/** Calls `done` when the body has been read to its end or abandoned. */
 function withBodyEnd(reply: Reply, done: () => void): Reply {
   const body = reply.body as AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   return { ...reply, body: Symbol.asyncIterator in body ? untilEnd(body, done) : untilEndSync(body, done) };

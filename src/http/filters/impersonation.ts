@@ -7,8 +7,8 @@ const prefix = "impersonate-";
 const extraPrefix = "impersonate-extra-";
 
 /**
- * Replaces the user of a request by the one that its headers name, if its sender may impersonate that user. Only the audit
- * still records the sender.
+ * Replaces the user of a request with the one in its headers, if the sender may impersonate that user. After that, only
+ * the audit records the sender.
  */
 export function impersonation(options: ImpersonationOptions): Filter {
   return (next) => (exchange) => {
@@ -24,7 +24,7 @@ export function impersonation(options: ImpersonationOptions): Filter {
 
 /**
  * Returns the user that the headers name, or undefined.
- * @throws StatusError 400 for parts of a user without a name
+ * @throws StatusError 400 for other impersonation headers without a user name
  */
 function wantedUser(headers: HeaderList): UserInfo | undefined {
   if (!isAskedFor(headers)) return undefined;
@@ -50,7 +50,7 @@ function wantedUser(headers: HeaderList): UserInfo | undefined {
   throw status.badRequest(`requested ${userText(wanted)} without impersonating a user name`);
 }
 
-/** This is a plain loop because nearly every request ends here. */
+/** A plain loop, because nearly every request ends here. */
 function isAskedFor(headers: HeaderList): boolean {
   for (let at = 0; at < headers.length; at++) {
     if ((headers[at] as HeaderList[number])[0].startsWith(prefix)) return true;
@@ -58,7 +58,7 @@ function isAskedFor(headers: HeaderList): boolean {
   return false;
 }
 
-/** Headers arrive as one character for each byte; names are UTF-8. */
+/** Headers arrive as one character per byte, but names are UTF-8. */
 function utf8Of(bytes: string): string {
   return /^[\x20-\x7e]*$/.test(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
 }
@@ -72,7 +72,7 @@ function decode(text: string): string {
   }
 }
 
-/** As upstream prints it. */
+/** Formats the value as upstream does. */
 function userText({ name, uid, groups, extra }: UserInfo): string {
   const list = (values: readonly string[]) => `[]string{${values.map((value) => JSON.stringify(value)).join(", ")}}`;
   const extras = [...extra].map(([key, values]) => `${JSON.stringify(key)}:${list(values)}`);

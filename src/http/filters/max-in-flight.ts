@@ -19,12 +19,14 @@ export interface MaxInFlightOptions {
 
 const readOnlyVerbs = new Set(["get", "list", "watch", "head", "options"]);
 
-/** Returns the kind under which a request is counted. */
+/** Returns the kind of request for counting. */
 export function requestKind(info: RequestInfo): RequestKind {
   return readOnlyVerbs.has(info.verb) ? "readOnly" : "mutating";
 }
 
-/** Answers 429 above a number of concurrent requests. Long-running ones do not count, and `system:masters` is exempt. */
+/**
+ * Answers 429 above a number of concurrent requests. Long-running requests do not count, and `system:masters` is exempt.
+ */
 export function maxInFlight(options: MaxInFlightOptions = {}): Filter {
   const limits: Record<RequestKind, number> = {
     readOnly: options.readOnly ?? maxReadOnlyInFlightDefault,
@@ -52,7 +54,7 @@ export function maxInFlight(options: MaxInFlightOptions = {}): Filter {
       leave();
       throw error;
     }
-    // The answer does not wait until its place is free again.
+    // The answer does not wait for the count to be updated.
     if (response instanceof Promise) response.then(leave, leave);
     else leave();
     return response;

@@ -15,8 +15,8 @@ export interface RequestDeadlineOptions {
 }
 
 /**
- * Answers 504 to a request without a response within `timeoutMs` or a shorter `?timeout=`. `request.signal` tells the
- * handler. Long-running requests have no deadline.
+ * Answers 504 to a request that has no response within `timeoutMs` or a shorter `?timeout=`. Aborts `request.signal`
+ * then. Long-running requests have no deadline.
  */
 export function requestDeadline({ clock, timeoutMs, onLate }: RequestDeadlineOptions): Filter {
   const deadlines = new Deadlines(clock);

@@ -7,10 +7,10 @@ import { whenComplete } from "../with-headers.ts";
 
 const userAgentCharactersMax = 256;
 
-/** Receives each finished request. It asks for the record only if it writes one, because few requests are logged. */
+/** Receives each finished request. Requests the record only if it writes one, because few requests are logged. */
 export type OnRequest = (outcome: RequestOutcome, record: () => RequestRecord) => void;
 
-/** Reports every request when its response is ready, or when its stream ends. */
+/** Reports every request when its response is ready or its stream ends. */
 export function requestLog(clock: Clock, onRequest: OnRequest): Finish {
   const report = (exchange: Exchange, code: number) => {
     const { info, receivedMs, failed = false } = exchange;

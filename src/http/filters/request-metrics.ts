@@ -13,16 +13,16 @@ export interface FinishedRequest {
 /** Outcome of a request whose client no longer waited. */
 export type LateEnd = "ok" | "error";
 
-/** Measures requests for the filters. */
+/** The measurements of the filters. */
 export interface RequestMetrics {
   observeRequest(exchange: Exchange, finished: FinishedRequest): void;
   longRunning(exchange: Exchange, change: 1 | -1): void;
   inFlight(kind: RequestKind, running: number): void;
-  /** Records the end of a request that went on after its deadline. */
+  /** Records the end of a request that continued after its deadline. */
   endedLate(end: LateEnd): void;
 }
 
-/** Counts and times every request. Running long-running ones are a gauge. */
+/** Counts and times every request. A gauge counts running long-running ones. */
 export function requestMetrics(metrics: RequestMetrics): Finish {
   const observe = (exchange: Exchange, response: HttpResponse) => {
     const seconds = (performance.now() - exchange.startedMs) / 1000;

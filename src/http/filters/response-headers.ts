@@ -3,8 +3,8 @@ import { withHeaders } from "../with-headers.ts";
 import { warningValues } from "./warnings.ts";
 
 /**
- * Adds the headers of every response, also of errors: `Audit-Id`, the filters' `exchange.responseHeaders`, one `Warning` for
- * each text, and no caching unless the handler allows it.
+ * Adds the headers of every response, errors included: `Audit-Id`, the filters' `exchange.responseHeaders`, one `Warning`
+ * for each text, and no caching unless the handler allows it.
  */
 export const responseHeaders: Finish = (exchange, response) => {
   const more: [string, string][] = [["audit-id", exchange.auditId], ...exchange.responseHeaders];

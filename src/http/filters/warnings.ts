@@ -1,6 +1,6 @@
-/** Number of characters up to which warnings are sent whole. */
+/** Total length up to which warnings are sent unabridged. */
 const warningCharactersMax = 4096;
-/** Length to which each text is cut above that. */
+/** Length to which each text is cut otherwise. */
 const truncatedWarningCharacters = 256;
 
 /** Returns header values `299 - "text"`, without texts that a header cannot contain. */
@@ -33,7 +33,7 @@ function isPrintable(text: string): boolean {
   return true;
 }
 
-/** Header values are written as Latin-1, so UTF-8 is written byte by byte. */
+/** Header values are written as Latin-1, so each byte of the UTF-8 text becomes one character. */
 function escape(text: string): string {
   return Buffer.from(text.replaceAll("\\", "\\\\").replaceAll('"', '\\"'), "utf8").toString("latin1");
 }

@@ -18,7 +18,7 @@ function demandOf(seats: number): Demand {
   return { average: seats, deviation: 0, highWatermark: seats, smoothed: seats };
 }
 
-/** The seats of each level when the named levels want so many. */
+/** Returns the seats of each level, given the demand of the named levels. */
 function allocated(wanted: Record<string, number>): Record<string, number> {
   const levels = bounds.map((each, at) => ({ ...each, demand: demandOf(wanted[names[at] ?? ""] ?? 0) }));
   return byName(allocateSeats(levels).allocations.map(({ current }) => current));

@@ -1,6 +1,6 @@
 import type { DemandSummary } from "./seat-demand.ts";
 
-/** The share of the server's seats that a priority level is configured to have. */
+/** The configured share of a priority level. */
 export interface Share {
   readonly exempt: boolean;
   readonly shares: number;
@@ -13,18 +13,18 @@ export interface Share {
 export interface SeatBounds {
   readonly exempt: boolean;
   readonly nominal: number;
-  /** The nominal seats without those that other levels may borrow. */
+  /** The nominal seats minus those that other levels may borrow. */
   readonly min: number;
-  /** The nominal seats with those that the level may borrow. */
+  /** The nominal seats plus those that the level may borrow. */
   readonly max: number;
 }
 
-/** The demand of one level in the last period, and its smoothed course. */
+/** The demand of one level in the last period, and its smoothed value. */
 export interface Demand extends DemandSummary {
   readonly smoothed: number;
 }
 
-/** Seats of a level for the next period, with the figures behind them. */
+/** The seats of a level for the next period, with the numbers behind them. */
 export interface Allocation {
   readonly current: number;
   readonly lower: number;
@@ -34,15 +34,15 @@ export interface Allocation {
 /** The seats of all levels for the next period. */
 export interface SeatDivision {
   readonly allocations: readonly Allocation[];
-  /** The factor by which every level's target was multiplied; 0 where not even the lower bounds could be met. */
+  /** The fraction of its target that every level received; 0 if not even the lower bounds could be met. */
   readonly fairFraction: number;
 }
 
-/** How much of the former demand is forgotten in each period. */
+/** The part of the former demand that remains in the smoothed value. */
 const smoothing = 0.977;
-/** A level always counts as wanting a little, so that the factor that all targets are multiplied with is finite. */
+/** Minimum target of a level, so that the common factor of all targets is finite. */
 const targetMin = 0.001;
-/** Halvings after which the factor is known more exactly than a seat. */
+/** Number of bisection steps, after which the factor is more precise than a seat. */
 const searchSteps = 100;
 
 /** Returns the bounds of each level, if the server has `seats` seats altogether. */
@@ -56,19 +56,19 @@ export function seatBounds(shares: readonly Share[], seats: number): SeatBounds[
   });
 }
 
-/** Returns the seats of a level until its demand is known. */
+/** Returns the seats of a level before its demand is known. */
 export function initialSeats({ nominal, min }: SeatBounds): number {
   return nominal - Math.floor((nominal - min) / 2);
 }
 
-/** Follows the demand upwards at once and downwards slowly, so that a level is not robbed of its seats between two bursts. */
+/** Follows the demand upwards at once and downwards slowly, so that a level keeps its seats between two bursts. */
 export function smoothedDemand(former: number, { average, deviation }: DemandSummary): number {
   const envelope = average + deviation;
   return Math.max(envelope, smoothing * former + (1 - smoothing) * envelope);
 }
 
 /**
- * Divides the seats for the next period: each level gets at least what it may not lend or has needed, and the rest
+ * Divides the seats for the next period. Each level gets at least the seats that it does not lend or has needed. The rest
  * follows the demand, within the bounds of each level.
  */
 export function allocateSeats(levels: readonly (SeatBounds & { readonly demand: Demand })[]): SeatDivision {
@@ -101,7 +101,7 @@ interface Division {
   readonly fairFraction: number;
 }
 
-/** Finds the rule by which each level gets its part of `rest`. */
+/** Finds the rule that divides `rest` among the levels. */
 function divide(plans: readonly Plan[], rest: number): Division {
   const mins = sum(plans.map(({ min }) => min));
   const lowers = sum(plans.map(({ lower }) => lower));

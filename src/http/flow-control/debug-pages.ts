@@ -13,7 +13,7 @@ type Row = readonly string[];
 
 const base = "/debug/api_priority_and_fairness";
 const columnWidthMin = 8;
-/** The start of a request that still waits. */
+/** The start of a request that is still waiting. */
 const noTime = "0001-01-01T00:00:00Z";
 
 const levelColumns: Row = [
@@ -39,7 +39,7 @@ const queueColumns: Row = [
   "MaxSeatsSum",
   "TotalWorkSum",
 ];
-/** The fifth name is misspelt upstream too. */
+/** The fifth name is misspelt in upstream too. */
 const requestColumns: Row = [
   "PriorityLevelName",
   "FlowSchemaName",
@@ -63,7 +63,7 @@ const detailColumns: Row = [
   "SubResource",
 ];
 
-/** Returns the pages that show levels, queues and requests as they are now. */
+/** Returns the pages that show the current levels, queues and requests. */
 export function flowDebugPages(control: FlowControl, clock: Clock): AppPlugin[] {
   const page = (name: string, rows: (exchange: Exchange) => Row[]): AppPlugin => ({
     name,
@@ -110,7 +110,7 @@ function queueRows({ name, queues }: PriorityLevel): Row[] {
   });
 }
 
-/** Returns the requests by queue: first those that wait, then those that run. Their index in the queue is -1. */
+/** Returns the requests by queue: first the waiting ones, then the running ones. A running request has -1 as its position in the queue. */
 function requestRows(level: PriorityLevel, isDetailed: boolean, timeText: (steadyMs: number) => string): Row[] {
   const byQueue = new Map<number, { readonly waiting: InnerRequest[]; readonly running: InnerRequest[] }>();
   for (const request of level.requests()) {
@@ -156,7 +156,7 @@ function seatSeconds(seatMs: number): string {
   return `${(seatMs / 1_000).toFixed(8)}ss`;
 }
 
-/** Separates the cells by commas, and pads all columns but the last to the same width. */
+/** Separates the cells with commas, and pads all columns but the last to equal width. */
 function alignedText(rows: readonly Row[]): string {
   const width = (column: number) => rows.reduce((most, row) => Math.max(most, (row[column] ?? "").length + 2), 0);
   const last = (rows[0]?.length ?? 0) - 1;

@@ -140,7 +140,7 @@ interface Job {
 
 const seed = Bun.env["SEED"] === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(Bun.env["SEED"]);
 
-/** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
+/** Returns numbers in [0, 1) that depend only on the seed (mulberry32). */
 function chanceOf(start: number): () => number {
   let state = start;
   return () => {
@@ -151,7 +151,7 @@ function chanceOf(start: number): () => number {
   };
 }
 
-/** Runs random load through the queues on virtual time, and checks after each event that nothing is lost. */
+/** Runs a random load through the queues in virtual time, and checks after each event that nothing is lost. */
 class Simulation {
   readonly #chance: () => number;
   readonly #seatsMax: number;
@@ -201,7 +201,7 @@ class Simulation {
     this.#startAll();
   }
 
-  /** Moves on to `untilMs`, and ends what ends before. */
+  /** Advances to `untilMs`, and ends every job that is due. */
   advance(untilMs: number): void {
     for (let due = this.#nextDue(untilMs); due !== undefined; due = this.#nextDue(untilMs)) {
       this.nowMs = dueMs(due);
@@ -323,7 +323,7 @@ describe(`under random load, seed ${seed}`, () => {
       simulation.advance(simulation.nowMs + 2);
     }
     expect(modestWaits.length).toBe(50);
-    // One service time of its own, and at most two of others.
+    // Its own service time, plus at most two of others.
     expect(Math.max(...modestWaits)).toBeLessThanOrEqual(12);
   });
 

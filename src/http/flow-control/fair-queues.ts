@@ -1,16 +1,16 @@
 import { type Seats, widestOf, workOf } from "./seats.ts";
 
-/** The shape of the waiting room; without queues, a request that cannot start is refused. */
+/** The queues of a level. Without queues, a request that cannot start is refused. */
 export interface QueueShape {
   readonly queues: number;
   readonly handSize: number;
-  /** Requests that may wait in one queue while all seats are taken. */
+  /** Maximum number of requests that wait in one queue. */
   readonly lengthMax: number;
 }
 
 export const noQueues: QueueShape = { queues: 0, handSize: 0, lengthMax: 0 };
 
-/** The reason why a request did not start, in the words of the metrics. */
+/** The reason why a request was refused, as in upstream's metrics. */
 export type Refusal = "queue-full" | "concurrency-limit" | "time-out" | "cancelled";
 
 interface Queue {
@@ -25,7 +25,7 @@ interface Queue {
   nextDispatch: number;
 }
 
-/** A request inside the queues. */
+/** A request in the queues. */
 export interface Ticket {
   readonly seats: Seats;
   readonly queue: Queue;
@@ -36,7 +36,7 @@ export interface Ticket {
   state: "waiting" | "running" | "lingering" | "gone";
 }
 
-/** Returns the seats that a request takes now. */
+/** The seats that the request occupies now. */
 export function seatsHeldBy({ state, seats }: Pick<Ticket, "state" | "seats">): number {
   if (state === "running") return widestOf(seats);
   return state === "lingering" ? seats.final : 0;
@@ -51,9 +51,9 @@ export interface QueueState {
 }
 
 /**
- * Fair queues for the seats of one priority level. Each queue receives the same share of the seats while it has work
- * to do; a queue that was served more than others waits until they have caught up (virtual time, as in Nagle's fair
- * queueing). Time comes in with each call, in milliseconds on a steady clock, so the whole can be simulated.
+ * Fair queues for the seats of one priority level. While a queue has work, it gets the same share of the seats as the
+ * others. A queue that was served more waits until the others have caught up (virtual time, as in Nagle's fair queueing).
+ * Each call passes in the time, in milliseconds of a steady clock, so that tests can simulate it.
  *
  * The queues start nothing on their own: after each call that frees seats, the caller takes requests with `startNext`.
  */
@@ -68,7 +68,7 @@ export class FairQueues {
   #activeQueues = 0;
   #waiting = 0;
   #running = 0;
-  /** Where the search for a queue starts, so that equal queues take turns. */
+  /** The start of the search for a queue. It moves on, so that equal queues take turns. */
   #turn = 0;
 
   constructor(shape: QueueShape, seatsMax: number, nowMs: number) {
@@ -86,7 +86,7 @@ export class FairQueues {
     return this.#waiting;
   }
 
-  /** Requests that run, without those that only hold their final seats. */
+  /** Running requests, without those that only hold their final seats. */
   get running(): number {
     return this.#running;
   }
@@ -95,7 +95,7 @@ export class FairQueues {
     return this.#seatsInUse;
   }
 
-  /** Seats that waiting and running requests ask for. */
+  /** Seats that waiting and running requests need. */
   get seatsWanted(): number {
     return this.#seatsWanted;
   }
@@ -108,12 +108,12 @@ export class FairQueues {
     return this.#virtualMs;
   }
 
-  /** Requests that may wait altogether. */
+  /** Maximum number of requests that may wait. */
   get capacity(): number {
     return this.#shape.queues * this.#shape.lengthMax;
   }
 
-  /** Reports whether no request is inside. */
+  /** Reports whether the queues hold no request. */
   get isIdle(): boolean {
     return this.#waiting === 0 && this.#seatsInUse === 0;
   }
@@ -162,7 +162,7 @@ export class FairQueues {
     return ticket;
   }
 
-  /** Starts the request whose turn it is. Returns undefined if none waits, or not enough seats are free for it. */
+  /** Starts the next request. Returns undefined if none waits, or if too few seats are free for it. */
   startNext(nowMs: number): Ticket | undefined {
     this.#advance(nowMs);
     if (this.#waiting === 0) return undefined;
@@ -173,7 +173,7 @@ export class FairQueues {
     return next;
   }
 
-  /** Ends the waiting of a request that has not started. */
+  /** Ends the wait of a request that has not started. */
   leave(ticket: Ticket, nowMs: number): void {
     if (ticket.state !== "waiting") return;
     ticket.state = "gone";
@@ -183,14 +183,14 @@ export class FairQueues {
   }
 
   /**
-   * Ends a request that has started. Returns the time in milliseconds for which it keeps its final seats; after that,
-   * `release` must be called. Nothing is left to do if the time is 0.
+   * Ends a request that has started. Returns for how many milliseconds it keeps its final seats; call `release` after
+   * that. Nothing is left to do if the time is 0.
    */
   finish(ticket: Ticket, nowMs: number): number {
     if (ticket.state !== "running") return 0;
     this.#advance(nowMs);
     const { queue, seats } = ticket;
-    // The queue was charged for the expected time when the request started.
+    // The queue was charged for the expected duration when the request started.
     queue.nextDispatch += workOf(seats, nowMs - ticket.startedMs) - workOf(seats);
     limitCredit(queue);
     this.#running--;
@@ -219,8 +219,8 @@ export class FairQueues {
   }
 
   /**
-   * Changes the shape. Requests that wait stay where they are; surplus queues are dropped once they are empty, and new
-   * requests use the new shape.
+   * Changes the configuration. Waiting requests stay where they are; surplus queues are dropped once they are empty, and
+   * new requests use the new configuration.
    */
   reshape(shape: QueueShape): void {
     this.#shape = shape;
@@ -256,7 +256,7 @@ export class FairQueues {
     return best;
   }
 
-  /** A request wider than all seats starts when nothing else runs, so that it does not wait for ever. */
+  /** A request that needs more than all seats starts when nothing else runs, so that it does not wait forever. */
   #fits(seats: Seats): boolean {
     return this.#seatsInUse === 0 || this.#seatsInUse + widestOf(seats) <= this.#seatsMax;
   }
@@ -292,7 +292,7 @@ export class FairQueues {
   #join({ queue, seats }: Ticket): void {
     if (!isActive(queue)) {
       this.#activeQueues++;
-      // An idle queue saves up nothing, and is not behind any queue that waits.
+      // An idle queue accumulates no credit, and is not behind any queue that waits.
       queue.nextDispatch = Math.max(queue.nextDispatch, Math.min(this.#virtualMs, this.#leastDispatch()));
     }
     queue.members++;
@@ -348,8 +348,8 @@ function oldestOf({ waiting }: Queue): Ticket | undefined {
 }
 
 /**
- * Moves a queue on to the arrival of its oldest request. A queue that uses less than its share without ever becoming
- * idle would otherwise save up time, and then hold up the others.
+ * Advances a queue to the arrival of its oldest request. A queue that uses less than its share without ever becoming idle
+ * would otherwise accumulate credit, and later delay the others.
  */
 function limitCredit(queue: Queue): void {
   const oldest = oldestOf(queue);

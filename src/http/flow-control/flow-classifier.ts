@@ -16,10 +16,10 @@ interface Candidate {
   readonly rules: readonly Rule[];
 }
 
-/** Finds the FlowSchema of a request: the first in order of precedence, then of names, with a rule that matches. */
+/** Finds the FlowSchema of a request: the first one with a matching rule, ordered by precedence and then by name. */
 export class FlowClassifier {
   readonly #schemas: readonly FlowSchema[];
-  /** Authenticators keep the value of a user for many requests. */
+  /** Authenticators return the same user value for many requests. */
   readonly #byUser = new WeakMap<UserInfo, readonly Candidate[]>();
 
   constructor(schemas: readonly FlowSchema[]) {
@@ -48,7 +48,7 @@ export class FlowClassifier {
   }
 }
 
-/** Returns the user or namespace that separates the flow from others of the same schema; "" if nothing does. */
+/** Returns the user or namespace that distinguishes the flow from others of the same schema; "" if nothing does. */
 export function distinguisherOf({ spec }: FlowSchema, user: UserInfo, info: RequestInfo): string {
   switch (spec?.distinguisherMethod?.type) {
     case "ByUser":
@@ -104,7 +104,7 @@ function nonResourceRuleMatches({ verbs, nonResourceURLs }: NonResourcePolicyRul
   return covers(verbs, info.verb) && (nonResourceURLs ?? []).some((pattern) => pathMatches(pattern, info.path));
 }
 
-/** The wildcard counts only as the single value. */
+/** The wildcard has a meaning only as the single value. */
 function covers(values: readonly string[] | null, value: string): boolean {
   if (values === null) return false;
   return values.includes(value) || (values.length === 1 && values[0] === "*");

@@ -56,7 +56,7 @@ function controlOf(configuration: FlowConfiguration, seats = 4, clock = new Manu
   return new FlowControl({ clock, seats, configuration, facts });
 }
 
-/** Admits a request of the user, and notes in `started` when it starts later. */
+/** Admits a request of the user, and adds it to `started` if it starts later. */
 function admit(control: FlowControl, user: string, started: string[] = [], name = user) {
   const admission = control.admit(control.classify(userOf(user), info));
   if (admission.kind === "waiting") control.whenStarted(admission.passage, () => started.push(name));

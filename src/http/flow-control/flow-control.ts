@@ -13,7 +13,7 @@ import { estimateSeats, type WorkFacts } from "./work-estimate.ts";
 
 /** The stored levels and schemas. */
 export interface FlowConfiguration {
-  /** Grows with every change of a level or schema. */
+  /** A number that grows with every change of a level or schema. */
   version(): number;
   levels(): readonly PriorityLevelConfiguration[];
   schemas(): readonly FlowSchema[];
@@ -21,7 +21,7 @@ export interface FlowConfiguration {
 
 export interface FlowControlOptions {
   readonly clock: Clock;
-  /** Seats of the whole server. */
+  /** The seats of the whole server. */
   readonly seats: number;
   readonly configuration: FlowConfiguration;
   readonly facts: WorkFacts;
@@ -38,15 +38,15 @@ export type Admission =
   | { readonly kind: "started" | "waiting"; readonly passage: Passage }
   | { readonly kind: "refused"; readonly retryAfterSeconds: number };
 
-/** How often the seats are divided anew among the levels. */
+/** Interval at which the seats are divided among the levels again. */
 const adjustmentMs = 10_000;
-/** Requests run for this long in one turn of the event loop before the others wait for the next one. */
+/** Time that requests run in one turn of the event loop before the others wait for the next turn. */
 const turnBudgetMs = 4;
 const catchAll = "catch-all";
 
 /**
- * Priority and fairness: finds the level of each request, gives it seats, and lets it wait its turn when there are none
- * or when the event loop is behind. It follows the stored configuration, from the write on that changed it.
+ * Priority and fairness: finds the level of each request, gives it seats, and makes it wait if there are none or if the
+ * event loop is behind. Follows the stored configuration, starting with the write that changed it.
  */
 export class FlowControl {
   readonly #options: FlowControlOptions;
@@ -65,24 +65,24 @@ export class FlowControl {
     this.#budget = new TurnBudget(turnBudgetMs, () => this.#pump());
   }
 
-  /** Divides the seats anew from time to time. */
+  /** Starts to divide the seats at intervals. */
   start(): Disposable {
     return this.#options.clock.every(adjustmentMs, () => this.adjust());
   }
 
-  /** The levels that are in use. */
+  /** The levels in use. */
   get levels(): readonly PriorityLevel[] {
     this.#follow();
     return [...this.#levels.values()];
   }
 
-  /** The schemas that are in use, which are those whose level exists. */
+  /** The schemas in use: those whose level exists. */
   get schemas(): readonly FlowSchema[] {
     this.#follow();
     return this.#schemas;
   }
 
-  /** The factor by which the demand of each level was multiplied when the seats were divided. */
+  /** The fraction of its demand that each level received when the seats were last divided. */
   get fairFraction(): number {
     return this.#fairFraction;
   }
@@ -96,8 +96,8 @@ export class FlowControl {
   }
 
   /**
-   * Admits a request, which starts now, waits or is refused. The caller of a request that waits must call `whenStarted`
-   * next, and must end every request with `giveUp` or `finish`.
+   * Admits a request, which starts now, waits or is refused. If it waits, call `whenStarted` next. End every request with
+   * `giveUp` or `finish`.
    */
   admit(flow: LevelFlow): Admission {
     const { level } = flow;
@@ -146,7 +146,7 @@ export class FlowControl {
     }
   }
 
-  /** Ends the waiting of a request. Returns the seconds after which its client should try again. */
+  /** Ends the wait of a request. Returns the number of seconds after which its client should retry. */
   giveUp({ flow, ticket }: Passage, reason: Refusal): number {
     const { level } = flow;
     const nowMs = this.#nowMs();
@@ -158,7 +158,7 @@ export class FlowControl {
     return seconds;
   }
 
-  /** Gives back the seats of a request, at once or when its event has reached the watchers. */
+  /** Releases the seats of a request, at once or when its event has reached the watchers. */
   finish({ flow, ticket }: Passage): void {
     const { level } = flow;
     if (ticket.state !== "running") return;
@@ -190,16 +190,16 @@ export class FlowControl {
     return this.#options.clock.steadyMs();
   }
 
-  /** Follows up a request that has left its queue or given back seats. */
+  /** Continues after a request has left its queue or released seats. */
   #changed(level: PriorityLevel, nowMs: number): void {
     this.#options.observer?.changed(level, nowMs);
     if (level.isQuiescing && level.queues.isIdle) this.#levels.delete(level.name);
     if (this.#onStart.size > 0) this.#pump();
   }
 
-  /** Starts waiting requests, one level after the other, as long as there are seats and time. */
+  /** Starts waiting requests of all levels, as long as there are seats and time. */
   #pump(): void {
-    // A request that ends in the turn in which it starts comes here again.
+    // A request that ends in the turn in which it starts calls this again.
     if (this.#isPumping) return;
     this.#isPumping = true;
     try {
@@ -224,7 +224,7 @@ export class FlowControl {
     }
   }
 
-  /** Returns the waiting level that has had the least time of the event loop for its share. */
+  /** Returns the waiting level that has used the least time of the event loop relative to its share. */
   #nextLevel(blocked: ReadonlySet<PriorityLevel>): PriorityLevel | undefined {
     let next: PriorityLevel | undefined;
     for (const level of this.#levels.values()) {
@@ -238,7 +238,7 @@ export class FlowControl {
     return this.#nextLevel(new Set())?.servedMs ?? 0;
   }
 
-  /** Takes over the configuration if it has changed. */
+  /** Applies the configuration if it has changed. */
   #follow(): void {
     const { configuration, seats } = this.#options;
     const version = configuration.version();
@@ -284,7 +284,7 @@ interface Named {
   readonly metadata: { readonly name?: string };
 }
 
-/** Returns the objects by name. The mandatory ones are in force even while they are not stored. */
+/** Returns the objects by name. The mandatory ones are in force even if they are not stored. */
 function withMandatory<T extends Named>(stored: readonly T[], defaults: typeof flowSchemas): Map<string, T> {
   const imagined = defaults.filter((each) => each.mandatory).map(({ object }) => object as unknown as T);
   return new Map([...imagined, ...stored].map((object) => [object.metadata.name ?? "", object]));

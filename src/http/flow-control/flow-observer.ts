@@ -10,15 +10,15 @@ export interface LevelFlow extends Flow {
 
 /** Receives what happens to requests, for metrics. Times are in milliseconds, `nowMs` on the steady clock. */
 export interface FlowObserver {
-  /** A request asks for its seats. */
+  /** Reports a request's demand for seats. */
   arrived(flow: LevelFlow, seats: Seats): void;
-  /** A request begins to wait. */
+  /** Reports that a request begins to wait. */
   queued(flow: LevelFlow, queueLength: number, nowMs: number): void;
   /** @param waitedMs undefined for a request that did not wait */
   started(flow: LevelFlow, waitedMs: number | undefined, nowMs: number): void;
   /** @param waitedMs undefined for a request that did not wait */
   refused(flow: LevelFlow, reason: Refusal, waitedMs: number | undefined, nowMs: number): void;
   ended(flow: LevelFlow, ranMs: number, nowMs: number): void;
-  /** The requests in a level are others than before. */
+  /** Reports that the requests of a level have changed. */
   changed(level: PriorityLevel, nowMs: number): void;
 }

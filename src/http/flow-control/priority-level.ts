@@ -14,33 +14,33 @@ import { SeatDemand } from "./seat-demand.ts";
 import type { Seats } from "./seats.ts";
 import { dealHand, flowHash } from "./shuffle-shard.ts";
 
-/** Hands that are kept; the oldest goes first, and is dealt again when it is needed. */
+/** Maximum number of cached hands. The oldest is dropped, and dealt again on demand. */
 const handsMax = 4_096;
-/** Part of a level's seats that one request may take at most. */
+/** The largest part of a level's seats that one request may take. */
 const widestShare = 0.15;
 
-/** A request inside a level. */
+/** A request in a level. */
 export interface InnerRequest {
   readonly flow: Flow;
   readonly ticket: Ticket;
 }
 
-/** A priority level at work: its seats, its queues and what happened in them. */
+/** A priority level in use: its seats, its queues and their history. */
 export class PriorityLevel {
   readonly name: string;
   readonly #queues: FairQueues;
   readonly #demand: SeatDemand;
   readonly #retryAfter = new RetryAfter();
   readonly #hands = new Map<string, readonly number[]>();
-  /** The requests that wait, run or keep their final seats, in the order in which they came. */
+  /** The requests that wait, run or keep their final seats, in order of arrival. */
   readonly #requests = new Map<Ticket, Flow>();
   #configuration: PriorityLevelConfiguration;
   #bounds: SeatBounds;
   #lastDemand: Demand = { average: 0, deviation: 0, highWatermark: 0, smoothed: 0 };
   #allocation: Allocation;
-  /** The level is no longer configured; it stays until its last request has ended. */
+  /** Whether the level is no longer configured. It stays until its last request has ended. */
   isQuiescing = false;
-  /** Time of the event loop that the level has had, divided by its shares, in milliseconds. */
+  /** Event loop time that the level has used, divided by its shares, in milliseconds. */
   servedMs = 0;
   readonly counts = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 };
 
@@ -82,12 +82,12 @@ export class PriorityLevel {
     return this.#queues;
   }
 
-  /** The requests that wait, run or keep their final seats, in the order in which they came. */
+  /** The requests that wait, run or keep their final seats, in order of arrival. */
   requests(): InnerRequest[] {
     return [...this.#requests].map(([ticket, flow]) => ({ ticket, flow }));
   }
 
-  /** The most seats that one request may take. */
+  /** The largest number of seats that one request may take. */
   get widestSeats(): number {
     const { nominal } = this.#bounds;
     const { handSize } = this.#queues.shape;
@@ -95,7 +95,7 @@ export class PriorityLevel {
     return Math.max(1, handSize > 0 ? Math.min(share, Math.floor(nominal / handSize)) : share);
   }
 
-  /** Takes over a changed configuration, or new bounds because the shares of other levels changed. */
+  /** Applies a changed configuration, or new bounds after the shares of other levels changed. */
   configure(configuration: PriorityLevelConfiguration, bounds: SeatBounds, nowMs: number): void {
     const shape = shapeOf(configuration);
     const former = this.#queues.shape;
@@ -125,7 +125,7 @@ export class PriorityLevel {
     this.#noteDemand(nowMs);
   }
 
-  /** Returns the milliseconds after which `release` must be called; 0 if it need not be. */
+  /** Returns the milliseconds after which `release` must be called, or 0 if it need not be called. */
   finish(ticket: Ticket, nowMs: number): number {
     const lingerMs = this.#queues.finish(ticket, nowMs);
     if (lingerMs === 0) this.#requests.delete(ticket);
@@ -139,7 +139,7 @@ export class PriorityLevel {
     this.#noteDemand(nowMs);
   }
 
-  /** Counts a refusal. Returns the seconds after which the client should try again. */
+  /** Counts a refusal. Returns the number of seconds after which the client should retry. */
   refused(reason: Refusal, nowMs: number): number {
     if (reason === "time-out") this.counts.timedOut++;
     else if (reason === "cancelled") this.counts.cancelled++;
@@ -147,7 +147,7 @@ export class PriorityLevel {
     return this.#retryAfter.refused(nowMs);
   }
 
-  /** Ends a period of demand. Returns the bounds and the demand, from which the next allocation follows. */
+  /** Ends a period of demand. Returns the bounds and the demand for the next allocation. */
   endPeriod(nowMs: number): SeatBounds & { readonly demand: Demand } {
     const summary = this.#demand.endPeriod(nowMs);
     this.#lastDemand = { ...summary, smoothed: smoothedDemand(this.#lastDemand.smoothed, summary) };

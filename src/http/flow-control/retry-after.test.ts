@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { RetryAfter } from "./retry-after.ts";
 
-/** Refuses `count` requests in each of the seconds, and returns the advice after each second. */
+/** Refuses `count` requests in each of the seconds. Returns the advice after each second. */
 function refuseEverySecond(retry: RetryAfter, from: number, counts: readonly number[]): number[] {
   return counts.map((count, at) => {
     for (let refusal = 0; refusal < count; refusal++) retry.refused((from + at) * 1000);

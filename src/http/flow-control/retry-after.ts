@@ -1,20 +1,20 @@
 const retryAfterMaxSeconds = 32;
 
 /**
- * The number of seconds after which a refused client should try again. It doubles while many requests are refused, and
- * falls by one second at a time when few are.
+ * The number of seconds after which a refused client should retry. It doubles while many requests are refused, and
+ * decreases by one second at a time when few are.
  */
 export class RetryAfter {
   #seconds = 1;
   #raisedAt = 0;
-  /** Refusals in each of the last seconds, oldest first. */
+  /** Number of refusals in each of the last seconds, oldest first. */
   #refusals: { readonly second: number; count: number }[] = [];
 
   get seconds(): number {
     return this.#seconds;
   }
 
-  /** Notes a refused request. Returns the seconds that its client should wait. */
+  /** Counts a refused request. Returns the number of seconds that its client should wait. */
   refused(nowMs: number): number {
     const second = Math.floor(nowMs / 1000);
     const last = this.#refusals.at(-1);

@@ -5,7 +5,7 @@ export interface DemandSummary {
   readonly highWatermark: number;
 }
 
-/** Adds up the demand for seats over time, weighted by how long each value lasted. */
+/** Averages the demand for seats over time, weighted by how long each value lasted. */
 export class SeatDemand {
   #value = 0;
   #sinceMs: number;

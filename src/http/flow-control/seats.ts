@@ -1,23 +1,23 @@
 /** The room that a request takes in its priority level. */
 export interface Seats {
-  /** Seats taken while the request runs. */
+  /** Seats occupied while the request runs. */
   readonly initial: number;
-  /** Seats kept for `lingerMs` after the response, because the work of a write goes on in its watchers. */
+  /** Seats kept for `lingerMs` after the response, because a write still causes work in its watchers. */
   readonly final: number;
   readonly lingerMs: number;
 }
 
 export const oneSeat: Seats = { initial: 1, final: 0, lingerMs: 0 };
 
-/** The seats that must be free for the request to start. */
+/** Returns the number of seats that must be free for the request to start. */
 export function widestOf({ initial, final }: Seats): number {
   return Math.max(initial, final);
 }
 
-/** Service time that is assumed for a request before it has run. */
+/** Assumed duration of a request before it has run. */
 const expectedServiceMs = 3;
 
-/** Seat-milliseconds that the request is expected to use, or has used if its service time is known. */
+/** Returns the seat-milliseconds that the request is expected to use, or has used if its duration is known. */
 export function workOf({ initial, final, lingerMs }: Seats, serviceMs = expectedServiceMs): number {
   return initial * serviceMs + final * lingerMs;
 }

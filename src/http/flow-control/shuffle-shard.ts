@@ -6,8 +6,8 @@ export function flowHash(schema: string, distinguisher: string): bigint {
 }
 
 /**
- * Returns the queues that a flow may use: `handSize` different indexes below `queues`, all determined by the hash. Two
- * flows rarely share a whole hand, so a greedy flow rarely fills every queue of another one.
+ * Returns the queues that a flow may use: `handSize` different indexes below `queues`, derived from the hash. Two flows
+ * rarely share a whole hand, so a greedy flow rarely fills every queue of another flow.
  */
 export function dealHand(hash: bigint, queues: number, handSize: number): number[] {
   const hand: number[] = [];
@@ -21,7 +21,7 @@ export function dealHand(hash: bigint, queues: number, handSize: number): number
   return hand;
 }
 
-/** Returns the card at a position among the cards that are not in the hand. */
+/** Returns the card at a position among the cards outside the hand. */
 function cardAt(position: number, hand: readonly number[]): number {
   let card = position;
   for (const taken of hand.toSorted((a, b) => a - b)) {

@@ -6,7 +6,7 @@ import type { FlowConfiguration } from "./flow-control.ts";
 
 const group = "flowcontrol.apiserver.k8s.io";
 
-/** Returns the stored levels and schemas; none where the API group is not served. */
+/** Returns the stored levels and schemas; none if the API group is not served. */
 export function storedConfiguration(registries: Pick<Registries, "find">): FlowConfiguration {
   const levels = registries.find({ group, resource: "prioritylevelconfigurations" });
   const schemas = registries.find({ group, resource: "flowschemas" });

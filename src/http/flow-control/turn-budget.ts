@@ -1,12 +1,12 @@
 /**
- * The time that requests may take in one turn of the event loop. Every request runs on this loop, so a turn that is too
- * long delays all others, whatever their priority level. Requests that come later in the turn wait in their queues, and
- * fairness decides their order.
+ * The time that requests may take in one turn of the event loop. Every request runs on this loop, so a turn that takes
+ * too long delays all others, whatever their priority level. Requests that come later in the turn wait in their queues,
+ * and fairness decides their order.
  */
 export class TurnBudget {
   readonly #budgetMs: number;
   readonly #onTurn: () => void;
-  /** Undefined between the turns with requests. */
+  /** Undefined between turns with requests. */
   #startedMs: number | undefined;
 
   /** @param onTurn is called in each turn after one that has run requests */

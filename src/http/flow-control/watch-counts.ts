@@ -1,6 +1,6 @@
 import type { ResourceRequest } from "../../request/request-info.ts";
 
-/** Counts the open watches of each resource, by the namespace and name that they are limited to. */
+/** Counts the open watches of each resource, by namespace and name. */
 export class WatchCounts {
   /** By resource, then by scope. Bounded by the number of open watches, because empty counts are removed. */
   readonly #byResource = new Map<string, Map<string, number>>();

@@ -2,11 +2,11 @@ import type { RequestInfo, ResourceRequest } from "../../request/request-info.ts
 import { queryValue } from "../../request/request-info.ts";
 import { oneSeat, type Seats } from "./seats.ts";
 
-/** Bytes of objects that one seat of a list stands for. */
+/** Bytes of objects per seat of a list. */
 const bytesPerSeat = 100_000;
 const listSeatsMax = 100;
 const mutatingSeatsMax = 10;
-/** Watchers that one seat stands for, and the time for which a write keeps that seat. */
+/** Watchers per seat of a write, and the time for which the write keeps the seat. */
 const watchersPerSeat = 10;
 const eventMs = 5;
 
@@ -16,19 +16,19 @@ export interface CollectionSize {
   readonly averageBytes: number;
 }
 
-/** Facts about the server's data that estimates rest on. */
+/** Facts about the stored data, for the estimates. */
 export interface WorkFacts {
   /** Undefined for a resource that is not stored. */
   sizeOf(info: ResourceRequest): CollectionSize | undefined;
-  /** Watches that an event of the object reaches. */
+  /** Returns the number of watches that an event of the object reaches. */
   watchersOf(info: ResourceRequest): number;
 }
 
 const writingVerbs = new Set(["create", "update", "patch", "delete"]);
 
 /**
- * Estimates the seats of a request: a list takes as many as it has 100 kB to read; a write keeps seats after its
- * response while its event goes to the watchers. The figures are upstream's.
+ * Estimates the seats of a request: a list takes one per 100 kB to read; a write keeps seats after its response while its
+ * event goes to the watchers. The numbers are upstream's.
  * @param widest the most seats that the priority level gives to one request
  */
 export function estimateSeats(info: RequestInfo, facts: WorkFacts, widest: number): Seats {
@@ -52,7 +52,7 @@ function listSeats(info: ResourceRequest, facts: WorkFacts, widest: number): Sea
   return { ...oneSeat, initial: Math.max(1, Math.min(seats, widest, listSeatsMax)) };
 }
 
-/** A list reads as many objects as it returns, or all of them to select some. */
+/** A list reads as many objects as it returns, or all of them if it has a selector. */
 function objectsRead({ query }: ResourceRequest, stored: number): number {
   const limit = Number(queryValue(query, "limit"));
   const wanted = Number.isSafeInteger(limit) && limit > 0 ? Math.min(limit, stored) : stored;

@@ -30,14 +30,14 @@ import { unstructuredObject } from "./unstructured-object.ts";
 import type { WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
-/** An applied document, and the keys that its text repeats. */
+/** An applied document, and its duplicate keys. */
 interface AppliedBody {
   readonly document: JsonObject;
   readonly repeated: readonly string[];
 }
 
 /**
- * Answers a server-side apply, which creates the object if it does not exist. It runs again on the newer state if another
+ * Answers a server-side apply, which creates the object if it does not exist. Tries again with the newer state if another
  * writer was faster.
  */
 export async function apply(
@@ -116,7 +116,9 @@ export async function apply(
   }
 }
 
-/** Refuses an apply that would change the Scale of a custom kind, which upstream cannot convert. @throws StatusError 500 */
+/**
+ * Refuses an apply that would change the Scale of a custom kind, which upstream cannot convert. @throws StatusError 500
+ */
 function refuseCustomScale(document: JsonObject, version: ResourceInfo): never {
   const why = `request to convert CR to an invalid group/version: ${apiVersionOf(version)}`;
   throw status.unconverted(`failed to convert new object (${objectText(document)}) to proper version: ${why}`);
@@ -162,7 +164,7 @@ function refused(error: unknown, { sensitive }: ResourceInfo): never {
   throw error;
 }
 
-/** End of a type error, which shows the value. */
+/** The end of a type error, which shows the value. */
 const foundValue = /, got .*/g;
 
 /** @throws StatusError 400 */
@@ -196,7 +198,7 @@ function notAMap(value: JsonValue): string {
   return `error unmarshaling JSON: while decoding JSON: ${text}`;
 }
 
-/** Most clients send JSON, which is YAML. Errors of other YAML name the line of a repeated key. */
+/** Most clients send JSON, which is valid YAML. Errors in other YAML name the line of a duplicate key. */
 function parsed(bytes: Uint8Array, strict: boolean): { value: JsonValue; repeated: readonly string[] } {
   if (bytes[0] !== openingBrace) return parsedYaml(bytes, strict);
   const text = firstObject(bytes);
@@ -214,7 +216,7 @@ function parsedYaml(bytes: Uint8Array, strict: boolean): { value: JsonValue; rep
   return { value, repeated: duplicateLines };
 }
 
-/** Upstream reads the first document only and ignores the rest. */
+/** As upstream does, read only the first document. */
 function firstObject(bytes: Uint8Array): Uint8Array {
   let depth = 0;
   let isText = false;

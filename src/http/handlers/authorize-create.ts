@@ -2,7 +2,7 @@ import { forbiddenError } from "../../access/authorization/forbidden.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 
 /**
- * Authorizes a PUT or an apply that is about to create the object. Permission to change objects does not include this.
+ * Authorizes a PUT or an apply that is about to create the object, because permission to change objects is not enough.
  * @throws StatusError 403
  */
 export async function authorizeCreate({ exchange, request, parts }: ResourceRequestCall): Promise<void> {

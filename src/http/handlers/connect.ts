@@ -7,14 +7,14 @@ import { connectionOptions } from "./connection-options.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 import { writeContext } from "./write-reply.ts";
 
-/** Connects once admission allows it. @throws StatusError 400 for a dry run */
+/** Connects if admission allows it. @throws StatusError 400 for a dry run */
 export async function connect(call: ResourceRequestCall, connector: Connector): Promise<HttpResponse> {
   const { request, info } = call;
   if ((request.query.get("dryRun") ?? []).some((value) => value !== "")) {
     throw status.badRequest("dryRun is not supported");
   }
   const subresource = info.subresources.get(request.subresource);
-  // A connection has options of its own. A container's log is read like an object.
+  // The options object of a connection. A container's log is read like an object.
   if (subresource !== undefined && subresource.form !== info.form) {
     await admit(call, connectionOptions(subresource, request.query, proxiedPath(call)));
   }
@@ -39,7 +39,7 @@ async function admit(call: ResourceRequestCall, object: ReturnType<typeof connec
   await parts.admission.validate(attributes);
 }
 
-/** Returns the rest of the path behind `…/proxy`, "" where there is none. */
+/** Returns the rest of the path after `…/proxy`, or "". */
 function proxiedPath({ request, info }: ResourceRequestCall): string {
   if (request.subresource !== "proxy") return "";
   const root = request.group === "" ? 3 : 4;

@@ -11,7 +11,7 @@ const portMax = 65_535;
 
 /**
  * Returns the options of a connection as an object of their kind, such as PodExecOptions.
- * @param path the rest of the path behind a proxy; "" for other connections
+ * @param path the rest of the path after a proxy; "" for other connections
  * @throws StatusError 400 for an invalid port
  */
 export function connectionOptions({ gvk, form }: SubresourceInfo, query: Query, path: string): KubeObject {

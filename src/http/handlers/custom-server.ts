@@ -12,7 +12,7 @@ export function customServer(parts: HandlerParts): ResourceServer {
   };
 }
 
-/** Upstream's router does not know these resources, so it does not check what they produce. */
+/** Upstream's router does not know these resources, so it does not check the types that they produce. */
 const rules: ServerRules = {
   refuseSubresource(call) {
     noteDeprecation(call);

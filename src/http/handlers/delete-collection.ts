@@ -11,12 +11,14 @@ import { readSelected } from "./list.ts";
 import { parseListOptions } from "./list-options.ts";
 import { writeContext } from "./write-reply.ts";
 
-/** Answers DELETE of a collection. It deletes one object after the other and returns the list. As upstream, it is not atomic. */
+/**
+ * Answers DELETE of a collection. Deletes one object after the other and returns the list. As upstream, it is not atomic.
+ */
 export const deleteCollection: VerbHandler = async (call) => {
   const { exchange, request, info, registry, parts } = call;
   if (info.namespaced && request.namespace === "") throw status.methodNotAllowed();
   const representation = negotiateFor(call, "list");
-  const listOptions = parseListOptions(request.query, false);
+  const listOptions = parseListOptions(request.query, info, false);
   const options = await readDeleteOptions(call);
   if (options.ignoreReadErrors === true) {
     const text = "is not allowed with DELETECOLLECTION, try again after removing the option";

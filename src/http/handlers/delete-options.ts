@@ -24,7 +24,7 @@ export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptio
   return deleteOptionsOf(values);
 }
 
-/** Warns about options with a special effect for the kind, also when there is nothing to delete. */
+/** Warns about options with a special effect for the kind, even if there is nothing to delete. */
 export function warnAboutDelete({ strategy, exchange }: ResourceCall, options: DeleteOptions): void {
   exchange.warnings.push(...(strategy.deleteWarnings?.(options) ?? []));
 }

@@ -27,7 +27,7 @@ export const remove: VerbHandler = async (call) => {
 
 const unreadableDeleteVerb = "unsafe-delete-ignore-read-errors";
 
-/** This needs a verb besides `delete`, because other objects may rely on this one. */
+/** Requires a verb besides `delete`, because other objects may rely on this one. */
 async function removeWhatCannotBeRead(call: ResourceCall, representation: Representation): Promise<HttpResponse> {
   const { exchange, request, registry, parts } = call;
   const attributes = { ...request, verb: unreadableDeleteVerb };

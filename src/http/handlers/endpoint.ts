@@ -1,7 +1,7 @@
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import type { MediaType, Representation } from "../../api/codec/representation.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
-import { goType } from "../../api/scheme/go-type.ts";
+import { goPointer } from "../../api/scheme/go-type.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Admission } from "../../registry/admission.ts";
@@ -19,13 +19,13 @@ import { type NegotiateOptions, negotiate } from "../negotiate.ts";
 export interface HandlerMetrics {
   /** Records a request of a deprecated version. */
   deprecatedRequest(info: ResourceInfo, subresource: string, removedRelease: string): void;
-  /** Records the time until a watch has sent its initial state. */
+  /** Records the time until a watch has sent its initial events. */
   watchListed(info: ResourceInfo, scope: WatchScope, seconds: number): void;
 }
 
 export type WatchScope = "cluster" | "namespace" | "resource";
 
-/** Parts that every verb needs, built once by the server. */
+/** The parts that every verb needs, built once by the server. */
 export interface HandlerParts {
   readonly catalog: Catalog;
   /** Returns the schema of a type other than a resource, such as `meta/v1.DeleteOptions`. */
@@ -34,11 +34,14 @@ export interface HandlerParts {
   readonly clock: Clock;
   /** Whether `application/cbor` is served (gate CBORServingAndStorage). */
   readonly cbor: boolean;
-  /** Authorizer for requests that do more than their verb says. */
+  /** The authorizer for requests that do more than their verb says. */
   readonly authorizer: Authorizer;
-  /** Authorizer of deletions of unreadable objects; undefined if they are off (gate AllowUnsafeMalformedObjectDeletion). */
+  /**
+   * The authorizer for deletions of unreadable objects; undefined if they are disabled (gate
+   * AllowUnsafeMalformedObjectDeletion).
+   */
   readonly unreadableDeletes?: Authorizer | undefined;
-  /** A watch without timeoutSeconds ends after a random time from this to twice this. */
+  /** A watch without timeoutSeconds ends after a random time between this and twice this. */
   readonly minRequestTimeoutMs: number;
   readonly randomInt: (below: number) => number;
   readonly metrics?: HandlerMetrics;
@@ -47,7 +50,7 @@ export interface HandlerParts {
    * @param subresource "" for the resource itself
    */
   endpoint(info: ResourceInfo, subresource: string): Endpoint | undefined;
-  /** Admission of bodies that are not written by a registry. */
+  /** Admission of bodies that no registry writes. */
   readonly admission: Admission;
 }
 
@@ -87,17 +90,9 @@ export function negotiateFor(
     userAgent: header(exchange.request, "user-agent"),
     cbor: parts.cbor,
     tables,
-    kind: () => typeOf(info, endpoint),
+    listType: () => goPointer(info, "list"),
     protobuf: info.form.kind === "struct",
   });
-}
-
-/** Returns the type of the answer as errors name it. */
-function typeOf(info: ResourceInfo, endpoint: NegotiateOptions["endpoint"]): string {
-  const isList = endpoint === "list";
-  if (info.form.kind !== "struct") return isList ? "*unstructured.UnstructuredList" : "*unstructured.Unstructured";
-  const { group } = info.storedAs?.info ?? info;
-  return `*${goType({ group, kind: isList ? info.listKind : info.kind })}`;
 }
 
 /** Returns a response with a finished body. */

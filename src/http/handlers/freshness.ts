@@ -2,10 +2,10 @@ import type { Revision } from "../../api/revision.ts";
 import { status } from "../../api/status.ts";
 import type { Store } from "../../storage/store.ts";
 
-/** Longest time that a read waits for a revision that this replica does not have yet. */
+/** Maximum time that a read waits for a revision that this replica does not have yet. */
 export const revisionWaitMsMax = 3_000;
 
-/** Waits until a read at `version` may be served from local state. Returns undefined if it may be at once. */
+/** Waits until local state may serve a read at `version`. Returns undefined if it already may. */
 export function waitForVersion(store: Store, version: number | undefined): Promise<void> | undefined {
   if (version === undefined) {
     const barrier = store.readBarrier();

@@ -12,7 +12,7 @@ import { contentTypeOf } from "../negotiate.ts";
 import { bytesReply, negotiateFor, objectNotFound, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 
-/** Answers GET of one object with the stored bytes, once this replica is as new as the client requires. */
+/** Answers GET of one object with the stored bytes, once this replica is as fresh as the client requires. */
 export const get: VerbHandler = (call) => {
   const { request, parts } = call;
   if (request.query.has("export")) {

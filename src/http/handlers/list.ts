@@ -24,7 +24,7 @@ const staleContinueText =
 export const list: VerbHandler = async (call) => {
   const { request, info, parts } = call;
   const representation = negotiateFor(call, "list");
-  const options = parseListOptions(request.query, false);
+  const options = parseListOptions(request.query, info, false);
   const selection = selectionOf(info, request.namespace, request.name, options);
   const page = await readSelected(call, selection, options);
   for (const { key } of parts.store.corrupt) {
@@ -42,7 +42,7 @@ export const list: VerbHandler = async (call) => {
   };
 };
 
-/** Reads the page that the options ask for, of the objects of a selection. @throws StatusError 410, 504 */
+/** Reads the requested page of the objects of a selection. @throws StatusError 410, 504 */
 export function readSelected(
   call: Parameters<VerbHandler>[0],
   selection: Selection,
@@ -53,10 +53,10 @@ export function readSelected(
   return readPage(call.registry.cacher, call.parts.store, selection, options);
 }
 
-/** Number of entries that are converted at a time to see whether they match. */
+/** Number of entries that are converted at a time for matching. */
 const convertedAtOnce = 500;
 
-/** Reads a page of objects selected by content in the request's version. */
+/** Reads a page of objects that are selected by their content in the request's version. */
 async function readConverted(
   { registry, info, exchange, parts }: Parameters<VerbHandler>[0],
   selection: Selection,
@@ -80,11 +80,11 @@ async function readConverted(
 }
 
 interface Page extends ListPage {
-  /** Revision in the token of the next page; -1 if the client has given up consistency. */
+  /** The revision in the token of the next page; -1 if the client has given up consistency. */
   readonly tokenRevision: number;
 }
 
-/** Reads the page that the options ask for. @throws StatusError 410, 504 */
+/** Reads the requested page. @throws StatusError 410, 504 */
 export async function readPage(
   cacher: Cacher,
   store: Store,
@@ -95,10 +95,10 @@ export async function readPage(
   if (options.continue !== "") return continuePage(cacher, store, selection, options);
   const exact = (resourceVersion ?? 0) > 0 && (match === "Exact" || (match === "" && limit > 0));
   if (!exact) {
-    // "00" passes as an exact version, and upstream's store reads the newest state then.
+    // "00" passes as an exact version, and upstream's store then reads the newest state.
     const isNewest = resourceVersion === undefined || match === "Exact";
     await cacher.whenFresh(() => waitForVersion(store, isNewest ? undefined : resourceVersion), isNewest);
-    // Upstream's cache answers reads at any version, and does not page.
+    // Upstream's cache answers reads at any version, and ignores the limit.
     return pageAt(cacher, selection, { limit: isNewest || resourceVersion !== 0 ? limit : 0 });
   }
   return exactPage(cacher, store, selection, resourceVersion as number, limit);

@@ -13,8 +13,8 @@ import { bodyMediaTypes, type ResourceRequestCall } from "./endpoint.ts";
 import type { FieldValidation } from "./write-options.ts";
 
 /**
- * Reads the body of a POST or PUT in any accepted media type as an object of the expected kind. Unknown and duplicate
- * fields are dropped, and reported according to `fieldValidation`.
+ * Reads the body of a POST or PUT in any accepted media type as an object of the expected kind. Drops unknown and
+ * duplicate fields, and reports them according to `fieldValidation`.
  * @throws StatusError 400, 413, 415
  */
 export async function readObjectBody(
@@ -70,7 +70,7 @@ async function decodeObject(
 
 /**
  * Returns an untyped document as an object of the expected kind, without defaults, and the paths of unknown fields.
- * @param takesOver whether the document belongs to this call, so that its parts need not be copied
+ * @param takesOver whether this call owns the document, so that its parts need not be copied
  * @throws DecodeTypeError for a value of the wrong type
  */
 export function typedObject(
@@ -82,7 +82,7 @@ export function typedObject(
   const { object, unknownFields } = form.decode(value, { kind: gvk.kind, takesOver });
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
   const metadata = (object["metadata"] ?? {}) as JsonObject;
-  // Types omit empty lists, but this one means that all owners are removed.
+  // Types omit empty lists, but an empty list here means that all owners are removed.
   if (resetsOwners) metadata["managedFields"] = [];
   const typed = { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...fields, metadata } as unknown as KubeObject;
   return { object: typed, unknownFields };
@@ -97,12 +97,12 @@ export function unknownFieldText(field: string): string {
   return `unknown field ${JSON.stringify(field)}`;
 }
 
-/** `duplicate field "spec.a"`. */
+/** Formats `duplicate field "spec.a"`. */
 export function duplicateFieldText(field: string): string {
   return `duplicate field ${JSON.stringify(field)}`;
 }
 
-/** Returns the texts of unknown and repeated fields. An unknown field is not reported as repeated as well. */
+/** Returns the texts of unknown and duplicate fields. An unknown field is not also reported as duplicate. */
 function fieldProblems(unknown: readonly string[], duplicates: readonly string[]): string[] {
   const isUnknown = (field: string) =>
     unknown.some((path) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`));
@@ -110,12 +110,12 @@ function fieldProblems(unknown: readonly string[], duplicates: readonly string[]
   return [...unknown.map(unknownFieldText), ...repeated.map(duplicateFieldText)];
 }
 
-/** Joins the repeated keys of a YAML document into one error, as in Go. */
+/** Joins the duplicate keys of a YAML document into one error, as Go does. */
 export function repeatedKeysError(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [["yaml: unmarshal errors:", ...lines].join("\n  ")];
 }
 
-/** Warns of unknown and repeated fields, or ignores them. In Strict it throws the error that `refusal` returns */
+/** Warns of unknown and duplicate fields, or ignores them. In Strict it throws the error that `refusal` returns */
 export function reportFields(
   { exchange }: ResourceRequestCall,
   problems: readonly string[],

@@ -16,7 +16,7 @@ import { nextTurn } from "../../api/turn.ts";
 import { applyJsonPatch } from "../../apply/patch/json-patch.ts";
 import { applyMergePatch } from "../../apply/patch/merge-patch.ts";
 import { type PatchType, parsePatchType } from "../../apply/patch/patch-type.ts";
-import { patchedText } from "../../apply/patch/patched-text.ts";
+import { patchedInOrder, patchedText } from "../../apply/patch/patched-text.ts";
 import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
 import { header } from "../../request/exchange.ts";
@@ -24,12 +24,16 @@ import { apply } from "./apply.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { duplicateFieldText, reportFields, typedObject, unknownFieldText } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { settlePatchedType } from "./patched-type.ts";
 import { throughView, viewTracker } from "./through-view.ts";
 import { unstructuredObject } from "./unstructured-object.ts";
 import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
-/** Answers PATCH. The patch is applied to the newest state, again if another writer was faster, and stored as an update. */
+/**
+ * Answers PATCH. Applies the patch to the newest state, again if another writer was faster, and stores the result as an
+ * update.
+ */
 export const patch: VerbHandler = async (call) => {
   const { exchange, request, registry, strategy, parts } = call;
   const info = call.view?.info ?? call.info;
@@ -73,11 +77,14 @@ export const patch: VerbHandler = async (call) => {
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
     const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
-    if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
+    if (patchType !== "strategic")
+      settlePatchedType(merged, { info, name: request.name, known: parts.catalog, refusal });
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
-      // A strategic merge leaves parts of the old object in the new one.
-      return patchType === "strategic" ? unstructuredObject(merged, expected) : typedObject(merged, expected, true);
+      // A strategic merge shares parts of the old object with the new one.
+      if (patchType === "strategic") return unstructuredObject(merged, expected);
+      const ordered = patchType === "apply" ? merged : patchedInOrder(merged, document, patchType);
+      return typedObject(ordered, expected, true);
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     // Upstream sorts the findings of a strategic merge patch, because its result is not a text with an order.
@@ -146,15 +153,7 @@ function operationProblems(document: JsonValue, repeated: readonly string[]): st
   );
 }
 
-function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: string) => Error): void {
-  const { kind = old.kind, apiVersion = old.apiVersion } = merged;
-  if (kind === old.kind && apiVersion === old.apiVersion) return;
-  throw refusal(
-    `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
-  );
-}
-
-/** A patched view has the uid of its object. @throws StatusError 409 for another one */
+/** A patched view has the uid of its object. @throws StatusError 409 if the uid differs */
 function requireSameUid({ info, request }: ResourceCall, { metadata }: KubeObject, old: KubeObject): void {
   const [{ uid: given = "" }, { uid = "" }] = [metadata, old.metadata];
   if (given === "" || given === uid) return;
@@ -174,7 +173,7 @@ function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {
   }
 }
 
-/** Returns the refusal of a patch whose result does not fit the type. It names neither the kind nor the object. */
+/** Returns the refusal of a patch whose result does not match the type. It names neither the kind nor the object. */
 function refusedPatch(value: string, why: string): Error {
   return status.unfitPatch([fieldError.invalid("patch", value, why)]);
 }

@@ -15,7 +15,7 @@ import { contentTypeOf } from "../negotiate.ts";
 import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
 import { parseListOptions } from "./list-options.ts";
 
-/** Answers GET of a kind that is not stored: one object, or all selected ones. */
+/** Answers GET of a kind that is not stored: one object, or all selected objects. */
 export function readComputed(call: ResourceRequestCall, computed: ComputedObjects): HttpResponse {
   return call.request.verb === "get" ? getComputed(call, computed) : listComputed(call, computed);
 }
@@ -36,7 +36,7 @@ function getComputed(call: ResourceRequestCall, computed: ComputedObjects): Http
 function listComputed(call: ResourceRequestCall, computed: ComputedObjects): HttpResponse {
   const { request, info, parts } = call;
   const representation = negotiateFor(call, "list");
-  const { key, matches } = selectionOf(info, "", request.name, parseListOptions(request.query, false));
+  const { key, matches } = selectionOf(info, "", request.name, parseListOptions(request.query, info, false));
   const { revision } = parts.store;
   const entries = computed
     .list()
@@ -50,7 +50,7 @@ function listComputed(call: ResourceRequestCall, computed: ComputedObjects): Htt
   };
 }
 
-/** Returns the object as an entry of the store, so that it is encoded like all others. */
+/** Returns the object as a store entry, so that it is encoded like all others. */
 function entryOf(
   { kind: _kind, apiVersion: _apiVersion, ...body }: KubeObject,
   info: ResourceInfo,

@@ -6,7 +6,7 @@ import type { ResourceRequest } from "../../request/request-info.ts";
 import { unservedPath } from "../unserved-path.ts";
 
 /**
- * Answers requests for some of the resources; returns undefined for all others.
+ * Answers requests for some of the resources. Returns undefined for all others.
  * @throws StatusError
  */
 export type ResourceServer = (exchange: Exchange, request: ResourceRequest) => ReturnType<Handler> | undefined;
@@ -14,8 +14,8 @@ export type ResourceServer = (exchange: Exchange, request: ResourceRequest) => R
 /**
  * Returns a handler that passes each request to the first server that has its resource.
  * @param catalog decides the answer to a path that no server has
- * @param catchUp resolves when this replica has applied everything that any replica has told a client, since another
- * replica may already serve the resource
+ * @param catchUp resolves when this replica has applied everything that clients may know of, because another replica may
+ * already serve the resource
  */
 export function resourceHandler(
   servers: readonly ResourceServer[],

@@ -50,7 +50,7 @@ export async function runAction(
     oldObject: undefined,
     context,
     forms: onlyForm,
-    // Nothing is stored, so there is nothing to settle.
+    // Nothing is stored, so there is nothing to wait for.
     onSettled() {},
   });
   await parts.admission.admit(attributes);

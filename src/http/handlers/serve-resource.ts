@@ -37,11 +37,11 @@ function refuseMethod(): never {
   throw status.methodNotAllowed();
 }
 
-/** Points in which the servers of built-in and of custom kinds differ. */
+/** The differences between the servers of built-in and of custom kinds. */
 export interface ServerRules {
   /** Throws the answer to a subresource that the resource does not have. */
   refuseSubresource(call: ResourceRequestCall): never;
-  /** Rejects a request whose answer cannot be produced in any accepted form. */
+  /** Rejects a request if no accepted form can represent its answer. */
   refuseMediaTypes?(call: ResourceRequestCall, endpoint: Endpoint): void;
 }
 
@@ -93,7 +93,7 @@ function isValuelessDryRun({ verb, query }: ResourceRequest): boolean {
 const collectionVerbs = ["list", "watch", "create", "deletecollection"];
 const objectVerbs = ["get", "update", "patch", "delete"];
 
-/** Reports whether the resource answers to any verb at a path of this form. */
+/** Reports whether the resource supports any verb at a path of this form. */
 function hasPath({ request: { verb, subresource, nameInPath, isWatchPath }, info }: ResourceRequestCall): boolean {
   if (verb === "proxy") return false;
   if (isWatchPath) return info.verbs.includes("watch");
@@ -137,7 +137,7 @@ function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handl
   }
 }
 
-/** Create is a request to the collection, update and patch are requests to an object. Other verbs follow from the path. */
+/** Create is a request to the collection; update and patch are requests to an object. The path determines the others. */
 function fitsPath({ verb, nameInPath }: ResourceRequest): boolean {
   if (verb === "create") return !nameInPath;
   return nameInPath || (verb !== "update" && verb !== "patch");

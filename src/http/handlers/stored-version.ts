@@ -4,7 +4,9 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { inStoredVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 
-/** Converts an object from the request's version to the stored one, after the defaults of the request's version. */
+/**
+ * Converts an object from the request's version to the stored one, after applying the defaults of the request's version.
+ */
 export function toStoredVersion(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
   if (info.storedAs === undefined) return object;
   info.form.applyDefaults(object as unknown as JsonObject);

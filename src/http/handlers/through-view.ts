@@ -12,8 +12,8 @@ import type { ResourceCall } from "./endpoint.ts";
 import { toStoredVersion } from "./stored-version.ts";
 
 /**
- * Turns the change of a document into a change of its object. Admission sees the document, because the client wrote that.
- * Without a view the document is the object in the request's version.
+ * Turns a change of a document into a change of its object. Admission sees the document, because the client wrote that.
+ * Without a view, the document is the object in the request's version.
  * @param change neither changes its argument nor reuses parts of it
  * @param track returns the managedFields of the changed document, if `change` has not set them
  */
@@ -61,7 +61,7 @@ export function throughView(
           Object.assign(object, fields);
         },
         async validate(attributes) {
-          // As upstream, the field owners of such a document are omitted here.
+          // As upstream does, omit the field owners of such a document.
           if (document !== undefined) setManagedFields(document, undefined);
           await parts.admission.validate(await shown(attributes, false));
         },
@@ -70,7 +70,7 @@ export function throughView(
   };
 }
 
-/** Tracks the fields of a view's document, as an update changes them. It is not called without a view. */
+/** Tracks the fields of a view's document, as an update changes them. Not called without a view. */
 export function viewTracker(
   { view, request, info, parts }: ResourceCall,
   { manager }: Pick<WriteContext, "manager">,
@@ -81,7 +81,7 @@ export function viewTracker(
   return (live, document) => ownershipOfDocument(view.info).afterUpdate(live, document, writer);
 }
 
-/** Returns the document of a view that a change starts from. */
+/** Returns the document of a view from which a change starts. */
 function draftOf(view: ObjectView, object: KubeObject): KubeObject {
   return view.draft?.(object) ?? view.show(object);
 }

@@ -5,8 +5,8 @@ import type { ExpectedBody } from "./body-type.ts";
 import { typedObject } from "./object-body.ts";
 
 /**
- * Makes a typed object as upstream does of one that never passes through JSON, such as the result of an apply: whole
- * numbers wrap around, and errors have other texts.
+ * Makes a typed object in the way in which upstream converts an object that never passes through JSON, such as the result
+ * of an apply: integers wrap around, and errors have different texts.
  * @throws DecodeTypeError
  */
 export function unstructuredObject(document: JsonObject, expected: ExpectedBody): ReturnType<typeof typedObject> {

@@ -15,11 +15,14 @@ import { negotiateFor, type VerbHandler, type WatchScope } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
 
-/** Answers GET with `watch`. The head is sent at once, then events until the deadline, the client or the server ends it. */
+/**
+ * Answers GET with `watch`. Sends the head at once, then events until the deadline passes or the client or the server
+ * ends the watch.
+ */
 export const watch: VerbHandler = async (call) => {
   const { request, info, registry, parts } = call;
   const representation = negotiateFor(call, "watch");
-  const options = parseListOptions(request.query, true);
+  const options = parseListOptions(request.query, info, true);
   const selection = selectionOf(info, request.namespace, request.name, options);
   const asked = webSocketRequest(call.exchange.request);
   if (asked !== undefined) requireOrigin(call.exchange.request);
@@ -73,7 +76,7 @@ function requireOrigin(request: IncomingRequest): void {
   if (!URL.canParse(header(request, "origin") ?? "")) throw new TextError(403, "");
 }
 
-/** An event cannot be written as a list, so such a watch ends without one. */
+/** An event cannot be written as a list, so such a watch ends without an event. */
 function isListForm({ transform }: Representation): boolean {
   return transform.kind === "partialMetadata" && transform.list;
 }
@@ -84,7 +87,7 @@ function messageForm({ mediaType }: Representation): Parameters<typeof webSocket
   return { type: "binary", lengthBytes: mediaType === protobufMediaType ? watchFrameLengthBytes : 0 };
 }
 
-/** Reports whether the watch starts with the state, for an unset version, `0` and sendInitialEvents. */
+/** Reports whether the watch starts with the current state: without a version, at `0`, or with sendInitialEvents. */
 function sendsInitialState({ sendInitialEvents, resourceVersion }: ListOptions): boolean {
   return sendInitialEvents ?? (resourceVersion ?? 0) === 0;
 }

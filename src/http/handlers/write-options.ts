@@ -15,7 +15,7 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
   /** Whether an apply takes over fields of other managers. */
   readonly force: boolean;
-  /** Fields of the options object that the client gave. */
+  /** The fields of the options object that the client set. */
   readonly given: JsonObject;
 }
 

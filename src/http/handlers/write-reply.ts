@@ -13,7 +13,7 @@ import { contentTypeOf } from "../negotiate.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 import type { WriteOptions } from "./write-options.ts";
 
-/** Returns what the registry needs from the request besides the object. */
+/** Returns the parts of the request that the registry needs besides the object. */
 export function writeContext(
   call: ResourceRequestCall,
   { dryRun, fieldManager = "", given }: { dryRun: boolean } & Partial<Pick<WriteOptions, "fieldManager" | "given">>,
@@ -23,6 +23,7 @@ export function writeContext(
     user: exchange.user,
     manager: managerName(fieldManager, header(exchange.request, "user-agent")),
     dryRun,
+    verb: exchange.info.verb,
     version: call.info,
     options: given,
     deadlineMs: exchange.deadlineMs,
@@ -39,7 +40,7 @@ export function writeContext(
   };
 }
 
-/** Returns the object that a write answers with, as the stored bytes if there are any. */
+/** Returns the object in a write's answer, as the stored bytes if there are any. */
 export function objectReply(
   call: ResourceCall,
   code: number,

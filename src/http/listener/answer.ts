@@ -5,7 +5,7 @@ import { checkHead } from "./check-head.ts";
 import type { ReceivedRequest } from "./received-request.ts";
 import type { Serving } from "./serving.ts";
 
-/** Returns the response to a request in every case. A connection that sent an ambiguous head is not used again. */
+/** Returns a response to every request, whatever happens. A connection with an ambiguous head is not used again. */
 export async function answer(request: ReceivedRequest, serving: Serving): Promise<HttpResponse> {
   try {
     checkHead(request);

@@ -5,7 +5,7 @@ import { certificateBlocks } from "../../access/certificates/pem.ts";
 export interface Authority {
   readonly certificate: X509Certificate;
   readonly publicKey: KeyObject;
-  /** Its purpose, key and name. A renewed authority has the same, so certificates of the old one stay valid. */
+  /** Its purpose, key and name. They survive a renewal, so certificates of the old one stay valid. */
   readonly id: string;
 }
 

@@ -4,12 +4,12 @@ import type { RequestHead } from "./received-request.ts";
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
- * Refuses heads that two programs could read differently, before they are used.
+ * Refuses heads that two programs could interpret differently, before anything uses them.
  * @throws StatusError 400 or 405
  */
 export function checkHead({ method, rawPath, headers, httpVersion }: RequestHead): void {
   if (!methods.has(method)) throw status.methodNotAllowed();
-  if (rawPath.charCodeAt(0) !== 0x2f) throw status.badRequest("the request target has to start with a slash");
+  if (rawPath.charCodeAt(0) !== 0x2f) throw status.badRequest("the request target must start with a slash");
   let hosts = 0;
   let authorizations = 0;
   for (const [name, value] of headers) {
@@ -20,6 +20,6 @@ export function checkHead({ method, rawPath, headers, httpVersion }: RequestHead
     }
   }
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
-    throw status.badRequest("a request needs exactly one Host header");
+    throw status.badRequest("a request must have exactly one Host header");
   if (authorizations > 1) throw status.badRequest("more than one Authorization header");
 }

@@ -2,18 +2,21 @@ import type { TLSSocket } from "node:tls";
 import type { PeerCertificate } from "../../request/exchange.ts";
 
 /**
- * One TLS connection. The listener checks its deadline periodically, because a timer would move with every request.
+ * A TLS connection. The listener checks its deadline periodically, because a timer would have to be reset for every
+ * request.
  */
 export class Connection {
   readonly socket: TLSSocket;
   readonly remoteAddress: string;
   peer: PeerCertificate = { kind: "none" };
-  /** On the monotonic clock; Infinity while requests run. */
+  /** The deadline on the monotonic clock; Infinity while requests run. */
   deadlineMs: number;
   activeRequests = 0;
   /** Whether the TLS handshake is incomplete. */
   isShakingHands = true;
-  /** Whether the authorities changed during the handshake. TLS may then have checked the certificate by the old ones. */
+  /**
+   * Whether the authorities changed during the handshake. TLS may then have verified the certificate with the old ones.
+   */
   hasOldTrust = false;
   /** Whether it takes no more requests. */
   isFinishing = false;
@@ -26,7 +29,7 @@ export class Connection {
     this.deadlineMs = performance.now() + timeoutMs;
   }
 
-  /** Sets the deadline to this time from now, after which the connection is closed. */
+  /** Sets the deadline to this time from now. The connection is closed then. */
   expect(timeoutMs: number): void {
     this.deadlineMs = performance.now() + timeoutMs;
   }

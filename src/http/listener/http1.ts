@@ -171,7 +171,7 @@ async function runUnheard(stream: StreamReply, response: ServerResponse): Promis
   await stream.run(sink);
 }
 
-/** Hands over the raw socket. HTTP/2 without TLS is not offered here. */
+/** Hands over the raw socket. HTTP/2 without TLS is not supported. */
 function upgrade(
   message: IncomingMessage,
   socket: Duplex,

@@ -9,11 +9,11 @@ import { hasNoBody, headerFields, knownLength, type Serving } from "./serving.ts
 import { StreamSink } from "./stream-sink.ts";
 import { writeBody } from "./write-body.ts";
 
-/** Larger than the largest body, because the window of a stream is not restored while a body is read. */
+/** Larger than the largest body, because the stream's window is not replenished while a body is read. */
 const streamWindowBytes = 4 * 1024 * 1024;
 const connectionWindowBytes = 4 * 1024 * 1024;
 const endStreamFlag = 1;
-/** Time in which the last answer is sent. */
+/** Time limit for sending the last answer. */
 const goodbyeMs = 1_000;
 const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
 
@@ -31,7 +31,7 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
   session.setLocalWindowSize(connectionWindowBytes);
   session.on("error", () => connection.socket.destroy());
   session.on("close", () => connection.socket.destroy());
-  /** The session closes by itself, but not while a stream that arrived after its GOAWAY is open and unanswered. */
+  /** The session closes by itself, except while a stream that arrived after its GOAWAY is open and unanswered. */
   const leaveWhenIdle = (): void => {
     if (connection.isFinishing && connection.activeRequests === 0) connection.expect(goodbyeMs);
   };
@@ -128,7 +128,9 @@ async function sendReply(
   stream.end();
 }
 
-/** A client that still uploads after its answer is read for a while, so that it sees the answer, and then cut off. */
+/**
+ * If a client still uploads after its answer, keep reading for a while, so that it sees the answer, and then cut it off.
+ */
 function lingerForBody(stream: ServerHttp2Stream, { limits }: Serving): void {
   if (stream.readableEnded || stream.destroyed) return;
   stream.resume();
@@ -151,7 +153,7 @@ async function runStream(response: StreamReply, stream: ServerHttp2Stream, servi
   }
 }
 
-/** Ends a stream's writer when its client is gone, so that it releases its resources. */
+/** Ends a stream's writer when its client has disconnected, so that it releases its resources. */
 async function runUnheard(response: StreamReply, target: ServerHttp2Stream): Promise<void> {
   const sink = new StreamSink(target);
   sink.close();

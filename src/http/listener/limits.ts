@@ -1,20 +1,20 @@
-/** Limits of the listener, with the behaviour at each. */
+/** Limits of the listener. Each comment states the behaviour at the limit. */
 export interface ListenerLimits {
-  /** A connection that has not finished its TLS handshake is closed. */
+  /** Time for the TLS handshake. The connection is then closed. */
   readonly handshakeTimeoutMs: number;
-  /** A connection whose first request head is not complete is closed. */
+  /** Time for the first request head. The connection is then closed. */
   readonly headersTimeoutMs: number;
-  /** A request body that is not complete: 408, then the connection or stream is closed. */
+  /** Time for a request body. The answer is a 408, and the connection or stream is closed. */
   readonly bodyTimeoutMs: number;
-  /** A connection without a request is closed. */
+  /** Time without a request. The connection is then closed. */
   readonly idleTimeoutMs: number;
-  /** A client that reads nothing of a waiting reply is cut off. */
+  /** Time in which a client reads nothing of a waiting reply. It is then cut off. */
   readonly writeStallTimeoutMs: number;
-  /** Time for which the rest of an unread body is discarded before the connection is closed. */
+  /** Time for discarding the rest of an unread body. The connection is then closed. */
   readonly lingerMs: number;
-  /** 431, or GOAWAY on HTTP/2. */
+  /** Size of a head. The answer is a 431, or GOAWAY on HTTP/2. */
   readonly headerBytes: number;
-  /** 413. */
+  /** Size of a body. The answer is a 413. */
   readonly bodyBytes: number;
   /** Streams per HTTP/2 connection. Further ones are refused. */
   readonly streams: number;

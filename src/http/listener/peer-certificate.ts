@@ -5,22 +5,22 @@ import { type Authority, issuerAmong } from "./authority.ts";
 
 const clientAuthUsage = "1.3.6.1.5.5.7.3.2";
 
-/** Attribute of a subject with the uid of a user. */
+/** Attribute of a subject that holds the uid of a user. */
 const uidAttribute = "1.3.6.1.4.1.57683.2";
 
-/** Signature algorithms on SHA-1, as DER object identifiers: RSA and ECDSA. */
+/** Signature algorithms with SHA-1, as DER object identifiers: RSA and ECDSA. */
 const sha1Signatures = [Buffer.from("06092a864886f70d010105", "hex"), Buffer.from("06072a8648ce3d0401", "hex")];
-/** Bytes that contain version, serial number and signature algorithm. */
+/** Number of bytes that contain the version, serial number and signature algorithm. */
 const signatureAlgorithmWithinBytes = 64;
 
-/** Issuers of client certificates. */
+/** The issuers of client certificates. */
 export interface Authorities {
   readonly clients: readonly Authority[];
-  /** Issuers for authenticating proxies; undefined if none are accepted. */
+  /** The issuers for authenticating proxies; undefined if no proxies are accepted. */
   readonly frontProxies: readonly Authority[] | undefined;
 }
 
-/** Judges the client certificate of a connection after its handshake. */
+/** Checks the client certificate of a connection after its handshake. */
 export function judgePeer(socket: TLSSocket, { clients, frontProxies }: Authorities): PeerCertificate {
   const certificate = socket.getPeerCertificate();
   if (certificate?.raw === undefined) return { kind: "none" };

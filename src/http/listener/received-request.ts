@@ -27,7 +27,7 @@ export class ReceivedRequest implements IncomingRequest {
   bodyBytes: number | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
-  /** Stops reading the body. A listener on the signal would cost more than the rest of the reading. */
+  /** Stops reading the body. A listener on the signal would cost more than finishing. */
   #stopReading: ((reason: Error) => void) | undefined;
   onAbort: ((reason: Error) => void) | undefined;
 
@@ -45,6 +45,10 @@ export class ReceivedRequest implements IncomingRequest {
 
   get hasBody(): boolean {
     return this.#source !== undefined;
+  }
+
+  get bodyStream(): Readable | undefined {
+    return this.#source;
   }
 
   /** Made on first use, because most requests need none. */
@@ -74,7 +78,9 @@ export class ReceivedRequest implements IncomingRequest {
     return this.#source === undefined ? emptyBody : this.#read(this.#source, limit);
   }
 
-  /** A body that is declared too long is still read for a moment, because a client that is writing would miss the refusal. */
+  /**
+   * A body that is declared too long is still read for a moment, because a client that is writing would miss the refusal.
+   */
   #read(source: Readable, limit: number): Promise<Uint8Array> {
     const isTooLong = Number(headerValues(this, "content-length")[0] ?? 0) > limit;
     const tooLarge = () => status.requestEntityTooLarge(limit);
@@ -107,7 +113,7 @@ export class ReceivedRequest implements IncomingRequest {
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
     source.once("error", () => fail(clientGone()));
-    // Every source closes in the end. An error for each would cost as much as reading it.
+    // Every source closes in the end. An error object for each would cost as much as reading it.
     source.once("close", () => this.#stopReading !== undefined && fail(clientGone()));
     if (this.#abortReason !== undefined) fail(this.#abortReason);
     return promise;

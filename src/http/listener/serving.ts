@@ -15,7 +15,7 @@ export interface Serving {
 
 /**
  * Answers a request to upgrade from HTTP.
- * @param track makes the sink of a stream end when the listener drains
+ * @param track makes a stream's sink end when the listener drains
  */
 export type Upgrade = (
   request: IncomingRequest,
@@ -25,8 +25,8 @@ export type Upgrade = (
 ) => void;
 
 /**
- * Appends header fields to `fields` in Node's form, repeated ones as lists. `connection` is separate, because HTTP/2 does
- * not have this field.
+ * Appends header fields to `fields` in Node's form, repeated ones as lists. `connection` is separate, because HTTP/2
+ * lacks this field.
  */
 export function headerFields(
   list: HeaderList,

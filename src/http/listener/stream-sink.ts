@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import type { ByteSink } from "../../request/exchange.ts";
 
-/** The body of a streamed response. `end` asks its writer to finish, because the server is draining. */
+/** The body of a streamed response. `end` asks its writer to finish when the server drains. */
 export class StreamSink implements ByteSink {
   readonly #target: Writable;
   readonly #controller = new AbortController();
@@ -43,7 +43,7 @@ export class StreamSink implements ByteSink {
     this.#controller.abort();
   }
 
-  /** Discards everything that is written from now on. */
+  /** Discards all further writes. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

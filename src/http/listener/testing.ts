@@ -1,14 +1,14 @@
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
 
-/** Certificates for tests of the listener, made anew in each process. */
+/** Certificates for tests of the listener, generated in each process. */
 export interface TestCertificate {
   readonly key: string;
   readonly cert: string;
 }
 export interface TestAuthority extends TestCertificate {
   issue(subject: string, options?: IssueOptions): Promise<TestCertificate>;
-  /** Its certificate with another term: the same name and key. */
+  /** The authority with another validity: the same name and key. */
   renewed(): Promise<string>;
 }
 interface IssueOptions {

@@ -7,7 +7,7 @@ const slabBytesMax = 256 * 1024;
 /** Size from which chunks are written unchanged. */
 const largeChunkBytes = 64 * 1024;
 
-/** Writes the body in order, and waits when the client is slow. Rejects if the client is gone or stalls. */
+/** Writes the body in order. Waits if the client is slow; rejects if the client has disconnected or stalls. */
 export async function writeBody(target: Writable, body: Reply["body"], stallTimeoutMs: number): Promise<void> {
   const chunks = body instanceof Uint8Array ? [body] : (body as Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
   let slab: Uint8Array[] = [];

@@ -13,7 +13,7 @@ import {
 const proxyMethods: readonly HttpMethod[] = ["get", "put", "post", "delete", "options", "head", "patch"];
 const sessionMethods: readonly HttpMethod[] = ["get", "post"];
 
-/** Operations of a subresource that is a connection and not a document. */
+/** Returns the operations of a subresource that is a connection and not a document. */
 export function connectOperations(scope: Scope, subresource: SubresourceInfo): Operation[] {
   const { name, gvk, form } = subresource;
   const path = `${scope.itemPath}/${name}`;
@@ -41,15 +41,15 @@ export function connectOperations(scope: Scope, subresource: SubresourceInfo): O
 }
 
 const logParameters: readonly QueryParameter[] = [
-  parameter("container", "string", "The container; needed where the pod has several."),
-  parameter("follow", "boolean", "Go on as more is written."),
-  parameter("insecureSkipTLSVerifyBackend", "boolean", "Do not check the certificate of the node."),
-  parameter("limitBytes", "integer", "Most bytes to send."),
-  parameter("previous", "boolean", "The log of the container that ran before."),
-  parameter("sinceSeconds", "integer", "Only what was written in the last seconds."),
-  parameter("stream", "string", "All, Stdout or Stderr; behind a gate that is off."),
+  parameter("container", "string", "The container; required if the pod has several."),
+  parameter("follow", "boolean", "Follow the log as it grows."),
+  parameter("insecureSkipTLSVerifyBackend", "boolean", "Do not verify the certificate of the node."),
+  parameter("limitBytes", "integer", "Maximum number of bytes to send."),
+  parameter("previous", "boolean", "The log of the previous container."),
+  parameter("sinceSeconds", "integer", "Only entries of the last seconds."),
+  parameter("stream", "string", "All, Stdout or Stderr; requires a feature gate that is off."),
   parameter("tailLines", "integer", "Only the last lines."),
-  parameter("timestamps", "boolean", "Begin each line with its time."),
+  parameter("timestamps", "boolean", "Start each line with its timestamp."),
 ];
 
 function logOperation({ group, info, namespaced, tag }: Scope, path: string): Operation {
@@ -69,7 +69,7 @@ function logOperation({ group, info, namespaced, tag }: Scope, path: string): Op
   };
 }
 
-/** Fields of an options type as parameters; only scalars have a form in a query. */
+/** Returns the fields of an options type as parameters. Only scalars have a form in a query. */
 function optionsOf({ fields }: StructSchema): QueryParameter[] {
   return [...fields.values()].flatMap(({ name, schema }) => {
     const type = parameterType(schema.kind === "list" ? schema.items : schema);

@@ -4,7 +4,7 @@ import { publishedSchema, schemaDocument } from "../../api/structural/open-api-d
 import { readOpenApiSchema } from "../../api/structural/open-api-schema.ts";
 import type { Dialect } from "./document-type.ts";
 
-/** One version of a custom kind, as documents describe it. */
+/** One version of a custom kind, in the form that documents need. */
 export interface CustomType extends GroupVersionKind {
   readonly listKind: string;
   readonly plural: string;
@@ -21,7 +21,7 @@ export function customDefinitionName({ group, version, kind }: GroupVersionKind)
 
 /**
  * Returns the definition of the objects of a custom kind. It refers to ObjectMeta.
- * @param json the `openAPIV3Schema`; undefined where it is not structural, or absent
+ * @param json the `openAPIV3Schema`; undefined if it is not structural, or absent
  */
 export function customDefinition(type: CustomType, json: JsonObject | undefined, dialect: Dialect): JsonObject {
   return { ...kindDocument(json, dialect), ...extensions(type, type.kind) };

@@ -6,7 +6,7 @@ import type { CustomType, Dialect, DocumentType } from "./document-type.ts";
 import { publishedTopology, publishedUnion } from "./published-extensions.ts";
 import { openApiName } from "./schema-name.ts";
 
-/** Types whose kinds say so: every top-level kind, with all group versions that it is served in. */
+/** Every top-level type, with all group versions that serve it. */
 export type KindsByType = ReadonlyMap<string, readonly GroupVersionKind[]>;
 
 const typeMetaProperties = ["apiVersion", "kind"] as const;
@@ -31,14 +31,14 @@ export class Definitions {
     this.#kinds = kinds;
   }
 
-  /** Returns the definitions by name, sorted. Those of custom kinds may be large, so each is made when its turn comes. */
+  /** Returns the definitions by name, sorted. Those of custom kinds may be large, so each is made on demand. */
   *sorted(): Generator<[name: string, definition: JsonObject]> {
     for (const [name, one] of [...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1))) {
       yield [name, isCustomType(one) ? one.define(this.#dialect) : one];
     }
   }
 
-  /** `{"$ref": …}` to a type, which becomes part of the document. */
+  /** Returns `{"$ref": …}` to a type, and adds the type to the document. */
   reference(type: DocumentType): JsonObject {
     if (type.kind === "struct") return this.#refer(openApiName(type.name), () => this.#struct(type));
     if (!this.#definitions.has(type.name)) {
@@ -48,15 +48,15 @@ export class Definitions {
     return this.#link(type.name);
   }
 
-  /** The free-form body of a PATCH. */
+  /** Returns the free-form body of a PATCH. */
   patchReference(): JsonObject {
     return this.#refer(openApiName("meta/v1.Patch"), () => ({
-      description: "A change to an object, in the form that the content type names.",
+      description: "A change to an object, in the format that the content type names.",
       type: "object",
     }));
   }
 
-  /** The answer of `/version`. */
+  /** Returns the answer of `/version`. */
   versionReference(): JsonObject {
     const properties = versionFields.map((name): [string, JsonObject] => [
       name,
@@ -72,7 +72,7 @@ export class Definitions {
 
   #refer(name: string, define: () => JsonObject): JsonObject {
     if (!this.#definitions.has(name)) {
-      // A type may refer to itself: the entry has to stand before its fields are looked at.
+      // A type may refer to itself, so add the entry before its fields.
       const definition: JsonObject = {};
       this.#definitions.set(name, definition);
       Object.assign(definition, define());
@@ -166,7 +166,7 @@ export class Definitions {
       case "bytes":
         return { type: "string", format: "byte" };
       case "any":
-        // Never an empty schema: kubectl takes it for none.
+        // Never an empty schema, because kubectl treats that as a missing one.
         return typeName === undefined ? { description: "Any value." } : this.#named(typeName, {});
       case "rawExtension":
         return this.#named("runtime.RawExtension", { type: "object" });
@@ -189,7 +189,7 @@ export class Definitions {
     return this.#refer(openApiName(typeName), () => ({ ...described(descriptionOf(typeName)), ...definition }));
   }
 
-  /** Text or a number: Swagger 2.0 cannot say so. */
+  /** Text or a number, which Swagger 2.0 cannot express. */
   #either(types: readonly string[], format: string | undefined): JsonObject {
     const rest = format === undefined ? {} : { format };
     return this.#dialect === "v2" ? { type: "string", ...rest } : { ...rest, oneOf: types.map((type) => ({ type })) };
@@ -225,7 +225,7 @@ function defaulted(value: JsonValue | undefined): JsonObject {
   return value === undefined ? {} : { default: value };
 }
 
-/** The value that a field has when nothing sets it, where it always has one. */
+/** Returns the value of a field that is not set, if it always has one. */
 function zeroOfField({ schema, pointer, omitEmpty }: Field): JsonValue | undefined {
   if (pointer || (omitEmpty && schema.kind === "scalar")) return undefined;
   return zeroOf(schema);
@@ -248,7 +248,7 @@ const scalarZeros: ReadonlyMap<ScalarKind, JsonValue> = new Map<ScalarKind, Json
   ["float64", 0],
 ]);
 
-/** How patches merge the field. */
+/** Returns how patches merge the field. */
 function topology(field: Field): JsonObject {
   const list = field.schema.kind === "list";
   return {

@@ -2,7 +2,7 @@ import { builtInKinds } from "../../kinds/index.ts";
 import type { Kind } from "../../registry/kind.ts";
 import { commonDescriptions } from "./common-descriptions.ts";
 
-/** Texts about a type by field name; "" is the text about the type itself. */
+/** Texts about a type by field name; "" is the key of the text about the type itself. */
 type TypeDescriptions = Readonly<Record<string, string | undefined>>;
 
 const byType: ReadonlyMap<string, TypeDescriptions> = new Map(
@@ -11,26 +11,26 @@ const byType: ReadonlyMap<string, TypeDescriptions> = new Map(
   ),
 );
 
-/** The same without versions: the meaning of a type or field seldom depends on them. */
+/** The same, for all versions: the meaning of a type or field seldom depends on the version. */
 const byVersionlessType: ReadonlyMap<string, TypeDescriptions> = new Map(
   [...byType].map(([name, descriptions]) => [withoutVersion(name), descriptions]),
 );
 
 /** Descriptions of fields with these names in every top-level kind. */
 const everywhere: TypeDescriptions = {
-  metadata: "Name, labels and other data that every object has.",
-  spec: "The wanted state.",
-  status: "The state observed last; written by the system.",
+  metadata: "Name, labels and other metadata of the object.",
+  spec: "The desired state.",
+  status: "The most recently observed state; written by the system.",
 };
 const ofLists: TypeDescriptions = {
   metadata: "Resource version and paging of the list.",
   items: "The objects of the list.",
 };
 
-/** Descriptions of fields with these names where nothing else applies. */
+/** Descriptions of fields with these names that have no other. */
 const anywhere: TypeDescriptions = {
   apiGroup: "API group of the object.",
-  conditions: "Observations, each with a status and a reason.",
+  conditions: "Conditions, each with a status and a reason.",
   kind: "Kind of the object.",
   lastTransitionTime: "Time of the last change of status.",
   message: "Explanation for people.",

@@ -9,7 +9,7 @@ import {
   type TypeLookup,
 } from "./operation.ts";
 
-/** Operations that answer with something else than objects, by the key of the document that they belong to. */
+/** Operations whose answers are not objects, by the key of their document. */
 export function generalOperations(typeOf: TypeLookup): ReadonlyMap<string, Operation> {
   return new Map([
     ["api", discovery("/api/", "getCoreAPIVersions", "core", typeOf("meta/v1.APIVersions"))],
@@ -37,13 +37,13 @@ export function generalOperations(typeOf: TypeLookup): ReadonlyMap<string, Opera
   ]);
 }
 
-/** The operation at `/apis/<group>/`. */
+/** Returns the operation at `/apis/<group>/`. */
 export function groupOperation(group: string, typeOf: TypeLookup): Operation {
   const id = `get${groupTitle(group)}APIGroup`;
   return discovery(`/apis/${group}/`, id, groupTag(group), typeOf("meta/v1.APIGroup"));
 }
 
-/** The operation at `/apis/<group>/<version>/`. */
+/** Returns the operation at `/apis/<group>/<version>/`. */
 export function resourcesOperation(groupVersion: GroupVersion, typeOf: TypeLookup): Operation {
   const id = `get${operationGroup(groupVersion)}APIResources`;
   return discovery(`${rootPath(groupVersion)}/`, id, operationTag(groupVersion), typeOf("meta/v1.APIResourceList"));

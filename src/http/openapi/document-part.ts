@@ -1,13 +1,16 @@
 import type { JsonValue } from "../../api/json.ts";
 
-/** A value of a document, and the keys that lead to it. */
+/** A value of a document, and its path of keys. */
 export interface DocumentPart {
   readonly path: readonly string[];
   readonly value: JsonValue;
 }
 
-/** A document in parts: a long one is built and encoded one part at a time. Parts with the same parent come together. */
-export type DocumentParts = Iterable<DocumentPart>;
+/**
+ * A document in parts: a long one is built and encoded one part at a time. Parts with the same parent are adjacent.
+ * Undefined stands for work that has made no part.
+ */
+export type DocumentParts = Iterable<DocumentPart | undefined>;
 
 /** Encodes a document from its parts. */
 export interface PartsWriter {
@@ -15,10 +18,10 @@ export interface PartsWriter {
   finish(): Uint8Array;
 }
 
-/** Encodes a document, and yields after each part. */
+/** Encodes a document. Yields after each part. */
 export function* encodeParts(parts: DocumentParts, writer: PartsWriter): Generator<void, Uint8Array> {
   for (const part of parts) {
-    writer.add(part);
+    if (part !== undefined) writer.add(part);
     yield;
   }
   return writer.finish();

@@ -1,5 +1,6 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { registeredVersions } from "../../api/scheme/registered-versions.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
@@ -8,6 +9,7 @@ import { generalOperations, groupOperation, resourcesOperation } from "./discove
 import type { DocumentPart } from "./document-part.ts";
 import type { Operation, QueryParameter, TypeLookup } from "./operation.ts";
 import { operationsOf } from "./operations.ts";
+import type { RemoteDocuments } from "./remote-documents.ts";
 import { packageOf } from "./schema-name.ts";
 import { SharedParameters } from "./shared-parameters.ts";
 
@@ -16,8 +18,10 @@ export interface OpenApiSource {
   readonly typeOf: TypeLookup;
   /** Version of the API, such as `v1.36.0`. */
   readonly version: string;
-  /** Applies may be sent as CBOR; by default they may not. */
+  /** Whether applies may be sent as CBOR; false by default. */
   readonly cbor?: boolean;
+  /** Documents of extension servers. */
+  readonly remote?: RemoteDocuments;
 }
 
 const responseTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -27,7 +31,7 @@ const listTypes = [
   "application/vnd.kubernetes.protobuf;stream=watch",
 ];
 const customTypes = ["application/json", "application/yaml"];
-/** kubectl computes a three-way strategic patch only for kinds whose PATCH takes one. */
+/** kubectl computes a three-way strategic patch only for kinds whose PATCH accepts one. */
 const strategicMergePatch = "application/strategic-merge-patch+json";
 const patchTypes = [
   "application/json-patch+json",
@@ -35,30 +39,35 @@ const patchTypes = [
   strategicMergePatch,
   "application/apply-patch+yaml",
 ];
-const pretty: QueryParameter = { name: "pretty", type: "string", description: "true: write the answer indented." };
+const pretty: QueryParameter = {
+  name: "pretty",
+  type: "string",
+  description: "Set to true to get an indented answer.",
+};
 
-/** The OpenAPI 3.0 document of one group version. */
+const core: GroupVersion = { group: "", version: "v1" };
+
+/** Returns the OpenAPI 3.0 document of one group version. */
 export function* openApiV3Parts(
   source: OpenApiSource,
   groupVersion: GroupVersion,
   resources: readonly ResourceInfo[],
 ): Generator<DocumentPart> {
-  const { group, version } = groupVersion;
   const kinds = kindsByType(
     [...resources, ...builtInResources(source.catalog)],
-    hasBuiltIn(resources) ? [{ group, versions: [version] }] : [],
+    hasBuiltIn(resources) ? [core, groupVersion] : [core],
   );
   const operations = resources.map((info) => () => operationsOf(info, source.typeOf));
   if (hasBuiltIn(resources)) operations.push(() => [resourcesOperation(groupVersion, source.typeOf)]);
   yield* v3Parts(source, operations, kinds);
 }
 
-/** The OpenAPI 3.0 document of paths that are about no object. */
+/** Returns the OpenAPI 3.0 document of paths that do not concern objects. */
 export function generalV3Parts(source: OpenApiSource, operation: Operation): Generator<DocumentPart> {
-  return v3Parts(source, [() => [operation]], kindsByType([], []));
+  return v3Parts(source, [() => [operation]], kindsByType([], [core]));
 }
 
-/** The operations outside of group versions, by the key of their document. */
+/** Returns the operations outside of group versions, by the key of their document. */
 export function generalOperationsOf({ catalog, typeOf }: OpenApiSource): ReadonlyMap<string, Operation> {
   const groups = builtInGroups(catalog).filter(({ group }) => group !== "");
   return new Map([
@@ -67,7 +76,7 @@ export function generalOperationsOf({ catalog, typeOf }: OpenApiSource): Readonl
   ]);
 }
 
-/** Custom kinds come and go: no document of another group changes with them. */
+/** Custom kinds come and go, but a change affects only documents of its own group. */
 function hasBuiltIn(resources: readonly ResourceInfo[]): boolean {
   return resources.some(({ form }) => form.kind === "struct");
 }
@@ -79,7 +88,7 @@ function builtInGroups(catalog: ServedTypes): CatalogGroup[] {
   });
 }
 
-/** Documents of a group define kinds of other groups, where objects contain them. */
+/** Documents of a group also define kinds of other groups that its objects contain. */
 function builtInResources(catalog: ServedTypes): ResourceInfo[] {
   return builtInGroups(catalog).flatMap(({ group, versions }) =>
     versions.flatMap((version) => catalog.resources({ group, version })),
@@ -97,7 +106,7 @@ function* v3Parts(source: OpenApiSource, operations: OperationLists, kinds: Kind
   yield { path: ["components", "securitySchemes"], value: securitySchemes };
 }
 
-/** Operations in lists that share no path. Each list is made when its turn comes. */
+/** Returns the operations in lists that share no path. Each list is made on demand. */
 type OperationLists = readonly (() => readonly Operation[])[];
 
 function* pathParts(
@@ -134,7 +143,7 @@ function withPretty(operation: Operation): Operation {
   return { ...operation, queryParameters: [...queryParameters, pretty] };
 }
 
-/** Returns what every operation of a path takes; that belongs to the path. */
+/** Returns the parameters that all operations of a path share, which belong to the path. */
 function sharedParameters([first, ...others]: readonly Operation[]): readonly QueryParameter[] {
   if (first === undefined) return [];
   return first.queryParameters.filter((parameter) =>
@@ -147,18 +156,18 @@ const securitySchemes: JsonObject = {
     type: "apiKey",
     name: "authorization",
     in: "header",
-    description: "A bearer token: the word Bearer and the token.",
+    description: "A bearer token: the word Bearer, followed by the token.",
   },
 };
 
-/** The one Swagger 2.0 document of everything that is served. */
+/** Returns the one Swagger 2.0 document of everything that is served. */
 export function* openApiV2Parts(source: OpenApiSource): Generator<DocumentPart> {
   const { catalog, typeOf } = source;
   const resources = catalog
     .groups()
     .flatMap(({ group, versions }) => versions.flatMap((version) => catalog.resources({ group, version })));
   const groups = builtInGroups(catalog);
-  const definitions = new Definitions("v2", kindsByType(resources, groups));
+  const definitions = new Definitions("v2", kindsByType(resources, registeredVersions));
   const shared = new SharedParameters();
   const operations = [
     ...resources.map((info) => () => operationsOf(info, typeOf)),
@@ -185,8 +194,8 @@ function patchTypesOf({ isBuiltIn }: Operation, { cbor = false }: OpenApiSource)
   return cbor ? [...types, "application/apply-patch+cbor"] : types;
 }
 
-/** Top-level types, their lists, and the options that every group version has. */
-function kindsByType(resources: readonly ResourceInfo[], groups: readonly CatalogGroup[]): KindsByType {
+/** Returns the kinds of top-level types, of their lists, and of the options and events of the given versions. */
+function kindsByType(resources: readonly ResourceInfo[], versions: readonly GroupVersion[]): KindsByType {
   const kinds = new Map<string, GroupVersionKind[]>();
   const add = (typeName: string, gvk: GroupVersionKind) => {
     const known = kinds.get(typeName) ?? [];
@@ -202,11 +211,8 @@ function kindsByType(resources: readonly ResourceInfo[], groups: readonly Catalo
       if (form.kind === "struct") add(form.schema.name, gvk);
     }
   }
-  const core = { group: "", versions: ["v1"] };
-  for (const { group, versions } of [core, ...groups]) {
-    for (const version of versions) {
-      for (const kind of ["DeleteOptions", "WatchEvent"]) add(`meta/v1.${kind}`, { group, version, kind });
-    }
+  for (const groupVersion of versions) {
+    for (const kind of ["DeleteOptions", "WatchEvent"]) add(`meta/v1.${kind}`, { ...groupVersion, kind });
   }
   for (const kind of ["APIGroup", "APIGroupList", "APIResourceList", "APIVersions"]) {
     add(`meta/v1.${kind}`, { group: "", version: "v1", kind });
@@ -219,7 +225,7 @@ function sameKind(a: GroupVersionKind, b: GroupVersionKind): boolean {
   return a.group === b.group && a.version === b.version && a.kind === b.kind;
 }
 
-/** A parameter of the path or of the query. */
+/** Returns a parameter of the path or of the query. */
 type Parameter = QueryParameter & { readonly in: "path" | "query" };
 
 /** Returns the parameters that are part of the path. */
@@ -227,7 +233,7 @@ function pathParameters({ path, gvk }: Operation): Parameter[] {
   const texts = {
     name: `name of the ${gvk?.kind ?? "object"}`,
     namespace: "namespace of the object",
-    path: "path behind the proxy",
+    path: "path after the proxy",
   };
   return Object.entries(texts).flatMap(([name, description]) =>
     path.includes(`{${name}}`) ? [{ name, description, type: "string", in: "path" } as const] : [],
@@ -246,7 +252,7 @@ function extensions({ action, gvk }: Operation): JsonObject {
   };
 }
 
-/** Creating answers 201, as putting and applying may; an asynchronous deletion answers 202. */
+/** Creating answers 201, and putting and applying may too; an asynchronous deletion answers 202. */
 function successCodes({ action }: Operation): [string, string][] {
   if (action === "post") {
     return [
@@ -344,7 +350,7 @@ function v2Body({ body, action }: Operation, definitions: Definitions): JsonObje
   return { name: "body", in: "body", ...(required ? { required } : {}), schema };
 }
 
-/** Returns the media types of the request. Upstream names those of the answer for discovery and the version. */
+/** Returns the media types of the request. For discovery and the version, upstream lists those of the answer. */
 function v2Consumes({ action, body, produces, response }: Operation, patches: readonly string[]): JsonObject {
   if (action === undefined) return response === "text" ? {} : { consumes: [...(produces ?? responseTypes)] };
   return { consumes: body === "patch" ? [...patches] : ["*/*"] };

@@ -1,7 +1,7 @@
-import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { runSliced } from "../../api/sliced.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { DocumentHasher } from "../document-reply.ts";
+import { convertedSwagger } from "./convert-swagger.ts";
 import { documentKey, groupVersionsOf, v2Path, v3Root } from "./document-key.ts";
 import { type DocumentPart, type DocumentParts, encodeParts, type PartsWriter } from "./document-part.ts";
 import {
@@ -12,6 +12,7 @@ import {
   openApiV3Parts,
 } from "./documents.ts";
 import { JsonPartsWriter } from "./json-parts-writer.ts";
+import { mergedSwagger } from "./merge-swagger.ts";
 import { openApiV3Message } from "./openapi-v3-protobuf.ts";
 import { type DocumentMessage, ProtobufPartsWriter } from "./protobuf-parts-writer.ts";
 import { swaggerMessage } from "./swagger-protobuf.ts";
@@ -21,44 +22,44 @@ export interface EncodedDocument {
   readonly hash: string;
 }
 
-/** The way to make a document. */
+/** Makes the document. */
 interface Plan {
-  /** The served types that the document tells of. */
-  readonly resources: readonly ResourceInfo[];
+  /** The objects that the document is made of: served types, and parts of other documents. */
+  readonly sources: readonly object[];
   readonly parts: () => DocumentParts;
   readonly newWriter: () => PartsWriter;
 }
 
 interface Made {
-  readonly resources: readonly ResourceInfo[];
+  readonly sources: readonly object[];
   readonly hash: string;
-  /** Undefined when it was dropped to save memory. */
+  /** Undefined if it was dropped to save memory. */
   bytes: Uint8Array | undefined;
 }
 
 interface Making {
-  readonly resources: readonly ResourceInfo[];
+  readonly sources: readonly object[];
   readonly document: Promise<EncodedDocument>;
 }
 
-/** Keys of the documents that tell of all types. */
-const ofAll: ReadonlySet<string> = new Set([v3Root, v2Path]);
-/** Stands before the key of a document in its protobuf form. */
+/** Prefix of the key of a document in its protobuf form. */
 const protobufKey = "protobuf:";
-/** Bytes of documents that are kept. Others are made again when somebody asks for them; only their hashes stay. */
+/** Total size of cached documents. Others are made again on demand; only their hashes stay. */
 const keptBytesMax = 16 * 1024 * 1024;
 
 /**
- * Documents as bytes. Each is made when first asked for, in slices, since a document about hundreds of kinds takes long. It
- * holds until the types that it tells of change.
+ * Documents as bytes. Each is made on the first request, in slices, because a document of hundreds of kinds takes long.
+ * It stays valid until the types that it describes change.
  */
 export class EncodedDocuments {
   readonly #source: OpenApiSource;
   /** The documents below `/openapi/v3`, by key. */
   #plans: ReadonlyMap<string, Plan> = new Map();
-  #all: readonly ResourceInfo[] = [];
-  #generation = -1;
-  /** By key; the one that was asked for last comes last. */
+  /** Sources of the documents that describe all types. */
+  #ofIndex: readonly object[] = [];
+  #ofSwagger: readonly object[] = [];
+  #generation = "";
+  /** By key, the most recently requested one last. */
   readonly #made = new Map<string, Made>();
   readonly #making = new Map<string, Making>();
 
@@ -66,32 +67,38 @@ export class EncodedDocuments {
     this.#source = source;
   }
 
-  /** The tag of a document is in its address, so that clients may keep it for ever. So all documents are made first. */
+  /**
+   * A document's hash is part of its address, so that clients may cache it forever. Therefore all documents are made
+   * first.
+   */
   async index(): Promise<EncodedDocument> {
-    this.#followCatalog();
-    const [plans, resources] = [this.#plans, this.#all];
-    const parts: DocumentPart[] = [];
+    this.#followTypes();
+    const [plans, sources] = [this.#plans, this.#ofIndex];
+    const urls = new Map(this.#source.remote?.listed());
     for (const [key, plan] of plans) {
       let hash = this.#current(key, plan)?.hash;
       if (hash === undefined) {
         ({ hash } = await this.#document(key, plan));
         await nextTurn();
       }
-      parts.push({ path: ["paths", key], value: { serverRelativeURL: `${v3Root}/${key}?hash=${hash}` } });
+      urls.set(key, `${v3Root}/${key}?hash=${hash}`);
     }
-    return this.#document(v3Root, { resources, parts: () => parts, newWriter: () => new JsonPartsWriter() });
+    const parts = [...urls]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, url]): DocumentPart => ({ path: ["paths", key], value: { serverRelativeURL: url } }));
+    return this.#document(v3Root, { sources, parts: () => parts, newWriter: () => new JsonPartsWriter() });
   }
 
-  /** The document at a key such as `apis/apps/v1`; undefined where there is none. */
+  /** Returns the document at a key such as `apis/apps/v1`; undefined if there is none. */
   v3(key: string): Promise<EncodedDocument> | undefined {
-    this.#followCatalog();
+    this.#followTypes();
     const plan = this.#plans.get(key);
     return plan && this.#document(key, plan);
   }
 
-  /** The same in protobuf. */
+  /** Returns the same in protobuf. */
   v3Protobuf(key: string): Promise<EncodedDocument> | undefined {
-    this.#followCatalog();
+    this.#followTypes();
     const plan = this.#plans.get(key);
     return plan && this.#protobuf(key, plan, openApiV3Message);
   }
@@ -105,12 +112,14 @@ export class EncodedDocuments {
   }
 
   #v2Plan(): Plan {
-    this.#followCatalog();
-    const parts = () => openApiV2Parts(this.#source);
-    return { resources: this.#all, parts, newWriter: () => new JsonPartsWriter() };
+    this.#followTypes();
+    const others = this.#source.remote?.swaggers() ?? [];
+    const own = () => openApiV2Parts(this.#source);
+    const parts = others.length === 0 ? own : () => mergedSwagger(own(), others);
+    return { sources: this.#ofSwagger, parts, newWriter: () => new JsonPartsWriter() };
   }
 
-  /** All forms of a document have the hash of its JSON, as upstream. */
+  /** As upstream does, all forms of a document share the hash of its JSON. */
   async #protobuf(key: string, plan: Plan, message: DocumentMessage): Promise<EncodedDocument> {
     const { hash } = this.#current(key, plan) ?? (await this.#document(key, plan));
     const newWriter = () => new ProtobufPartsWriter(message);
@@ -118,7 +127,7 @@ export class EncodedDocuments {
     return { bytes, hash };
   }
 
-  /** Requests that come while a document is made wait for the same one. */
+  /** Concurrent requests share one computation. */
   async #document(key: string, plan: Plan): Promise<EncodedDocument> {
     const made = this.#current(key, plan);
     if (made?.bytes !== undefined) {
@@ -126,8 +135,8 @@ export class EncodedDocuments {
       return { bytes: made.bytes, hash: made.hash };
     }
     const current = this.#making.get(key);
-    if (current !== undefined && isEqual(current.resources, plan.resources)) return current.document;
-    const making = { resources: plan.resources, document: this.#make(key, plan) };
+    if (current !== undefined && isEqual(current.sources, plan.sources)) return current.document;
+    const making = { sources: plan.sources, document: this.#make(key, plan) };
     this.#making.set(key, making);
     try {
       return await making.document;
@@ -136,15 +145,15 @@ export class EncodedDocuments {
     }
   }
 
-  async #make(key: string, { resources, parts, newWriter }: Plan): Promise<EncodedDocument> {
+  async #make(key: string, { sources, parts, newWriter }: Plan): Promise<EncodedDocument> {
     const document = await runSliced(encode(parts(), newWriter()));
-    this.#keep(key, { ...document, resources });
+    this.#keep(key, { ...document, sources });
     return document;
   }
 
-  #current(key: string, { resources }: Plan): Made | undefined {
+  #current(key: string, { sources }: Plan): Made | undefined {
     const made = this.#made.get(key);
-    return made !== undefined && isEqual(made.resources, resources) ? made : undefined;
+    return made !== undefined && isEqual(made.sources, sources) ? made : undefined;
   }
 
   #keep(key: string, made: Made): void {
@@ -157,23 +166,30 @@ export class EncodedDocuments {
     }
   }
 
-  /** Drops documents that tell of types as they were before. */
-  #followCatalog(): void {
-    const { catalog } = this.#source;
-    const generation = catalog.generation();
+  /** Drops documents that describe former types. */
+  #followTypes(): void {
+    const { catalog, remote } = this.#source;
+    const generation = `${catalog.generation()} ${remote?.generation() ?? 0}`;
     if (generation === this.#generation) return;
     this.#generation = generation;
     this.#plans = plansOf(this.#source);
-    this.#all = groupVersionsOf(catalog).flatMap((groupVersion) => catalog.resources(groupVersion));
-    for (const [key, { resources }] of this.#made) {
+    const types = groupVersionsOf(catalog).flatMap((groupVersion) => catalog.resources(groupVersion));
+    this.#ofSwagger = [...types, ...(remote?.swaggers() ?? [])];
+    this.#ofIndex = [...types, ...(remote === undefined ? [] : [remote.listed(), remote.converted()])];
+    for (const [key, { sources }] of this.#made) {
       const json = key.startsWith(protobufKey) ? key.slice(protobufKey.length) : key;
-      const current = ofAll.has(json) ? this.#all : this.#plans.get(json)?.resources;
-      if (current === undefined || !isEqual(current, resources)) this.#made.delete(key);
+      const current = this.#sourcesOf(json);
+      if (current === undefined || !isEqual(current, sources)) this.#made.delete(key);
     }
+  }
+
+  #sourcesOf(key: string): readonly object[] | undefined {
+    if (key === v3Root) return this.#ofIndex;
+    return key === v2Path ? this.#ofSwagger : this.#plans.get(key)?.sources;
   }
 }
 
-/** Bytes that are hashed in one step. */
+/** Number of bytes that are hashed in one step. */
 const hashedBytes = 1024 * 1024;
 
 function* encode(parts: DocumentParts, writer: PartsWriter): Generator<void, EncodedDocument> {
@@ -190,16 +206,20 @@ function plansOf(source: OpenApiSource): ReadonlyMap<string, Plan> {
   const newWriter = () => new JsonPartsWriter();
   const plans = new Map<string, Plan>();
   for (const [key, operation] of generalOperationsOf(source)) {
-    plans.set(key, { resources: [], parts: () => generalV3Parts(source, operation), newWriter });
+    plans.set(key, { sources: [], parts: () => generalV3Parts(source, operation), newWriter });
   }
   for (const groupVersion of groupVersionsOf(source.catalog)) {
     const resources = source.catalog.resources(groupVersion);
     const parts = () => openApiV3Parts(source, groupVersion, resources);
-    plans.set(documentKey(groupVersion), { resources, parts, newWriter });
+    plans.set(documentKey(groupVersion), { sources: resources, parts, newWriter });
+  }
+  for (const [key, converted] of source.remote?.converted() ?? []) {
+    if (plans.has(key)) continue;
+    plans.set(key, { sources: [converted], parts: () => convertedSwagger(converted.info, converted.part), newWriter });
   }
   return new Map([...plans].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function isEqual(some: readonly ResourceInfo[], others: readonly ResourceInfo[]): boolean {
-  return some === others || (some.length === others.length && some.every((info, at) => info === others[at]));
+function isEqual(some: readonly object[], others: readonly object[]): boolean {
+  return some === others || (some.length === others.length && some.every((one, at) => one === others[at]));
 }

@@ -2,14 +2,14 @@ import { toBytes } from "../../api/codec/byte-text.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import type { DocumentPart, PartsWriter } from "./document-part.ts";
 
-/** Text that is collected before it becomes bytes. */
+/** Length of text that is collected before it is converted to bytes. */
 const chunkCharacters = 64 * 1024;
 
 /** Writes a document as JSON. */
 export class JsonPartsWriter implements PartsWriter {
   readonly #chunks: Uint8Array[] = [];
   #text = "{";
-  /** Keys of the objects that are not closed yet, from the outermost in. */
+  /** Keys of the open objects, from the outermost in. */
   #open: readonly string[] = [];
   #needsComma = false;
 

@@ -19,7 +19,7 @@ import type { DocumentMessage, MessagePart } from "./protobuf-parts-writer.ts";
 
 const referenceMessage = message(() => ({ $ref: [1, text], summary: [2, text], description: [3, text] }), undefined);
 
-/** A message of two fields, of which one is set: the value itself or a reference to it. */
+/** A message with two fields, of which one is set: the value itself, or a reference to it. */
 function orReference(write: Write): Write {
   const [whole, reference] = [nested(write)(1), nested(referenceMessage)(2)];
   return (writer, value) => {
@@ -133,7 +133,7 @@ const pathItemMessage = message(
 
 const securityScheme = message(() => ({ type: [1, text], description: [2, text], name: [3, text], in: [4, text] }), 9);
 
-/** OpenAPI 3.0 as the message `openapi.v3.Document`. */
+/** Encodes OpenAPI 3.0 as the message `openapi.v3.Document`. */
 export const openApiV3Message: DocumentMessage = {
   fields: {
     openapi: [1, text],

@@ -16,11 +16,11 @@ type Action =
   | "deletecollection"
   | "connect";
 
-/** One call of the API, in terms that both dialects can write down. */
+/** One call of the API, in terms that both dialects can express. */
 export interface Operation {
   readonly path: string;
   readonly method: HttpMethod;
-  /** Undefined, like `gvk`, for paths that are not about objects. */
+  /** Undefined, like `gvk`, for paths that do not concern objects. */
   readonly action: Action | undefined;
   readonly id: string;
   readonly tag: string;
@@ -29,11 +29,11 @@ export interface Operation {
   readonly queryParameters: readonly QueryParameter[];
   /** Type of the request body; `patch` for the body of a PATCH. */
   readonly body: DocumentType | "patch" | undefined;
-  /** A type, or a text, or what `/version` tells. */
+  /** A type, a text, or the answer of `/version`. */
   readonly response: DocumentType | "text" | "version";
-  /** The document has a protobuf form, and takes strategic merge patches. */
+  /** Whether the document has a protobuf form and accepts strategic merge patches. */
   readonly isBuiltIn: boolean;
-  /** Media types of the response; undefined for those of every document. */
+  /** Media types of the response; undefined for the usual ones of documents. */
   readonly produces?: readonly string[];
 }
 export interface QueryParameter {
@@ -46,25 +46,25 @@ export interface QueryParameter {
 export type TypeLookup = (name: string) => StructSchema;
 
 export const listParameters: readonly QueryParameter[] = [
-  parameter("allowWatchBookmarks", "boolean", "Ask a watch for events that carry only a resource version."),
-  parameter("continue", "string", "Token of the next page, from the metadata of the page before."),
+  parameter("allowWatchBookmarks", "boolean", "Request watch events that carry only a resource version."),
+  parameter("continue", "string", "Token of the next page, from the metadata of the previous page."),
   parameter("fieldSelector", "string", "Limit the result to objects with these field values."),
   parameter("labelSelector", "string", "Limit the result to objects whose labels match."),
-  parameter("limit", "integer", "Largest number of objects in one page."),
-  parameter("resourceVersion", "string", "How old the answer may be, or where a watch starts."),
-  parameter("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
-  parameter("sendInitialEvents", "boolean", "Begin a watch with the current objects as events."),
-  parameter("shardSelector", "string", "Limit the result to a shard; behind a gate that is off."),
+  parameter("limit", "integer", "Maximum number of objects in one page."),
+  parameter("resourceVersion", "string", "Minimum freshness of the answer, or the start of a watch."),
+  parameter("resourceVersionMatch", "string", "How resourceVersion is interpreted: Exact or NotOlderThan."),
+  parameter("sendInitialEvents", "boolean", "Start a watch with the current objects as events."),
+  parameter("shardSelector", "string", "Limit the result to a shard; requires a feature gate that is off."),
   parameter("timeoutSeconds", "integer", "End the call after this time."),
   parameter("watch", "boolean", "Stream changes instead of a list."),
 ];
 
-/** `CoreV1`, `RbacAuthorizationV1`: the group version inside operation ids. */
+/** Returns the group version as in operation ids: `CoreV1`, `RbacAuthorizationV1`. */
 export function operationGroup({ group, version }: GroupVersion): string {
   return `${groupWords(group).map(capitalized).join("")}${capitalized(version)}`;
 }
 
-/** `core_v1`: the tag of the operations of a group version. */
+/** Returns the tag of the operations of a group version: `core_v1`. */
 export function operationTag({ group, version }: GroupVersion): string {
   return `${groupTag(group)}_${version}`;
 }
@@ -80,13 +80,13 @@ export function groupTitle(group: string): string {
   return groupWords(group).map(capitalized).join("");
 }
 
-/** A resource with what its operations are named by. */
+/** A resource with the names from which its operations are named. */
 export class Scope {
   readonly info: ResourceInfo;
   readonly typeOf: TypeLookup;
   readonly group: string;
   readonly tag: string;
-  /** `Namespaced` before the kind in operation ids. */
+  /** `Namespaced` before the kind in operation ids, or "". */
   readonly namespaced: string;
   readonly collectionPath: string;
 
@@ -103,7 +103,7 @@ export class Scope {
     return `${this.collectionPath}/{name}`;
   }
 
-  /** `prefix` is the verb, `suffix` a subresource. */
+  /** Names an operation. `prefix` is the verb, `suffix` a subresource. */
   operation(
     prefix: string,
     suffix: string,

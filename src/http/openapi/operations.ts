@@ -18,27 +18,31 @@ import { packageOf } from "./schema-name.ts";
 import { watchOperations } from "./watch-operations.ts";
 
 const writeParameters: readonly QueryParameter[] = [
-  parameter("dryRun", "string", "All: go through every step but the last, and store nothing."),
-  parameter("fieldManager", "string", "Name of the one who makes the change, for field ownership."),
-  parameter("fieldValidation", "string", "What to do about unknown and repeated fields: Ignore, Warn or Strict."),
+  parameter("dryRun", "string", "All: run every step except the last, and store nothing."),
+  parameter("fieldManager", "string", "Name of the manager that makes the change, for field ownership."),
+  parameter("fieldValidation", "string", "Treatment of unknown and duplicate fields: Ignore, Warn or Strict."),
 ];
-const forceParameter = parameter("force", "boolean", "Take over fields that others own; for apply patches only.");
+const forceParameter = parameter(
+  "force",
+  "boolean",
+  "Take over fields that other managers own; only for apply patches.",
+);
 const deleteParameters: readonly QueryParameter[] = [
-  parameter("dryRun", "string", "All: go through every step but the last, and delete nothing."),
-  parameter("gracePeriodSeconds", "integer", "Time that the object is given to end; zero ends it at once."),
+  parameter("dryRun", "string", "All: run every step except the last, and delete nothing."),
+  parameter("gracePeriodSeconds", "integer", "Seconds that the object has to terminate; zero removes it at once."),
   parameter(
     "ignoreStoreReadErrorWithClusterBreakingPotential",
     "boolean",
-    "Remove an object that cannot be read; behind a gate that is off.",
+    "Remove an unreadable object; requires a feature gate that is off.",
   ),
   parameter("orphanDependents", "boolean", "Superseded by propagationPolicy."),
-  parameter("propagationPolicy", "string", "What happens to dependents: Orphan, Background or Foreground."),
+  parameter("propagationPolicy", "string", "Treatment of dependents: Orphan, Background or Foreground."),
 ];
 
 /** Subresources that are connections and not documents. */
 const connectSubresources: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
-/** Every operation of one resource and of its subresources. */
+/** Returns every operation of one resource and of its subresources. */
 export function operationsOf(info: ResourceInfo, typeOf: TypeLookup): Operation[] {
   const scope = new Scope(info, typeOf);
   const operations = [...collectionOperations(scope), ...itemOperations(scope)];
@@ -46,7 +50,7 @@ export function operationsOf(info: ResourceInfo, typeOf: TypeLookup): Operation[
     if (connectSubresources.has(subresource.name)) operations.push(...connectOperations(scope, subresource));
     else operations.push(...subresourceOperations(scope, subresource));
   }
-  // Custom kinds came after the paths of old clients.
+  // Custom kinds are newer than the clients that use these old paths.
   return info.form.kind === "struct" ? [...operations, ...watchOperations(scope)] : operations;
 }
 
@@ -149,7 +153,7 @@ const coreThatReturnsDeleted: ReadonlySet<string> = new Set([
   "services",
 ]);
 
-/** Whether a deletion is published to answer with the object. */
+/** Reports whether a deletion is documented to answer with the object. */
 function returnsDeleted({ group, resource }: ResourceInfo): boolean {
   if (group === "") return coreThatReturnsDeleted.has(resource);
   return groupsThatReturnDeleted.has(group) && resource !== "csistoragecapacities";
@@ -157,7 +161,7 @@ function returnsDeleted({ group, resource }: ResourceInfo): boolean {
 
 function subresourceOperations(scope: Scope, { name, gvk: own, form, verbs }: SubresourceInfo): Operation[] {
   const schema = documentType(scope.info, form);
-  // Upstream calls every operation of a custom kind one on that kind.
+  // Upstream names every operation of a custom kind after that kind.
   const gvk = scope.info.form.kind === "struct" ? own : scope.info;
   const path = `${scope.itemPath}/${name}`;
   const what = `${name} of the object of kind ${scope.info.kind}`;
@@ -179,7 +183,7 @@ function subresourceOperations(scope: Scope, { name, gvk: own, form, verbs }: Su
   return operations;
 }
 
-/** Operations that an object and its subresources have in common: read, replace, patch. */
+/** Returns the operations that an object and its subresources share: read, replace, patch. */
 function documentOperations(
   scope: Scope,
   schema: DocumentType,

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from "../../api/json.ts";
 
 /** Writes a value as the content of a message, or with the tag of its field before it. */
 export type Write = (writer: Writer, value: JsonValue) => void;
-/** The fields of a message by the keys of the document: their numbers, and how they are written. */
+/** The fields of a message by key of the document: their numbers, and how to write them. */
 export type Fields = Readonly<Record<string, readonly [number: number, write: (number: number) => Write]>>;
 
 export const bytesType = 2;
@@ -49,7 +49,7 @@ export const nestedEach =
   (writer, value) =>
     each(value, (item) => nested(write)(number)(writer, item));
 
-/** A map as a message of pairs in field `pairs`. */
+/** Writes a map as a message of pairs in field `pairs`. */
 export const pairs =
   (number: number, write: Write): Write =>
   (writer, value) => {
@@ -65,10 +65,10 @@ export const pair =
     writer.ldelim();
   };
 
-/** Any value as YAML text, of which JSON is a part. */
+/** Writes any value as YAML text. JSON is valid YAML. */
 export const anyValue: Write = (writer, value) => text(2)(writer, stringifyJson(value));
 
-/** A struct message; keys that start with `x-` go to the field of extensions, where the message has one. */
+/** Writes a struct message. Keys that start with `x-` go to the field of extensions, if the message has one. */
 export function message(fields: () => Fields, extensions: number | undefined): Write {
   return (writer, value) => {
     if (!isJsonObject(value)) throw new Error("a message of the document is not an object");

@@ -3,7 +3,7 @@ import type { JsonValue } from "../../api/json.ts";
 import type { DocumentPart, PartsWriter } from "./document-part.ts";
 import { bytesType, type Fields, pair, type Write, writeKnown } from "./protobuf-fields.ts";
 
-/** A message whose parts are written one by one. Its other fields come whole. */
+/** A message whose parts are written one by one. Its other fields are written whole. */
 export interface DocumentMessage {
   readonly fields: Fields;
   /** By key of the document. */
@@ -15,13 +15,13 @@ export interface MessagePart {
   readonly content: DocumentMessage | PairsMessage;
 }
 
-/** A map as a message: the field of its pairs, and how their values are written. */
+/** A map as a message: the field of its pairs, and how to write their values. */
 interface PairsMessage {
   readonly pairs: number;
   readonly write: Write;
 }
 
-/** A part that more may be added to. */
+/** A part to which more may be added. */
 interface OpenPart {
   readonly key: string;
   readonly part: MessagePart;
@@ -29,8 +29,8 @@ interface OpenPart {
 }
 
 /**
- * Writes a document as a protobuf message. Only what our documents contain is covered; an unknown key of a message is our
- * mistake and throws.
+ * Writes a document as a protobuf message. Covers only the content of our documents; an unknown key of a message is a bug
+ * here and throws.
  */
 export class ProtobufPartsWriter implements PartsWriter {
   readonly #message: DocumentMessage;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../api/json.ts";
 
-/** Types of which one member at most is set: the field that says which, and the name of each member there. */
+/** Unions: the field that names the set member, and the name of each member there. */
 const unions: Readonly<Record<string, { readonly discriminator?: string; readonly members: readonly string[] }>> = {
   "core/v1.AppArmorProfile": { discriminator: "type", members: ["localhostProfile"] },
   "core/v1.PodSchedulingGroup": { members: ["podGroupName"] },
@@ -10,14 +10,14 @@ const unions: Readonly<Record<string, { readonly discriminator?: string; readonl
   "flowcontrol/v1.Subject": { discriminator: "kind", members: ["group", "serviceAccount", "user"] },
 };
 
-/** Topologies that upstream publishes although they are what every field has without them. */
+/** Topologies that upstream publishes although they equal the defaults. */
 const topologies: Readonly<Record<string, JsonObject>> = {
   "apiregistration/v1.APIServiceSpec.caBundle": { "x-kubernetes-list-type": "atomic" },
   "core/v1.PersistentVolumeClaimStatus.allocatedResourceStatuses": { "x-kubernetes-map-type": "granular" },
   "core/v1.PersistentVolumeSpec.claimRef": { "x-kubernetes-map-type": "granular" },
 };
 
-/** The union that documents announce for a type such as `core/v1.SeccompProfile`. */
+/** Returns the union that documents announce for a type such as `core/v1.SeccompProfile`. */
 export function publishedUnion(typeName: string): JsonObject {
   const union = unions[typeName];
   if (union === undefined) return {};

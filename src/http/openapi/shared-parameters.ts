@@ -1,19 +1,19 @@
 import { stringifyJson } from "../../api/codec/json.ts";
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 
-/** Characters of a hash that tell parameters of the same name apart. */
+/** Length of the hash that distinguishes parameters of the same name. */
 const hashLength = 8;
 
 /**
- * The parameters of a Swagger document that many operations have. They are most of its text when each operation spells
- * them out.
+ * The parameters that many operations of a Swagger document share. Written out in each operation, they would be most of
+ * its text.
  */
 export class SharedParameters {
   /** Names by the text of the parameter. */
   readonly #names = new Map<string, string>();
   readonly #parameters = new Map<string, JsonObject>();
 
-  /** Returns a reference to the parameter, or the parameter where it belongs to one operation. */
+  /** Returns a reference to the parameter, or the parameter itself if it belongs to one operation. */
   refer(parameter: JsonObject): JsonObject {
     if (!isShared(parameter)) return parameter;
     const text = stringifyJson(parameter);
@@ -32,10 +32,10 @@ export class SharedParameters {
   }
 }
 
-/** Older clients look for these in the operations, to learn what the server supports. */
+/** Older clients look for these in the operations, to find out what the server supports. */
 const unshared: ReadonlySet<string> = new Set(["dryRun", "fieldValidation"]);
 
-/** The name of an object and its body belong to one kind. */
+/** An object's name and its body belong to one kind. */
 function isShared({ name, in: place, schema }: JsonObject): boolean {
   if (place === "body") {
     const type = isJsonObject(schema) ? schema["$ref"] : undefined;

@@ -42,6 +42,7 @@ const schemaFields: Fields = {
   additionalProperties: [21, nested(schemaOrFlag)],
   type: [22, nested(text(1))],
   items: [23, nested(nested((writer, value) => schemaMessage(writer, value))(1))],
+  allOf: [24, nestedEach((writer, value) => schemaMessage(writer, value))],
   properties: [25, nested(pairs(1, (writer, value) => schemaMessage(writer, value)))],
   externalDocs: [29, nested(message(() => ({ description: [1, text], url: [2, text] }), 3))],
   example: [30, nested(anyValue)],
@@ -85,7 +86,7 @@ const pathParameter = message(
   22,
 );
 
-/** Parameter → body or, one level deeper, the place where it stands. */
+/** Parameter → body or, one level deeper, its location. */
 const parameterMessage: Write = (writer, value) => {
   const place = isJsonObject(value) ? value["in"] : undefined;
   if (place === "body") nested(bodyParameter)(1)(writer, value);
@@ -106,6 +107,7 @@ const responseMessage = message(() => ({ description: [1, text], schema: [2, nes
 const operationMessage = message(
   () => ({
     tags: [1, texts],
+    summary: [2, text],
     description: [3, text],
     operationId: [5, text],
     produces: [6, texts],
@@ -113,6 +115,7 @@ const operationMessage = message(
     parameters: [8, nestedEach(parameterItem)],
     responses: [9, nested(pairs(1, nested(responseMessage)(1)))],
     schemes: [10, texts],
+    deprecated: [11, flag],
   }),
   13,
 );
@@ -135,12 +138,12 @@ const infoMessage = message(() => ({ title: [1, text], version: [2, text] }), 7)
 
 /** SecurityRequirement: names, each with a list of scopes. */
 const requirementMessage = pairs(1, texts(1));
-/** SecurityDefinitionsItem: the one that is a key in a header. */
+/** SecurityDefinitionsItem: the variant with a key in a header. */
 const apiKeyMessage = nested(
   message(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }), 5),
 )(2);
 
-/** Swagger 2.0 as the message `openapi.v2.Document`, in which kubectl asks for it. */
+/** Encodes Swagger 2.0 as the message `openapi.v2.Document`, which kubectl requests. */
 export const swaggerMessage: DocumentMessage = {
   fields: {
     swagger: [1, text],

@@ -2,14 +2,14 @@ import { load } from "js-yaml";
 import protobuf from "protobufjs";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 
-/** Reads a document from one of its protobuf forms, by messages that are declared apart from those that write it. */
+/** Reads a document from one of its protobuf forms, using messages that are declared independently of the writer's. */
 export function decodedDocument(version: "v2" | "v3", bytes: Uint8Array): JsonValue {
   const { root } = protobuf.parse(version === "v2" ? swagger : openApi, { keepCase: true });
   const type = root.lookupType("Document");
   return treeOf(type.toObject(type.decode(bytes), { longs: Number }), type);
 }
 
-/** The document as its protobuf form can say it. */
+/** Returns the document in the form that its protobuf message can express. */
 export function sayable(value: JsonValue, version: "v2" | "v3", isMap = false): JsonValue {
   if (Array.isArray(value)) return value.map((item) => sayable(item, version));
   if (value === null || typeof value !== "object") return value;

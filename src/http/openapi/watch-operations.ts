@@ -1,6 +1,6 @@
 import { listParameters, type Operation, rootPath, type Scope } from "./operation.ts";
 
-/** Operations at the paths below `watch/`, which old clients still know. */
+/** Returns the operations at the paths below `watch/`, which old clients still use. */
 export function watchOperations({ info, group, tag, typeOf }: Scope): Operation[] {
   if (!info.verbs.includes("watch")) return [];
   const root = `${rootPath(info)}/watch`;

@@ -1,8 +1,9 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { APIService, APIServiceStatus } from "../../api/types/apiregistration-v1.ts";
+import type { APIService } from "../../api/types/apiregistration-v1.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import { availableCondition, locallyAvailable, withAvailability } from "./available-condition.ts";
 import { apiServiceNameProblems, validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
 
 const apiServiceStrategy: Strategy<APIService> = {
@@ -12,6 +13,11 @@ const apiServiceStrategy: Strategy<APIService> = {
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
   validateName: apiServiceNameProblems,
+  prepareForCreate(service) {
+    if (service.spec?.service !== undefined) return;
+    const { status } = withAvailability(service, locallyAvailable, service.metadata.creationTimestamp ?? "");
+    if (status !== undefined) service.status = status;
+  },
   validate: validateApiService,
 };
 
@@ -42,16 +48,16 @@ export const apiService = builtInKind("apiservices.apiregistration.k8s.io", {
   },
 });
 
-function apiServiceCells({ spec, status }: APIService): Cells {
-  const service = spec?.service;
+function apiServiceCells(apiService: APIService): Cells {
+  const service = apiService.spec?.service;
   return {
     Service: service === undefined ? "Local" : `${service.namespace ?? ""}/${service.name ?? ""}`,
-    Available: availableText(status ?? {}),
+    Available: availableText(apiService),
   };
 }
 
-function availableText({ conditions = [] }: APIServiceStatus): string {
-  const available = conditions.find(({ type }) => type === "Available");
+function availableText(service: APIService): string {
+  const available = availableCondition(service);
   if (available === undefined) return "Unknown";
   return available.status === "True" ? "True" : `${available.status} (${available.reason ?? ""})`;
 }

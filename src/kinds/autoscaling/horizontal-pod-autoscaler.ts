@@ -60,7 +60,7 @@ export const horizontalPodAutoscaler = builtInKind("horizontalpodautoscalers.aut
       "": "The observed state.",
       lastScaleTime: "When the number was changed last.",
       currentReplicas: "Current number of replicas.",
-      desiredReplicas: "Wanted number of replicas.",
+      desiredReplicas: "Desired number of replicas.",
       currentMetrics: "The metrics as they were read last.",
     },
   },

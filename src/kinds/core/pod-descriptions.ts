@@ -25,7 +25,7 @@ export const podDescriptions: DescriptionsByType = {
     ignoreStoreReadErrorWithClusterBreakingPotential:
       "Removes an object that cannot be read. What it stood for may break.",
     "": "Options of a deletion.",
-    gracePeriodSeconds: "Time that the object is given to end; zero ends it at once.",
+    gracePeriodSeconds: "Seconds that the object has to terminate; zero removes it at once.",
     preconditions: "Conditions without which the deletion is refused.",
     orphanDependents: "Superseded by propagationPolicy.",
     propagationPolicy: "Treatment of dependents: Orphan, Background or Foreground.",

@@ -28,7 +28,13 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ],
   ],
   ["spec.selectors[0]", {}, ["spec.selectors[0].cel: Required value"]],
-  ["spec.selectors[0].cel.expression", "", ["spec.selectors[0].cel.expression: Required value"]],
+  [
+    "spec.selectors[0].cel.expression",
+    "",
+    [
+      "spec.selectors[0].cel.expression: Invalid value: \"\": compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+    ],
+  ],
   ["spec.config[0]", {}, ["spec.config[0].opaque: Required value"]],
   ["spec.config[0].opaque.driver", "", ["spec.config[0].opaque.driver: Required value"]],
   [

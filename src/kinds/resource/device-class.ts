@@ -11,7 +11,7 @@ export const deviceClass = builtInKind("deviceclasses.resource.k8s.io", {
     validatesPrefix: false,
     returnsDeletedObject: true,
     generationFields: ["spec"],
-    validate: validateDeviceClass,
+    validateInTurns: validateDeviceClass,
   }),
   descriptions: {
     "resource/v1.DeviceClass": { "": "A kind of device that claims can ask for." },

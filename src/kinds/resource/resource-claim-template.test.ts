@@ -20,6 +20,13 @@ test.each([
 
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
+    "spec.spec.devices.requests[0].exactly.selectors",
+    [{ cel: { expression: "device.driver" } }],
+    [
+      'spec.spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string',
+    ],
+  ],
+  [
     "spec.spec.devices.requests[0].name",
     "A",
     [

@@ -8,7 +8,7 @@ export const resourceClaimTemplate = builtInKind("resourceclaimtemplates.resourc
     ...defaultStrategy,
     coversSchema: true,
     returnsDeletedObject: true,
-    validate: validateResourceClaimTemplate,
+    validateInTurns: validateResourceClaimTemplate,
     validateUpdate: validateResourceClaimTemplateUpdate,
   }),
   conversions: { v1beta1: () => resourceClaimTemplateConversion },

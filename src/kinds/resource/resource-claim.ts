@@ -1,9 +1,10 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type * as resourceV1 from "../../api/types/resource-v1.ts";
-import { defaultStrategy, forNewObjects, statusStrategy } from "../../registry/default-strategy.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { resourceClaimConversion } from "./conversion.ts";
+import { deviceKey } from "./device-key.ts";
 import { validateResourceClaim, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
 import { validateResourceClaimStatus } from "./validation/resource-claim-status.ts";
 
@@ -12,12 +13,20 @@ const resourceClaimStrategy: Strategy<resourceV1.ResourceClaim> = {
   coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
-  validate: forNewObjects(validateResourceClaim),
+  validateInTurns: validateResourceClaim,
   validateUpdate: validateResourceClaimUpdate,
 };
 
+const parentStatusStrategy: Strategy<resourceV1.ResourceClaim> = statusStrategy(resourceClaimStrategy, {
+  keepsMetadata: true,
+});
+
 const resourceClaimStatusStrategy: Strategy<resourceV1.ResourceClaim> = {
-  ...statusStrategy(resourceClaimStrategy, { keepsMetadata: true }),
+  ...parentStatusStrategy,
+  prepareForUpdate(claim, old, nowMs) {
+    parentStatusStrategy.prepareForUpdate(claim, old, nowMs);
+    dropReportsOfReleasedDevices(claim, old);
+  },
   validate: validateResourceClaimStatus,
 };
 
@@ -43,6 +52,20 @@ export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
     },
   },
 });
+
+/** A scheduler that takes devices away need not know about the reports on them. */
+function dropReportsOfReleasedDevices({ status }: resourceV1.ResourceClaim, old: resourceV1.ResourceClaim): void {
+  if (status?.devices === undefined) return;
+  const released = new Set(allocatedDevices(old));
+  for (const device of allocatedDevices({ status })) released.delete(device);
+  const devices = status.devices.filter((device) => !released.has(deviceKey(device)));
+  if (devices.length > 0) status.devices = devices;
+  else delete status.devices;
+}
+
+function allocatedDevices({ status }: Pick<resourceV1.ResourceClaim, "status">): string[] {
+  return (status?.allocation?.devices?.results ?? []).map(deviceKey);
+}
 
 function resourceClaimCells({ metadata, status = {} }: resourceV1.ResourceClaim): Cells {
   const going = metadata.deletionTimestamp !== undefined;

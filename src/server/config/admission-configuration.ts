@@ -7,7 +7,7 @@ import { type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectOf } from "../../api/json-reading.ts";
 import { StartupError } from "../../process/startup-error.ts";
 
-/** Plugins that can be configured. */
+/** Plugins that accept a configuration. */
 const webhookPlugins = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"] as const;
 export type WebhookPlugin = (typeof webhookPlugins)[number];
 
@@ -16,13 +16,13 @@ export type WebhookKubeconfigs = Partial<Readonly<Record<WebhookPlugin, string>>
 
 interface PluginEntry {
   readonly name: WebhookPlugin;
-  /** The configuration itself, or the file that holds it. */
+  /** A configuration, or the file that holds it. */
   readonly source: JsonObject | string;
 }
 
 /**
  * Reads an AdmissionConfiguration. Paths in it are relative to its folder.
- * @throws StartupError that says what is wrong
+ * @throws StartupError that names the problem
  */
 export function readAdmissionConfiguration(file: string): WebhookKubeconfigs {
   const flag = `--admission-control-config-file: ${file}`;

@@ -1,6 +1,6 @@
 import type { Flag } from "./flag.ts";
 
-/** Both backends share the form of this limit. */
+/** The flag for this limit, which both backends have. */
 const truncatedSize = { type: "integer", min: 1, max: 2 ** 31 - 1, group: "Audit", value: "bytes" } as const;
 const truncatedEventSize = {
   ...truncatedSize,
@@ -9,13 +9,13 @@ const truncatedEventSize = {
 } as const;
 const truncatedBatchSize = { ...truncatedSize, default: 10 * 1024 * 1024 } as const;
 
-/** Flags that decide which parts of requests are recorded, where, and in which batches. */
+/** Flags that decide which parts of requests are recorded, where, and in what batches. */
 export const auditFlags = {
   "audit-policy-file": {
     type: "text",
     group: "Audit",
     value: "file",
-    help: "audit.k8s.io/v1 Policy with the requests to record, and their detail",
+    help: "audit.k8s.io/v1 Policy that selects the requests to record, and their detail",
   },
   "audit-log-path": {
     type: "text",
@@ -37,7 +37,7 @@ export const auditFlags = {
     allowed: ["batch", "blocking", "blocking-strict"],
     group: "Audit",
     value: "mode",
-    help: "batch: write in the background; blocking: write with the other events of a turn; blocking-strict: also fail requests that cannot be recorded",
+    help: "batch: write in the background; blocking: write once per turn of the event loop; blocking-strict: write at once, and fail the request if that is impossible",
   },
   "audit-log-maxage": {
     type: "integer",

@@ -21,8 +21,11 @@ describe("auditOptionsOf()", () => {
   });
 
   test.each([
-    [{ auditLogPath: "-" }, "--audit-log-path: without --audit-policy-file"],
-    [{ auditWebhookConfigFile: "/config" }, "--audit-webhook-config-file: without --audit-policy-file"],
+    [{ auditLogPath: "-" }, "--audit-log-path: nothing is recorded without --audit-policy-file"],
+    [
+      { auditWebhookConfigFile: "/config" },
+      "--audit-webhook-config-file: nothing is recorded without --audit-policy-file",
+    ],
     [{ ...log, auditLogFormat: ["json", "legacy"] }, "--audit-log-format: name one"],
     [{ ...log, auditLogMode: [] }, "--audit-log-mode: name one"],
     [{ ...log, auditLogTruncateMaxBatchSize: 5 }, "--audit-log-truncate-max-batch-size: 5 is less than the"],

@@ -6,14 +6,16 @@ import { type FlagOptions, flags } from "./flags.ts";
 const bytesPerMegabyte = 1024 * 1024;
 const msPerDay = 86_400_000;
 
-/** Returns undefined if nothing is recorded, because there is no policy or no backend. @throws StartupError for a contradiction */
+/**
+ * Returns undefined if nothing is recorded, for lack of a policy or a backend. @throws StartupError for a contradiction
+ */
 export function auditOptionsOf(options: FlagOptions): AuditOptions | undefined {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   if (auditPolicyFile === undefined) {
-    // A backend without a policy would record nothing, and its user expects a record.
+    // A backend without a policy records nothing, which surprises a user who named one.
     const where = auditLogPath === undefined ? "--audit-webhook-config-file" : "--audit-log-path";
     if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined;
-    throw new StartupError(`${where}: without --audit-policy-file nothing is recorded: give a policy`);
+    throw new StartupError(`${where}: nothing is recorded without --audit-policy-file: add it`);
   }
   if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined;
   return { policyFile: auditPolicyFile, log: logOptions(options), webhook: webhookOptions(options) };

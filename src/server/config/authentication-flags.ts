@@ -2,7 +2,7 @@ import type { Flag } from "./flag.ts";
 
 const group = "Authentication and authorization";
 
-/** Flags that decide how requests are authenticated. */
+/** Flags that control how requests are authenticated. */
 export const authenticationFlags = {
   "client-ca-file": { type: "text", group, value: "file", help: "additional authorities for client certificates, PEM" },
   "kubelet-certificate-authority": {
@@ -32,7 +32,7 @@ export const authenticationFlags = {
     type: "texts",
     group,
     value: "url",
-    help: "issuer of service account tokens; repeat it to accept tokens of former issuers (default https://kubernetes.default.svc.cluster.local)",
+    help: "issuer of service account tokens; repeat the flag to accept tokens of former issuers (default https://kubernetes.default.svc.cluster.local)",
   },
   "service-account-signing-key-file": {
     type: "text",
@@ -56,7 +56,7 @@ export const authenticationFlags = {
     type: "boolean",
     default: true,
     group,
-    help: "reject a Secret's token once the Secret is deleted",
+    help: "reject the token of a Secret that was deleted",
   },
   "service-account-max-token-expiration": {
     type: "duration",
@@ -69,7 +69,7 @@ export const authenticationFlags = {
     type: "boolean",
     default: true,
     group,
-    help: "extend the life of tokens mounted into pods, for clients that do not reread them",
+    help: "extend the lifetime of tokens mounted into pods, for clients that do not reread them",
   },
   "service-account-jwks-uri": {
     type: "text",
@@ -99,7 +99,7 @@ export const authenticationFlags = {
     type: "texts",
     group,
     value: "names",
-    help: "headers with the user's name; the first non-empty one counts",
+    help: "headers with the user's name; the first non-empty one is used",
   },
   "requestheader-uid-headers": { type: "texts", group, value: "names", help: "headers with the user's uid" },
   "requestheader-group-headers": { type: "texts", group, value: "names", help: "headers with the user's groups" },

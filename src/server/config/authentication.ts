@@ -7,7 +7,7 @@ import { type FlagOptions, flags } from "./flags.ts";
 const issuerDefault = "https://kubernetes.default.svc.cluster.local";
 
 /**
- * @param anonymousByDefault whether requests without credentials are accepted in the absence of a flag
+ * @param anonymousByDefault whether requests without credentials are accepted unless a flag decides
  * @throws StartupError for flags that contradict each other
  */
 export function authenticationOptionsOf(options: FlagOptions, anonymousByDefault: boolean): AuthenticationOptions {
@@ -59,7 +59,9 @@ const hourSeconds = 3_600;
 function maxExpirationSeconds({ serviceAccountMaxTokenExpirationMs }: FlagOptions): number {
   const seconds = (serviceAccountMaxTokenExpirationMs ?? 0) / 1_000;
   if (seconds === 0 || (seconds >= hourSeconds && seconds <= 2 ** 32)) return seconds;
-  throw new StartupError("--service-account-max-token-expiration: between 1h and 2^32 seconds, or 0 for no limit");
+  throw new StartupError(
+    "--service-account-max-token-expiration: use a value between 1h and 2^32 seconds, or 0 for no limit",
+  );
 }
 
 function frontProxyOf(options: FlagOptions): AuthenticationOptions["frontProxy"] {
@@ -109,7 +111,7 @@ function webhookOf(options: FlagOptions): AuthenticationOptions["webhook"] {
   };
 }
 
-/** Returns the issuer of the flags in the form that a file would have. */
+/** Returns the issuer that the flags describe, in the form of the configuration file. */
 function oidcOf(options: FlagOptions): JwtIssuer | undefined {
   const { oidcIssuerUrl: url, oidcClientId: clientId, authenticationConfig } = options;
   const given = Object.entries(options).find(([name, value]) => name.startsWith("oidc") && value !== undefined);
@@ -147,7 +149,7 @@ function oidcOf(options: FlagOptions): JwtIssuer | undefined {
   };
 }
 
-/** Returns the prefix that keeps the names of different issuers apart, unless a flag gives another. */
+/** Returns the prefix that keeps the names of different issuers apart, unless a flag sets another. */
 function usernamePrefix(given: string | undefined, claim: string, issuer: string): string {
   if (given === "-") return "";
   return given ?? (claim === "email" ? "" : `${issuer}#`);

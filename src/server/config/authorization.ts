@@ -48,16 +48,14 @@ interface Pair {
   readonly modes: readonly AuthorizationMode[];
   readonly flag: string;
   readonly file: string | undefined;
-  /** Whether a file of authorizers, which may name the mode too, is in use. */
+  /** Whether --authorization-config is given. Its file may contain the mode too. */
   readonly usesFile: boolean;
 }
 
 function checkPair({ mode, modes, flag, file, usesFile }: Pair): void {
   if (modes.includes(mode) && file === undefined) throw new StartupError(`--authorization-mode: ${mode} needs ${flag}`);
   if (!modes.includes(mode) && file !== undefined && !usesFile) {
-    throw new StartupError(
-      `${flag}: has no effect without ${mode} in --authorization-mode: add it or leave the file out`,
-    );
+    throw new StartupError(`${flag}: has no effect without ${mode} in --authorization-mode: add it or omit the file`);
   }
 }
 

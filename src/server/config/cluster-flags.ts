@@ -26,7 +26,7 @@ export const clusterFlags = {
     type: "boolean",
     default: true,
     group,
-    help: "exchange health hints with the other members; without them, status shows less detail",
+    help: "exchange health hints with the other members; status shows less detail without them",
   },
   "gossip-address": {
     type: "text",

@@ -6,11 +6,11 @@ export interface FeatureGate {
   readonly name: string;
   readonly default: boolean;
   readonly stage: FeatureStage;
-  /** The default can no longer be changed. A flag may repeat it, but not contradict it. */
+  /** Whether the default is fixed. A flag may repeat it, but not contradict it. */
   readonly locked: boolean;
 }
 
-/** Off by default; may change or vanish. */
+/** Off by default. These may change or disappear. */
 const alpha = `
 APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage CPUManagerPolicyAlphaOptions
 CRIListStreaming CSIVolumeHealth ClientsAllowCBOR ClientsPreferCBOR
@@ -61,12 +61,12 @@ DRADeviceTaintRules LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailabl
 SELinuxMount SchedulerAsyncAPICalls StorageVersionMigrator
 `;
 
-/** Finished and on by default. A flag can still disable them. */
+/** Finished and on by default. A flag can still turn them off. */
 const gaOn = `
 AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList InformerResourceVersion MutatingAdmissionPolicy
 `;
 
-/** Always on. The gates remain only so that old command lines still work. */
+/** Always on. The gates exist only so that old command lines still work. */
 const gaLocked = `
 APIServerTracing AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AuthorizeNodeWithSelectors
 AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting CSIServiceAccountTokenSecrets
@@ -87,7 +87,7 @@ SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions UserNamesp
 WinDSR WinOverlay
 `;
 
-/** Gates for old behaviour, which will be removed. */
+/** Gates that restore old behaviour. They will be removed. */
 const deprecatedOff = `
 AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart
 DeclarativeValidationTakeover KMSv1 KubeletRegistrationGetOnExistsOnly WindowsHostNetwork
@@ -126,7 +126,7 @@ function gatesOf(names: string, rest: Omit<FeatureGate, "name">): FeatureGate[] 
 
 /** The state of every gate. */
 export interface FeatureGates {
-  /** Reports whether the gate is on. Throws for an unknown name, because only our code passes names. */
+  /** Reports whether the gate is on. Throws for an unknown name, which would be a bug here. */
   enabled(name: string): boolean;
   /** Warnings about flags for gates that are finished or deprecated. */
   readonly warnings: readonly string[];
@@ -136,7 +136,7 @@ export interface FeatureGates {
 
 /**
  * Applies `--feature-gates` to the defaults. `AllAlpha` and `AllBeta` set the gates that are not named, in any order.
- * @throws StartupError for an unknown gate, and for a change of a locked one
+ * @throws StartupError for an unknown gate, or for a change of a locked one
  */
 export function resolveFeatureGates(asked: ReadonlyMap<string, boolean>): FeatureGates {
   for (const [name, value] of asked) {
@@ -144,12 +144,12 @@ export function resolveFeatureGates(asked: ReadonlyMap<string, boolean>): Featur
     const gate = gates.get(name);
     if (gate === undefined) {
       throw new StartupError(
-        `--feature-gates: unknown feature gate ${JSON.stringify(name)}: check its spelling or leave it out`,
+        `--feature-gates: unknown feature gate ${JSON.stringify(name)}: check its spelling or omit it`,
       );
     }
     if (gate.locked && value !== gate.default) {
       throw new StartupError(
-        `--feature-gates: cannot set feature gate ${name} to ${value}, it is locked to ${gate.default}: leave it out`,
+        `--feature-gates: cannot set feature gate ${name} to ${value}, it is locked to ${gate.default}: omit it`,
       );
     }
   }

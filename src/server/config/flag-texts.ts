@@ -2,7 +2,7 @@ import { formatDurationMs } from "./duration.ts";
 import type { Flag } from "./flag.ts";
 import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 
-/** Returns the text of every flag by name, in Go's format for its type. A flag without a value is empty. */
+/** Returns the text of every flag by name, in the format that Go uses for its type. A flag without a value is empty. */
 export function flagTexts(options: FlagOptions): ReadonlyMap<string, string> {
   return new Map(flagNames.map((name) => [name, textOf(flags[name], options[optionName(name)])]));
 }

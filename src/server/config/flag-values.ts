@@ -1,6 +1,6 @@
 import { parseDurationMs } from "./duration.ts";
 
-/** The value of a text from the command line, or the form that was expected. */
+/** The value of a command-line text, or the expected form. */
 export type Parsed<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly wanted: string };

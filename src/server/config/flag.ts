@@ -1,9 +1,9 @@
-/** A flag of the command line. */
+/** A command-line flag. */
 export type Flag = {
   readonly group: FlagGroup;
-  /** One line, what it is for. */
+  /** One line with its purpose. */
   readonly help: string;
-  /** Placeholder of the value in the help. */
+  /** The placeholder of the value in the help. */
   readonly value?: string;
   readonly short?: string;
 } & FlagType;
@@ -19,13 +19,13 @@ export type FlagGroup =
   | "Logging";
 
 export type FlagType =
-  /** No default means that it may be absent, or that `resolveOptions` computes it. */
+  /** No default means that the option may be absent, or that `resolveOptions` computes it. */
   | { readonly type: "text"; readonly default?: string }
   | { readonly type: "boolean"; readonly default?: boolean }
   | { readonly type: "integer"; readonly default: number; readonly min: number; readonly max: number }
   /** Duration text; milliseconds in the options, whose name ends in `Ms`. */
   | { readonly type: "duration"; readonly default: number }
-  /** Whole seconds on the command line, as upstream has it; milliseconds in the options. */
+  /** Whole seconds on the command line, as upstream does; milliseconds in the options. */
   | { readonly type: "seconds"; readonly default: number; readonly min: number; readonly max: number }
   /** Comma-separated and repeatable. */
   | { readonly type: "texts"; readonly default?: readonly string[] }

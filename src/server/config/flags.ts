@@ -1,12 +1,14 @@
 import { pluginNames } from "../../admission/plugin-names.ts";
+import { aggregationFlags } from "./aggregation-flags.ts";
 import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { clusterFlags } from "./cluster-flags.ts";
 import type { Flag } from "./flag.ts";
+import { nodeFlags } from "./node-flags.ts";
 
 /**
- * Every flag of the server, once. The command line, its help, the embedding options and the resolved configuration are
- * derived from this table.
+ * Every flag of the server, once. The command line, its help, the embedding options and the resolved configuration derive
+ * from this table.
  */
 export const flags = {
   "bind-address": { type: "text", default: "127.0.0.1", group: "Serving", value: "ip", help: "address to listen on" },
@@ -42,14 +44,14 @@ export const flags = {
     default: 0,
     group: "Serving",
     value: "duration",
-    help: "how long to keep serving, while reporting not ready, after a signal to stop",
+    help: "how long to keep serving after a signal to stop, while /readyz fails",
   },
   "livez-grace-period": {
     type: "duration",
     default: 0,
     group: "Serving",
     value: "duration",
-    help: "how long /livez tolerates an unfinished startup",
+    help: "how long /livez succeeds before startup is complete",
   },
 
   "data-dir": {
@@ -69,7 +71,7 @@ export const flags = {
     default: 300_000,
     group: "Storage",
     value: "duration",
-    help: "how long old revisions can be listed, and watched from",
+    help: "how long clients can list old revisions and start watches from them",
   },
   "event-ttl": {
     type: "duration",
@@ -87,7 +89,7 @@ export const flags = {
     allowed: ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"],
     group: "Authentication and authorization",
     value: "modes",
-    help: "authorizers in order, out of ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook",
+    help: "authorizers in order: ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook",
   },
   "authorization-config": {
     type: "text",
@@ -113,14 +115,14 @@ export const flags = {
     allowed: ["v1", "v1beta1"],
     group: "Authentication and authorization",
     value: "version",
-    help: "version of the reviews that mode Webhook sends: v1 or v1beta1",
+    help: "version of the SubjectAccessReviews that mode Webhook sends: v1 or v1beta1",
   },
   "authorization-webhook-cache-authorized-ttl": {
     type: "duration",
     default: 300_000,
     group: "Authentication and authorization",
     value: "duration",
-    help: "how long the webhook's allow answers are cached; 0 disables the cache",
+    help: "how long the webhook's answers are cached if they allow; 0 disables the cache",
   },
   "authorization-webhook-cache-unauthorized-ttl": {
     type: "duration",
@@ -136,7 +138,7 @@ export const flags = {
     type: "switches",
     group: "API",
     value: "Name=bool,…",
-    help: "features to enable or disable; AllAlpha and AllBeta apply to a stage",
+    help: "features to enable or disable; AllAlpha and AllBeta stand for all features of a stage",
   },
   "runtime-config": {
     type: "switches",
@@ -165,26 +167,21 @@ export const flags = {
     type: "text",
     group: "API",
     value: "file",
-    help: "AdmissionConfiguration with the kubeconfigs that hold credentials for admission webhooks",
+    help: "AdmissionConfiguration that names kubeconfigs with credentials for admission webhooks",
   },
   "dynamic-admission": {
     type: "boolean",
     default: true,
     group: "API",
-    help: "apply admission webhooks and policies; false serves without them, to repair what they refuse",
+    help: "apply admission webhooks and policies; false lets you repair objects that they would reject",
   },
   "webhook-circuit-breaker": {
     type: "boolean",
     default: true,
     group: "API",
-    help: "stop waiting for an admission webhook after several timeouts in a row, and retry it every few seconds",
+    help: "stop waiting for an admission webhook after several timeouts in a row, and retry every few seconds",
   },
-  "enable-aggregator-routing": {
-    type: "boolean",
-    default: false,
-    group: "API",
-    help: "connect to the endpoints of a webhook's Service instead of its cluster IP",
-  },
+  ...aggregationFlags,
   controllers: {
     type: "text",
     default: "*",
@@ -192,13 +189,14 @@ export const flags = {
     value: "names",
     help: "controllers to run: * for the default ones, name to add one, -name to leave one out",
   },
+  ...nodeFlags,
   "bootstrap-signer-key": {
     type: "choices",
     default: ["token"],
     allowed: ["token", "secret"],
     group: "API",
     value: "part",
-    help: "part of the bootstrap token that signs cluster-info: the whole token, or its secret as kubeadm expects",
+    help: "part of the bootstrap token that signs cluster-info: token, or secret as kubeadm expects",
   },
   "service-cluster-ip-range": {
     type: "text",
@@ -235,7 +233,7 @@ export const flags = {
     type: "boolean",
     default: true,
     group: "Limits",
-    help: "share the requests in flight among flows, as FlowSchemas and PriorityLevelConfigurations say",
+    help: "divide the requests in flight among flows, by FlowSchemas and PriorityLevelConfigurations",
   },
   "max-requests-inflight": {
     type: "integer",
@@ -244,7 +242,7 @@ export const flags = {
     max: 1_000_000,
     group: "Limits",
     value: "n",
-    help: "maximum number of concurrent reading requests; 0 for no limit. With fairness, the sum of both limits is shared",
+    help: "maximum number of concurrent reading requests; 0 for no limit. With fairness, levels share the sum of both limits",
   },
   "max-mutating-requests-inflight": {
     type: "integer",
@@ -272,7 +270,9 @@ export type FlagName = keyof typeof flags;
 
 export const flagNames = Object.keys(flags) as readonly FlagName[];
 
-/** The flag's name in the options: `secure-port` → `securePort`, `request-timeout` → `requestTimeoutMs`, `v` → `verbosity`. */
+/**
+ * The option's name of a flag: `secure-port` → `securePort`, `request-timeout` → `requestTimeoutMs`, `v` → `verbosity`.
+ */
 export type OptionName<Name extends FlagName> = Name extends "v"
   ? "verbosity"
   : (typeof flags)[Name]["type"] extends "duration" | "seconds"
@@ -283,7 +283,7 @@ type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Text;
 
-/** Returns the flag's name in the options, see `OptionName`. */
+/** Returns the option's name of a flag, see `OptionName`. */
 export function optionName(name: FlagName): OptionName<FlagName> {
   if (name === "v") return "verbosity";
   const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -11,7 +11,7 @@ import {
 } from "./flag-values.ts";
 
 /**
- * Parses one value of a flag from the command line, in the unit of the options. Earlier switches are merged in.
+ * Parses one value of a command-line flag, in the unit of the options. Merges switches with earlier ones.
  * @throws StartupError that names the flag, the value and the expected form
  */
 export function parseFlag(name: string, flag: Flag, text: string, previous: unknown): unknown {
@@ -23,7 +23,7 @@ export function parseFlag(name: string, flag: Flag, text: string, previous: unkn
 function parseByType(flag: Flag, text: string, previous: unknown): Parsed<unknown> {
   switch (flag.type) {
     case "text":
-      return text === "" ? { ok: false, wanted: "a value: give one or leave the flag out" } : { ok: true, value: text };
+      return text === "" ? { ok: false, wanted: "a value: give one or omit the flag" } : { ok: true, value: text };
     case "texts":
       return appended(parseTexts(text), previous);
     case "boolean":

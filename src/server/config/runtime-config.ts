@@ -12,7 +12,7 @@ export function parseRuntimeConfig(asked: ReadonlyMap<string, boolean>): Readonl
   const entries = new Map([...asked].map(([key, value]) => [canonicalKey(key), value]));
   if (entries.size === 1 && entries.get("api/all") === false) {
     throw new StartupError(
-      "--runtime-config: api/all=false alone serves nothing: name what stays on as well, such as api/ga=true",
+      "--runtime-config: api/all=false alone serves nothing: enable something too, such as api/ga=true",
     );
   }
   return entries;

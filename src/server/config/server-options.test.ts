@@ -106,7 +106,7 @@ describe("resolveOptions()", () => {
     [{ authorizationConfig: "/c", authorizationMode: ["RBAC"] }, /can not be specified when --authorization-mode/],
     [{ authorizationConfig: "/c", authorizationWebhookCacheAuthorizedTtlMs: 1 }, /leave --authorization-webhook-cache/],
     [{ peerAddress: "10.0.0.1" }, /--peer-address: "10\.0\.0\.1" is not <host>:<port>/],
-    [{ peerAddress: "a:1", inMemory: true }, /--peer-address: .* leave --in-memory out/],
+    [{ peerAddress: "a:1", inMemory: true }, /--peer-address: .* omit --in-memory/],
     [{ advertiseClientUrl: "https://a:1" }, /--advertise-client-url is for members of a cluster: give --peer-address/],
     [{ peerAddress: "a:1", advertiseClientUrl: "a:1" }, /--advertise-client-url: "a:1" is not https:/],
     [{ gossipAddress: "a:1" }, /--gossip-address is for members of a cluster: give --peer-address/],

@@ -12,6 +12,7 @@ import {
   membershipOptionsOf,
 } from "../../cluster/membership.ts";
 import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
+import type { NodeCidrRange } from "../../controllers/nodes/cidr-set.ts";
 import type { OpenClient } from "../../http/in-process-client.ts";
 import type { Clock } from "../../process/clock.ts";
 import { systemClock } from "../../process/clock.ts";
@@ -24,23 +25,27 @@ import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import type { Flag } from "./flag.ts";
 import { flagTexts } from "./flag-texts.ts";
 import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import { nodeCidrRangesOf } from "./node-cidr-ranges.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 
-/** The options of `startServer`: one field per flag in camel case, durations in milliseconds, and fields that only code can pass. */
+/**
+ * The options of `startServer`: one field per flag in camel case, durations in milliseconds, and fields that only code
+ * can set.
+ */
 export interface ServerOptions extends FlagOptions {
   /** The source of time; the system's clock by default. */
   readonly clock?: Clock | undefined;
 }
 
-/** The options after defaults are filled in, texts parsed and contradictions refused. */
+/** The options with defaults filled in, texts parsed and contradictions rejected. */
 export interface ServerConfig {
   readonly bindAddress: string;
   readonly securePort: number;
-  /** The user's own serving certificate; undefined when ours is used. */
+  /** The user's own serving certificate; undefined to use ours. */
   readonly tlsFiles: { readonly certificate: string; readonly key: string } | undefined;
   readonly shutdownDelayDurationMs: number;
   readonly livezGracePeriodMs: number;
-  /** Undefined in memory, where nothing may be written to a data directory. */
+  /** Undefined in memory, where nothing may be written to disk. */
   readonly dataDir: string | undefined;
   readonly inMemory: boolean;
   /** The path of the kubeconfig to write; undefined to write none. */
@@ -63,19 +68,27 @@ export interface ServerConfig {
   readonly admissionPlugins: readonly PluginName[];
   /** Kubeconfigs with credentials for admission webhooks. */
   readonly webhookKubeconfigs: WebhookKubeconfigs;
-  /** Admission webhooks that do not answer are not waited for again and again. */
+  /** Whether requests stop waiting for admission webhooks that repeatedly time out. */
   readonly breaksCircuits: boolean;
-  /** Services are reached at their endpoints instead of their cluster IPs. */
+  /** Whether Services are reached at their endpoints, not at their cluster IPs. */
   readonly routesToEndpoints: boolean;
+  /** Our client certificate for the servers of APIServices. */
+  readonly proxyClientFiles: { readonly certificate: string; readonly key: string } | undefined;
+  /** Redirects by the servers of APIServices are refused instead of passed on. */
+  readonly refusesRedirects: boolean;
   readonly controllers: ReadonlySet<ControllerName>;
+  /** Ranges of pod addresses of which every node gets a part; none if nodes get no parts. */
+  readonly nodeCidrRanges: readonly NodeCidrRange[];
+  /** Number of ended pods that are kept; 0 keeps all. */
+  readonly terminatedPodsMax: number;
   /** The part of the bootstrap token that signs cluster-info. */
   readonly bootstrapSignerKey: "token" | "secret";
-  /** One CIDR, or one of each family. */
+  /** One CIDR, or one for each family. */
   readonly serviceClusterIpRange: string;
   readonly serviceNodePortRange: string;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
-  /** The seats of priority and fairness; undefined for the plain limits below. */
+  /** The seats of priority and fairness; undefined to apply the plain limits below. */
   readonly fairSeats: number | undefined;
   readonly maxRequestsInflight: number;
   readonly maxMutatingRequestsInflight: number;
@@ -90,29 +103,29 @@ export interface RunningServer {
   /** `https://127.0.0.1:6443`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** YAML text, read at startup. The file, unlike this text, follows renewed certificates and a replaced authority. */
+  /** YAML text as of startup. The file also follows renewed certificates and a replaced authority. */
   readonly kubeconfig: string;
-  /** The path of the file with this text, if one was written. */
+  /** The path of the kubeconfig, if one was written. */
   readonly kubeconfigPath?: string | undefined;
   /** The bearer token of an administrator. */
   readonly token: string;
-  /** The certificate authority for clients to trust, PEM, read at startup. */
+  /** PEM of the certificate authority for clients to trust, as of startup. */
   readonly ca: string;
-  /** Resolves with the reason when the store takes no more writes. Only a new process can continue then. */
+  /** Resolves with the reason when the store takes no more writes. Only a new process can then continue. */
   readonly failed: Promise<Error>;
   /** Opens a client without a connection. It acts as an administrator, or as `user` with that user's rights. */
   readonly client: OpenClient;
-  /** Makes `/readyz` fail from now on. Everything else is served as usual. */
+  /** Makes `/readyz` fail from now on. Other requests are served as usual. */
   beginShutdown(): void;
-  /** Refuses new requests, gives running ones at most `graceMs` to end, and closes the store. */
+  /** Refuses new requests, gives running requests at most `graceMs` to end, and closes the store. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 export type StartServer = (options?: ServerOptions) => Promise<RunningServer>;
 
 /**
- * Fills in defaults, and checks rules that the flags' types cannot express.
- * @param environment the variables, of which `XDG_DATA_HOME` is used
+ * Fills in defaults, and checks rules that the types of the flags cannot express.
+ * @param environment the environment variables; `XDG_DATA_HOME` is used
  * @throws StartupError that names the flag, the mistake and the remedy
  */
 export function resolveOptions(
@@ -145,7 +158,7 @@ export function resolveOptions(
     eventTtlMs: options.eventTtlMs ?? flags["event-ttl"].default,
     clientCaFile: options.clientCaFile,
     kubeletCertificateAuthority: options.kubeletCertificateAuthority,
-    // Under AlwaysAllow, requests without credentials must not be accepted by default.
+    // With AlwaysAllow, reject requests without credentials unless a flag accepts them.
     authentication: authenticationOptionsOf(options, !authorization.modes.includes("AlwaysAllow")),
     authorization,
     audit: auditOptionsOf(options),
@@ -158,8 +171,13 @@ export function resolveOptions(
         : readAdmissionConfiguration(options.admissionControlConfigFile),
     breaksCircuits: options.webhookCircuitBreaker ?? flags["webhook-circuit-breaker"].default,
     routesToEndpoints: options.enableAggregatorRouting ?? flags["enable-aggregator-routing"].default,
+    proxyClientFiles: proxyClientFilesOf(options),
+    refusesRedirects:
+      options.aggregatorRejectForwardingRedirect ?? flags["aggregator-reject-forwarding-redirect"].default,
     bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
     controllers: parseControllers(options.controllers ?? flags.controllers.default),
+    nodeCidrRanges: nodeCidrRangesOf(options),
+    terminatedPodsMax: options.terminatedPodGcThreshold ?? flags["terminated-pod-gc-threshold"].default,
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
     serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,
     requestTimeoutMs: options.requestTimeoutMs ?? flags["request-timeout"].default,
@@ -207,7 +225,7 @@ function oneOf(flag: string, choices: readonly string[] | undefined): string | u
   return choices?.[0];
 }
 
-/** Checks the same bounds for options in code as for the command line. */
+/** Checks the bounds of the command line for options in code too. */
 function checkValue(flag: string, definition: Flag, value: unknown): void {
   if (value === undefined) return;
   if (typeof value === "number") {
@@ -215,7 +233,7 @@ function checkValue(flag: string, definition: Flag, value: unknown): void {
     if (!(value >= min && value <= max)) throw new StartupError(`${flag}: ${value} is not between ${min} and ${max}`);
   }
   if (definition.type === "text" && value === "")
-    throw new StartupError(`${flag}: the value is empty: give one or leave the flag out`);
+    throw new StartupError(`${flag}: the value is empty: give one or omit the flag`);
   if (definition.type === "choices" && Array.isArray(value)) {
     const unknown = value.find((choice) => !definition.allowed.includes(choice));
     if (unknown !== undefined || value.length === 0) {
@@ -241,12 +259,22 @@ function tlsFilesOf({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): ServerCo
   return { certificate: tlsCertFile, key: tlsPrivateKeyFile };
 }
 
+function proxyClientFilesOf({ proxyClientCertFile, proxyClientKeyFile }: ServerOptions) {
+  if (proxyClientCertFile === undefined && proxyClientKeyFile === undefined) return undefined;
+  if (proxyClientCertFile === undefined || proxyClientKeyFile === undefined) {
+    throw new StartupError(
+      "--proxy-client-cert-file and --proxy-client-key-file belong together: give both or neither",
+    );
+  }
+  return { certificate: proxyClientCertFile, key: proxyClientKeyFile };
+}
+
 function kubeconfigPathOf(asked: string | undefined, dataDir: string | undefined): string | undefined {
   if (asked !== undefined) return resolve(asked);
   return dataDir === undefined ? undefined : join(dataDir, "kubeconfig");
 }
 
-/** Returns the default data directory. The XDG rules ignore a relative value. */
+/** Returns the default data directory. A relative value is ignored, as the XDG rules demand. */
 export function defaultDataDir(environment: Readonly<Record<string, string | undefined>>): string {
   const base = environment.XDG_DATA_HOME;
   return join(base?.startsWith("/") === true ? base : join(homedir(), ".local", "share"), "quorate");

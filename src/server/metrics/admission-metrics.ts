@@ -6,22 +6,22 @@ import { BoundSummary } from "./bound-summary.ts";
 
 const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 
-/** Registers the durations of admission and of its plugins. */
+/** Registers the durations of admission and its plugins. */
 export function admissionMetrics(registry: Registry, clock: Clock): AdmissionObserver {
   const prefix = "apiserver_admission";
   const plugins = new BoundHistogram(
     `${prefix}_controller_admission_duration_seconds`,
-    "Time that a plugin has taken for a request.",
+    "Time that an admission plugin took for a request.",
     durationBuckets,
   );
   const steps = new BoundHistogram(
     `${prefix}_step_admission_duration_seconds`,
-    "Time that all plugins together have taken for a request.",
+    "Time that all admission plugins together took for a request.",
     durationBuckets,
   );
   const summaries = new BoundSummary(
     `${prefix}_step_admission_duration_seconds_summary`,
-    "Time that all plugins together have taken for a request.",
+    "Time that all admission plugins together took for a request.",
     clock,
   );
   for (const family of [plugins, steps, summaries]) family.register(registry);

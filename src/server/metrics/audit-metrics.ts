@@ -9,11 +9,11 @@ export interface AuditCounters {
   readonly filter: AuditFilterMetrics;
 }
 
-/** Registers the counters under upstream's names. They stay at zero while nothing is recorded. */
+/** Registers the counters under upstream's names. They stay at zero if nothing is recorded. */
 export function auditMetrics(registry: Registry): AuditCounters {
-  const events = new BoundCounter("apiserver_audit_event_total", "Audit events that were made.");
-  const lost = new BoundCounter("apiserver_audit_error_total", "Audit events that a backend lost, by the backend.");
-  const requests = new BoundCounter("apiserver_audit_level_total", "Requests by the level at which they are recorded.");
+  const events = new BoundCounter("apiserver_audit_event_total", "Audit events that were generated.");
+  const lost = new BoundCounter("apiserver_audit_error_total", "Audit events that were lost, by backend.");
+  const requests = new BoundCounter("apiserver_audit_level_total", "Requests by audit level.");
   const rejected = new BoundCounter(
     "apiserver_audit_requests_rejected_total",
     "Requests that failed because they could not be recorded.",

@@ -6,7 +6,7 @@ import type { UserInfo } from "../../request/user-info.ts";
 import { decisionBuckets } from "./authorization-metrics.ts";
 import { BoundCounter, BoundHistogram, type CounterChild, type HistogramChild } from "./bound-metric.ts";
 
-/** The only user names that may be labels. Other names are unbounded, and private. */
+/** The only user names that become labels. Other names are unbounded, and private. */
 const labelledNames = [
   "admin",
   "client",
@@ -25,29 +25,29 @@ const lifetimeBuckets = [
 
 export interface AuthenticationMeasures {
   readonly registry: Registry;
-  /** Time that the filter takes. */
+  /** Observes the duration of the filter. */
   readonly inFilter: HistogramChild;
   readonly nowMs: () => number;
 }
 
-/** Wraps an authenticator, and counts and times its answers by result and kind of user, under upstream's names. */
+/** Wraps an authenticator; counts and times its answers by result and kind of user, under upstream's names. */
 export function countAuthentications(
   authenticator: RequestAuthenticator,
   { registry, inFilter, nowMs }: AuthenticationMeasures,
 ): RequestAuthenticator {
-  const attempts = new BoundCounter("authentication_attempts", "Authenticated attempts, by their result.");
+  const attempts = new BoundCounter("authentication_attempts", "Authentication attempts, by result.");
   const durations = new BoundHistogram(
     "authentication_duration_seconds",
-    "Time until the sender of a request is known, by the result.",
+    "Duration of authentication, by result.",
     decisionBuckets,
   );
   const users = new BoundCounter(
     "authenticated_user_requests",
-    "Authenticated requests, by a few kinds of user names.",
+    "Authenticated requests, by user name; most names count as other.",
   );
   const lifetimes = new BoundHistogram(
     "apiserver_client_certificate_expiration_seconds",
-    "Remaining lifetime of the certificates that authenticate requests.",
+    "Remaining lifetime of the client certificates of requests.",
     lifetimeBuckets,
   );
   for (const family of [attempts, durations, users, lifetimes]) family.register(registry);

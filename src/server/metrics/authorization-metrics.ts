@@ -12,17 +12,17 @@ const results = { allow: "allowed", deny: "denied", noOpinion: "no-opinion" } as
   Decision["kind"],
   string
 >;
-/** From a millisecond on, each twice the one before. */
+/** From a millisecond upwards, each bound twice the one before. */
 export const decisionBuckets = Array.from({ length: 15 }, (_, at) => 2 ** at / 1_000);
 const webhookBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const conditionBuckets = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 
-/** Wraps an authorizer, and counts and times its decisions by result, under upstream's names. */
+/** Wraps an authorizer; counts and times its decisions by result, under upstream's names. */
 export function countDecisions(authorizer: Authorizer, registry: Registry, inFilter: HistogramChild): Authorizer {
-  const attempts = new BoundCounter("authorization_attempts_total", "Authorization decisions, by their result.");
+  const attempts = new BoundCounter("authorization_attempts_total", "Authorization decisions, by result.");
   const durations = new BoundHistogram(
     "authorization_duration_seconds",
-    "Time until a request is authorized, by the result.",
+    "Duration of authorization, by result.",
     decisionBuckets,
   );
   for (const family of [attempts, durations]) family.register(registry);
@@ -71,16 +71,16 @@ export function countDecisions(authorizer: Authorizer, registry: Registry, inFil
   };
 }
 
-/** Registers what is counted of the configured authorizers. @param serverId identity of this server */
+/** Registers the metrics of the configured authorizers. @param serverId identity of this server */
 export function authorizationMetrics(registry: Registry, serverId: string): AuthorizationObserver {
   const decisions = new BoundCounter(
     "apiserver_authorization_decisions_total",
-    "Decisions of authorizers, by the authorizer.",
+    "Authorization decisions, by authorizer.",
   );
   decisions.register(registry);
   const webhooks = webhookObserver(registry);
   return {
-    // A reload makes the authorizers anew and counts on.
+    // The counts continue when a reload replaces the authorizers.
     decisions: childrenOf((type, name) => {
       const allowed = decisions.labels({ type, name, decision: results.allow });
       const denied = decisions.labels({ type, name, decision: results.deny });
@@ -96,7 +96,7 @@ export function authorizationMetrics(registry: Registry, serverId: string): Auth
 
 function webhookObserver(registry: Registry): (name: string) => WebhookAuthorizerObserver {
   const prefix = "apiserver_authorization";
-  const evaluations = new BoundCounter(`${prefix}_webhook_evaluations_total`, "Questions to authorization webhooks.");
+  const evaluations = new BoundCounter(`${prefix}_webhook_evaluations_total`, "Requests to authorization webhooks.");
   const durations = new BoundHistogram(
     `${prefix}_webhook_duration_seconds`,
     "Time until an authorization webhook answers.",
@@ -104,19 +104,19 @@ function webhookObserver(registry: Registry): (name: string) => WebhookAuthorize
   );
   const failOpens = new BoundCounter(
     `${prefix}_webhook_evaluations_fail_open_total`,
-    "Questions passed on because an authorization webhook failed.",
+    "Requests passed to the next authorizer because an authorization webhook failed.",
   );
   const errors = new BoundCounter(
     `${prefix}_match_condition_evaluation_errors_total`,
-    "Requests for which match conditions of an authorizer could not be evaluated.",
+    "Requests for which evaluating an authorizer's match conditions failed.",
   );
   const exclusions = new BoundCounter(
     `${prefix}_match_condition_exclusions_total`,
-    "Requests that match conditions exclude from an authorizer.",
+    "Requests that an authorizer's match conditions excluded.",
   );
   const conditions = new BoundHistogram(
     `${prefix}_match_condition_evaluation_seconds`,
-    "Time for the evaluation of the match conditions of an authorizer.",
+    "Duration of evaluating an authorizer's match conditions.",
     conditionBuckets,
   );
   for (const family of [evaluations, durations, failOpens, errors, exclusions, conditions]) family.register(registry);

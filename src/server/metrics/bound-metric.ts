@@ -2,9 +2,9 @@ import type { Registry } from "prom-client";
 import { type ExposedFamily, type Labels, labelText, numberText, type Sample, sampleLine } from "./exposition.ts";
 
 /**
- * Counters and histograms with plain numbers as children, and families that are read from the server's state when
- * metrics are read. prom-client hashes the labels of a bound child at every observation, which costs microseconds per
- * request. Here labels become text when metrics are read.
+ * Counters and histograms whose children are plain numbers, and families that are computed from the server's state at
+ * each scrape. prom-client hashes the labels of a bound child at every observation, which costs microseconds per request.
+ * Here labels are formatted at each scrape.
  */
 export interface CounterChild {
   value: number;
@@ -15,7 +15,7 @@ interface Bound<Child> {
   readonly child: Child;
 }
 
-/** Counters whose children are known to those who count. */
+/** A counter whose children are held by the code that counts. */
 export class BoundCounter implements ExposedFamily {
   readonly name: string;
   readonly help: string;
@@ -28,7 +28,7 @@ export class BoundCounter implements ExposedFamily {
     this.type = type;
   }
 
-  /** Returns a new child. The caller keeps it, and calls once per combination of labels. */
+  /** Returns a new child. Call it once per combination of labels, and keep the child. */
   labels(labels: Labels): CounterChild {
     const child: CounterChild = { value: 0 };
     this.#children.push({ labels: labelText(labels), child });
@@ -50,7 +50,7 @@ export class BoundCounter implements ExposedFamily {
 
 export class HistogramChild {
   readonly #bounds: readonly number[];
-  /** One count per bound, and a last one for values beyond all bounds. */
+  /** One count per bound, and a last one for values above all bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
 
@@ -59,7 +59,7 @@ export class HistogramChild {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  /** Counts a value, or as many equal ones. */
+  /** Counts a value, `times` times. */
   observe(value: number, times = 1): void {
     let at = 0;
     while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at++;
@@ -72,7 +72,7 @@ export class HistogramChild {
     this.#sum = 0;
   }
 
-  /** Returns all lines of the child. `bounds` are the texts of its bounds. */
+  /** Returns all lines of the child. `bounds` are the formatted bounds. */
   text(name: string, labels: string, bounds: readonly string[]): string {
     const before = labels === "" ? "" : `${labels},`;
     let total = 0;
@@ -100,7 +100,7 @@ export class BoundHistogram implements ExposedFamily {
     this.#boundTexts = [...bounds.map(numberText), "+Inf"];
   }
 
-  /** Returns a new child. The caller keeps it, and calls once per combination of labels. */
+  /** Returns a new child. Call it once per combination of labels, and keep the child. */
   labels(labels: Labels): HistogramChild {
     const child = new HistogramChild(this.#bounds);
     this.#children.push({ labels: labelText(labels), child });
@@ -120,7 +120,7 @@ export class BoundHistogram implements ExposedFamily {
   }
 }
 
-/** A family that is read from the state of the server each time metrics are read. */
+/** A family that is computed from the server's state at each scrape. */
 export class CollectedFamily implements ExposedFamily {
   readonly name: string;
   readonly help: string;
@@ -143,7 +143,7 @@ export class CollectedFamily implements ExposedFamily {
   }
 }
 
-/** Returns the child for a value of the only label, made when it is first asked for. `values` must be bounded. */
+/** Returns the child for a value of the only label; makes it on the first call. `values` must be bounded. */
 export function childrenBy<Value extends string, Child>(make: (value: Value) => Child): (value: Value) => Child {
   const children = new Map<Value, Child>();
   return (value) => {
@@ -156,7 +156,7 @@ export function childrenBy<Value extends string, Child>(make: (value: Value) => 
   };
 }
 
-/** prom-client's registry keeps the families. It reads none of them, see `exposeMetrics`. */
+/** prom-client's registry holds the families, but does not read them, see `exposeMetrics`. */
 function registerFamily(registry: Registry, family: ExposedFamily): void {
   registry.registerMetric(family as unknown as Parameters<Registry["registerMetric"]>[0]);
 }

@@ -1,9 +1,9 @@
 import type { Labels } from "./exposition.ts";
 
-/** Combinations of labels that a metric has. Names are chosen by users, so further ones are counted as `other`. */
+/** The limit on label combinations per metric. Users choose some names, so further combinations count as `other`. */
 const seriesMax = 1_024;
 
-/** Returns a function that keeps the children of a metric by their labels. */
+/** Returns a function that finds the child of a metric by its labels. */
 export function boundSeries<Child>(
   make: (labels: Labels) => Child,
   nameLabels: readonly string[] = ["name"],

@@ -3,7 +3,7 @@ import type { Clock } from "../../process/clock.ts";
 import { type ExposedFamily, type Labels, labelText, sampleLine } from "./exposition.ts";
 
 const quantiles = [0.5, 0.9, 0.99];
-/** Quantiles are of the last five hours, in which every hour ends one part. */
+/** Quantiles cover the last five hours, in parts of one hour. */
 const parts = 5;
 const partMs = 3_600_000;
 /** Values are counted in steps of 5 %, from a microsecond to about an hour. */
@@ -11,7 +11,7 @@ const stepFactor = Math.log(1.05);
 const valueMin = 1e-6;
 const steps = 450;
 
-/** Counts values by their size, and forgets old ones. */
+/** Counts values by size, and forgets old ones. */
 export class SummaryChild {
   readonly #clock: Clock;
   readonly #counts: Uint32Array[] = [new Uint32Array(steps)];
@@ -49,7 +49,7 @@ export class SummaryChild {
     );
   }
 
-  /** Begins as many new parts as time has passed for. */
+  /** Starts as many new parts as are due. */
   #currentPart(): Uint32Array {
     const passed = Math.floor((this.#clock.steadyMs() - this.#partStartMs) / partMs);
     for (let part = 0; part < Math.min(passed, parts); part++) this.#counts.push(new Uint32Array(steps));
@@ -73,7 +73,7 @@ export class SummaryChild {
   }
 }
 
-/** A summary whose children are known to those who observe. */
+/** A summary whose children are held by the code that observes. */
 export class BoundSummary implements ExposedFamily {
   readonly name: string;
   readonly help: string;
@@ -87,7 +87,7 @@ export class BoundSummary implements ExposedFamily {
     this.#clock = clock;
   }
 
-  /** Returns a new child. The caller keeps it, and calls once per combination of labels. */
+  /** Returns a new child. Call it once per combination of labels, and keep the child. */
   labels(labels: Labels): SummaryChild {
     const child = new SummaryChild(this.#clock);
     this.#children.push({ labels: labelText(labels), child });

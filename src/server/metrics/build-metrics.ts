@@ -4,7 +4,7 @@ import { CollectedFamily } from "./bound-metric.ts";
 import type { Sample } from "./exposition.ts";
 import { stabilityOf } from "./stability.ts";
 
-/** Registers what describes the program and its metrics, none of which changes while it runs. */
+/** Registers families that describe the program and its metrics. They are constant while it runs. */
 export function buildMetrics(registry: Registry): void {
   const version = versionInfo();
   const build = {
@@ -25,11 +25,21 @@ export function buildMetrics(registry: Registry): void {
     min_compat: `${version.minCompatibilityMajor}.${version.minCompatibilityMinor}`,
   };
   const families: readonly [name: string, help: string, type: "counter" | "gauge", samples: () => Sample[]][] = [
-    ["kubernetes_build_info", "1, with the version of the program as labels.", "gauge", () => [[build, 1]]],
-    ["version_info", "1, with the versions that the server is compatible with.", "gauge", () => [[compatibility, 1]]],
-    ["registered_metrics_total", "Families of metrics, by stability.", "counter", () => gradedFamilies(registry)],
-    ["hidden_metrics_total", "Families that are hidden because they are deprecated.", "counter", () => [[{}, 0]]],
-    ["disabled_metrics_total", "Families that are switched off.", "counter", () => [[{}, 0]]],
+    ["kubernetes_build_info", "Constant 1, with the version of the program as labels.", "gauge", () => [[build, 1]]],
+    [
+      "version_info",
+      "Constant 1, with the versions that the server is compatible with.",
+      "gauge",
+      () => [[compatibility, 1]],
+    ],
+    ["registered_metrics_total", "Metric families, by stability.", "counter", () => gradedFamilies(registry)],
+    [
+      "hidden_metrics_total",
+      "Metric families that are hidden because they are deprecated.",
+      "counter",
+      () => [[{}, 0]],
+    ],
+    ["disabled_metrics_total", "Metric families that are disabled.", "counter", () => [[{}, 0]]],
   ];
   for (const [name, help, type, samples] of families) new CollectedFamily(name, help, type, samples).register(registry);
 }

@@ -14,13 +14,12 @@ type Read = (cacher: CachedResource["cacher"]) => number;
 type Count = (counts: CacheCounts) => number;
 
 const waitBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3];
-/** Upstream truncates it, so that it fits a float. */
+/** Truncated as upstream does, to fit a float. */
 const revisionModulus = 1e15;
 
 /**
- * Registers what the caches count themselves. It is read when metrics are. The series of a kind end when it is no
- * longer served.
- * @param resources lists the cache of each kind that is served
+ * Registers the counters that the caches keep, read at each scrape. A kind's series end when it is no longer served.
+ * @param resources lists the cache of each served kind
  */
 export function cacheMetrics(registry: Registry, resources: () => Iterable<CachedResource>): void {
   const gauge = (name: string, help: string, read: Read) => {
@@ -34,26 +33,30 @@ export function cacheMetrics(registry: Registry, resources: () => Iterable<Cache
   gauge("apiserver_resource_size_estimate_bytes", "Size of the stored objects.", ({ bodyBytes }) => bodyBytes);
   gauge(
     "apiserver_watch_cache_resource_version",
-    "Newest revision in the cache.",
+    "Latest revision in the cache.",
     ({ revision }) => revision % revisionModulus,
   );
-  gauge("watch_cache_capacity", "Events that the cache keeps at most.", ({ eventsMax }) => eventsMax);
+  gauge("watch_cache_capacity", "Maximum number of events in the cache.", ({ eventsMax }) => eventsMax);
   counter("apiserver_storage_events_received_total", "Events of the store.", ({ received }) => received);
   counter("apiserver_watch_cache_events_received_total", "Events that the cache received.", ({ received }) => received);
   counter(
     "apiserver_watch_cache_events_dispatched_total",
-    "Events that the cache gave to watchers.",
+    "Events that the cache sent to watchers.",
     ({ dispatched }) => dispatched,
   );
   counter(
     "apiserver_watch_cache_initializations_total",
-    "Times that the cache was built from the store.",
+    "Times that the cache was initialized from the store.",
     ({ builds }) => builds,
   );
-  counter("apiserver_init_events_total", "Objects with which the cache was built.", ({ builtFrom }) => builtFrom);
+  counter(
+    "apiserver_init_events_total",
+    "Objects loaded when the cache was initialized.",
+    ({ builtFrom }) => builtFrom,
+  );
   counter(
     "apiserver_terminated_watchers_total",
-    "Watches that ended because they were too far behind.",
+    "Watches closed because they fell too far behind.",
     ({ expiredWatches }) => expiredWatches,
   );
   storageLists(counter);
@@ -65,10 +68,10 @@ function storageLists(counter: (name: string, help: string, count: Count) => voi
   const prefix = "apiserver_storage_list";
   const read: Count = ({ builtFrom, historyRead }) => builtFrom + historyRead;
   const returned: Count = ({ builtFrom, historyReturned }) => builtFrom + historyReturned;
-  counter(`${prefix}_total`, "Lists read from the store.", ({ builds, historyLists }) => builds + historyLists);
+  counter(`${prefix}_total`, "Lists answered from the store.", ({ builds, historyLists }) => builds + historyLists);
   counter(`${prefix}_fetched_objects_total`, "Objects read from the store for lists.", read);
-  counter(`${prefix}_evaluated_objects_total`, "Objects of the store that were compared with a selection.", read);
-  counter(`${prefix}_returned_objects_total`, "Objects of the store in lists.", returned);
+  counter(`${prefix}_evaluated_objects_total`, "Objects of the store that were matched against a selector.", read);
+  counter(`${prefix}_returned_objects_total`, "Objects returned in lists from the store.", returned);
 }
 
 function cacheLists(registry: Registry, resources: () => Iterable<CachedResource>): void {
@@ -76,7 +79,7 @@ function cacheLists(registry: Registry, resources: () => Iterable<CachedResource
   const family = (name: string, help: string, count: Count, more: Readonly<Record<string, string>>) => {
     const collect = function* (): Generator<Sample> {
       for (const { info, cacher } of resources()) {
-        // As upstream, without a series for a resource that nobody listed.
+        // As upstream does, omit resources that were never listed.
         if (cacher.counts.lists > 0) yield [{ ...more, ...labelsOf(info) }, count(cacher.counts)];
       }
     };
@@ -84,8 +87,8 @@ function cacheLists(registry: Registry, resources: () => Iterable<CachedResource
   };
   const withIndex = { index: "" };
   family("total", "Lists answered from memory.", ({ lists }) => lists, withIndex);
-  family("fetched_objects_total", "Objects in memory that lists looked at.", ({ examined }) => examined, withIndex);
-  family("returned_objects_total", "Objects in lists from memory.", ({ returned }) => returned, {});
+  family("fetched_objects_total", "Objects in memory that lists examined.", ({ examined }) => examined, withIndex);
+  family("returned_objects_total", "Objects returned in lists from memory.", ({ returned }) => returned, {});
 }
 
 function consistentReads(registry: Registry, resources: () => Iterable<CachedResource>): void {
@@ -98,14 +101,14 @@ function consistentReads(registry: Registry, resources: () => Iterable<CachedRes
     }
   };
   const name = "apiserver_watch_cache_consistent_read_total";
-  new CollectedFamily(name, "Lists of the newest state, from memory.", "counter", collect).register(registry);
+  new CollectedFamily(name, "Consistent lists answered from memory.", "counter", collect).register(registry);
 }
 
-/** Registers the time that lists waited; returns a function that records it. The number of resources is bounded. */
+/** Registers the time that lists wait for the cache; returns a function that records it. The resources are bounded. */
 export function readWaitMetrics(registry: Registry): (resource: GroupResource, seconds: number) => void {
   const waits = new BoundHistogram(
     "apiserver_watch_cache_read_wait_seconds",
-    "Time that lists waited until the cache was new enough.",
+    "Time that lists waited for the cache to be fresh enough.",
     waitBuckets,
   );
   waits.register(registry);

@@ -6,7 +6,7 @@ import type { Labels } from "./exposition.ts";
 
 const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 
-/** Counts an evaluation of match conditions that did not end in a match. */
+/** Counts an evaluation of match conditions that excluded the request. */
 export type CountConditions = (labels: ConditionsLabels, time: ConditionsTime) => void;
 
 interface ConditionsLabels extends Labels {
@@ -16,19 +16,19 @@ interface ConditionsLabels extends Labels {
   readonly operation: string;
 }
 
-/** Registers what is counted of the match conditions of webhooks and policies. */
+/** Registers the metrics of match conditions of webhooks and policies. */
 export function conditionMetrics(registry: Registry): CountConditions {
   const exclusions = new BoundCounter(
     "apiserver_admission_match_condition_exclusions_total",
-    "Requests for which a webhook was not called because of its match conditions.",
+    "Requests that a webhook's match conditions excluded.",
   );
   const failures = new BoundCounter(
     "apiserver_admission_match_condition_evaluation_errors_total",
-    "Match conditions that could not be evaluated.",
+    "Failed evaluations of match conditions.",
   );
   const durations = new BoundHistogram(
     "apiserver_admission_match_condition_evaluation_seconds",
-    "Duration of evaluations of match conditions that did not end in a match.",
+    "Duration of evaluating match conditions that excluded the request.",
     durationBuckets,
   );
   for (const family of [exclusions, failures, durations]) family.register(registry);

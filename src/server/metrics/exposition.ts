@@ -11,23 +11,23 @@ export interface ExposedFamily {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram" | "summary";
-  /** Yields the lines of one combination of labels after another. */
+  /** Yields the lines of one label combination after another. */
   text(): Iterable<string>;
-  /** Begins to count anew. Families that show a state have none. */
+  /** Resets the counts. Families that show current state lack it. */
   reset?(): void;
 }
 
-/** The type of the text, as upstream names it: names are written without UTF-8. */
+/** The content type, as upstream sends it: names are plain ASCII. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 
 /** Size of the pieces in which the text is encoded. */
 const pieceChars = 64 * 1024;
-/** Longest time for which a scrape keeps everything else waiting. */
+/** The longest time for which a scrape blocks everything else. */
 const sliceMs = 5;
 
 /**
- * Writes every family of the registry in the text format of Prometheus. With thousands of series this takes a while, so
- * requests are answered in between. The lines of one combination of labels are always of one moment.
+ * Writes every family of the registry in the text format of Prometheus. Thousands of series take a while, so requests are
+ * answered in between. All lines of one label combination are of the same moment.
  */
 export async function exposeMetrics(registry: Registry): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
@@ -54,14 +54,14 @@ export async function exposeMetrics(registry: Registry): Promise<Uint8Array[]> {
   return pieces;
 }
 
-/** Sets every family that counts back to zero. Those that show a state go on. */
+/** Resets every family that counts. Families that show current state continue. */
 export function resetMetrics(registry: Registry): void {
   for (const metric of registry.getMetricsAsArray() as unknown as (ExposedFamily | PromClientMetric)[]) {
     if ("text" in metric || !(metric instanceof Gauge)) metric.reset?.();
   }
 }
 
-/** A metric of prom-client itself, which the registry writes. */
+/** A metric that prom-client itself writes. */
 interface PromClientMetric {
   readonly name: string;
   reset(): void;
@@ -85,7 +85,7 @@ export function sampleLine(name: string, labels: string, value: number): string 
   return labels === "" ? `${name} ${valueText(value)}\n` : `${name}{${labels}} ${valueText(value)}\n`;
 }
 
-/** Returns the labels as they stand between braces; "" for none. */
+/** Returns the labels in the form between braces; "" for none. */
 export function labelText(labels: Labels): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${escapeValue(value)}"`)

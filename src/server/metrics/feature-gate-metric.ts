@@ -7,7 +7,7 @@ export interface GateState {
   readonly enabled: boolean;
 }
 
-/** Registers `kubernetes_feature_enabled`: the state of every feature gate, fixed while the server runs. */
+/** Registers `kubernetes_feature_enabled`: the state of every feature gate, constant while the server runs. */
 export function exposeFeatureGates(registry: Registry, gates: readonly GateState[]): void {
   const enabled = new Gauge({
     name: "kubernetes_feature_enabled",

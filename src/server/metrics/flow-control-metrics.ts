@@ -19,16 +19,16 @@ const utilizationBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95
 const requestBuckets = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1];
 const kindBuckets = [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const demandBuckets = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6];
-/** Schemas and levels are named by administrators, so both labels are bounded. */
+/** Administrators name schemas and levels, so both labels are bounded. */
 const nameLabels = ["flow_schema", "priority_level"];
 
 export interface FlowMetrics {
   readonly observer: FlowObserver;
-  /** Exposes what is read from the levels at each scrape. */
+  /** Exposes values that are computed from the levels at each scrape. */
   expose(control: FlowControl): void;
 }
 
-/** Everything that is counted of one schema. Parts that few requests need are made when they do. */
+/** The counters of one schema. Children that few requests need are made on demand. */
 interface SchemaSeries {
   readonly dispatched: CounterChild;
   readonly estimated: HistogramChild;
@@ -47,7 +47,7 @@ interface LevelSeries {
 }
 
 /**
- * Registers what priority and fairness counts, under upstream's names.
+ * Registers the metrics of priority and fairness, under upstream's names.
  * @param seats of the whole server
  */
 export function flowControlMetrics(registry: Registry, clock: Clock, seats: number): FlowMetrics {
@@ -92,30 +92,26 @@ export function flowControlMetrics(registry: Registry, clock: Clock, seats: numb
   };
 }
 
-/** The families with one series for each schema. */
+/** The families with one series per schema. */
 class SchemaFamilies {
   readonly #rejected = new BoundCounter(`${prefix}_rejected_requests_total`, "Refused requests.");
-  readonly #dispatched = new BoundCounter(`${prefix}_dispatched_requests_total`, "Requests that have started.");
+  readonly #dispatched = new BoundCounter(`${prefix}_dispatched_requests_total`, "Requests that started to run.");
   readonly #lengths = new BoundHistogram(
     `${prefix}_request_queue_length_after_enqueue`,
-    "Length of the queue that a request has joined, with the request.",
+    "Length of the queue after a request joined it.",
     lengthBuckets,
   );
   readonly #waits = new BoundHistogram(
     `${prefix}_request_wait_duration_seconds`,
-    "Time that requests have waited in their queues.",
+    "Time that requests waited in their queues.",
     durationBuckets,
   );
   readonly #executions = new BoundHistogram(
     `${prefix}_request_execution_seconds`,
-    "Time for which requests have run; of a watch, the time until it has sent the state that it starts with.",
+    "Duration of requests; of a watch, the time until it has sent its initial events.",
     durationBuckets,
   );
-  readonly #estimates = new BoundHistogram(
-    `${prefix}_work_estimated_seats`,
-    "Seats that requests have asked for.",
-    seatBuckets,
-  );
+  readonly #estimates = new BoundHistogram(`${prefix}_work_estimated_seats`, "Seats that requests need.", seatBuckets);
   readonly #bySchema = new WeakMap<FlowSchema, SchemaSeries>();
   readonly #byNames = boundSeries((labels) => this.#seriesOf(labels), nameLabels);
 
@@ -124,7 +120,7 @@ class SchemaFamilies {
     for (const family of families) family.register(registry);
   }
 
-  /** A schema belongs to one level, and is another value once it has changed. */
+  /** A schema belongs to one level, and a changed schema is a new value. */
   of({ schema, level }: LevelFlow): SchemaSeries {
     let series = this.#bySchema.get(schema);
     if (series === undefined) {
@@ -149,7 +145,7 @@ class SchemaFamilies {
   }
 }
 
-/** The families with one series for each level, which count how long its requests and seats had each number. */
+/** The families with one series per level, which weight values by the time that they lasted. */
 class LevelFamilies {
   readonly #seats: TimeWeightedHistogram;
   readonly #requests: TimeWeightedHistogram;
@@ -160,19 +156,19 @@ class LevelFamilies {
   constructor(registry: Registry, clock: Clock) {
     this.#seats = new TimeWeightedHistogram(
       `${prefix}_priority_level_seat_utilization`,
-      "Seats in use as a part of the nominal seats of the level, at the end of each nanosecond.",
+      "Fraction of the level's nominal seats in use, at the end of each nanosecond.",
       utilizationBuckets,
       clock,
     );
     this.#requests = new TimeWeightedHistogram(
       `${prefix}_priority_level_request_utilization`,
-      "Requests that run, as a part of the nominal seats, or wait, as a part of the queues, at the end of each nanosecond.",
+      "Running requests as a fraction of the nominal seats, and waiting requests as a fraction of the queues' capacity, at the end of each nanosecond.",
       requestBuckets,
       clock,
     );
     this.#demand = new TimeWeightedHistogram(
       `${prefix}_demand_seats`,
-      "Seats that requests ask for as a part of the nominal seats of the level, at the end of each nanosecond.",
+      "Demand for seats as a fraction of the level's nominal seats, at the end of each nanosecond.",
       demandBuckets,
       clock,
     );
@@ -210,11 +206,11 @@ interface KindGauges {
   add(phase: Phase, flow: LevelFlow, change: 1 | -1, nowMs: number): void;
 }
 
-/** Reading and writing requests, those that wait as they are and those that run as a part of the server's seats. */
+/** Running requests as a fraction of the server's seats, and waiting requests, for reads and writes. */
 function kindGauges(registry: Registry, clock: Clock, seats: number): KindGauges {
   const family = new TimeWeightedHistogram(
     `${prefix}_read_vs_write_current_requests`,
-    "Requests of a kind that run, as a part of the server's seats, or wait, at the end of each nanosecond.",
+    "Running requests as a fraction of the server's seats, and waiting requests, by kind, at the end of each nanosecond.",
     kindBuckets,
     clock,
   );

@@ -15,7 +15,7 @@ export interface FlowGaugeParts {
 
 const prefix = "apiserver_flowcontrol";
 
-/** Registers the values of priority and fairness that are read from its levels at each scrape. */
+/** Registers the values of priority and fairness that are computed from its levels at each scrape. */
 export function exposeFlowGauges(registry: Registry, { control, waiting }: FlowGaugeParts): void {
   const gauge = (name: string, help: string, collect: () => Iterable<Sample>) =>
     new CollectedFamily(name, help, "gauge", collect).register(registry);
@@ -28,11 +28,19 @@ export function exposeFlowGauges(registry: Registry, { control, waiting }: FlowG
       Array.from(schemaCounts(control), ([labels, counts]): Sample => [labels, read(counts)]),
     );
 
-  ofLevels("nominal_limit_seats", "Seats that a level is configured to have.", ({ bounds }) => bounds.nominal);
-  ofLevels("lower_limit_seats", "Seats that a level keeps in any case.", ({ bounds }) => bounds.min);
-  ofLevels("upper_limit_seats", "Seats that a level may have with those that it borrows.", ({ bounds }) => bounds.max);
-  ofLevels("current_limit_seats", "Seats that a level has now.", ({ allocation }) => allocation.current);
-  ofLevels("target_seats", "Seats that the demand of a level asks for.", ({ allocation }) => allocation.target);
+  ofLevels("nominal_limit_seats", "Nominal number of seats of a level.", ({ bounds }) => bounds.nominal);
+  ofLevels("lower_limit_seats", "Seats that a level never lends.", ({ bounds }) => bounds.min);
+  ofLevels(
+    "upper_limit_seats",
+    "Maximum number of seats of a level, borrowed ones included.",
+    ({ bounds }) => bounds.max,
+  );
+  ofLevels("current_limit_seats", "Current number of seats of a level.", ({ allocation }) => allocation.current);
+  ofLevels(
+    "target_seats",
+    "Number of seats that the recent demand of a level justifies.",
+    ({ allocation }) => allocation.target,
+  );
   ofLevels(
     "demand_seats_high_watermark",
     "Highest demand in the last adjustment period.",
@@ -46,20 +54,20 @@ export function exposeFlowGauges(registry: Registry, { control, waiting }: FlowG
   );
   ofLevels("demand_seats_smoothed", "Smoothed demand.", ({ demand }) => demand.smoothed);
   ofLevels("current_r", "Virtual time of the queues in seconds.", ({ queues }) => queues.virtualMs / 1_000);
-  gauge(`${prefix}_seat_fair_frac`, "Factor by which the target of each level was multiplied.", () => [
+  gauge(`${prefix}_seat_fair_frac`, "Fraction of its target that each level received.", () => [
     [{}, control.fairFraction],
   ]);
-  ofSchemas("current_inqueue_requests", "Requests that wait.", ({ waitingRequests }) => waitingRequests);
-  ofSchemas("current_inqueue_seats", "Seats that waiting requests ask for.", ({ waitingSeats }) => waitingSeats);
-  ofSchemas("current_executing_requests", "Requests that run.", ({ runningRequests }) => runningRequests);
+  ofSchemas("current_inqueue_requests", "Waiting requests.", ({ waitingRequests }) => waitingRequests);
+  ofSchemas("current_inqueue_seats", "Seats that waiting requests need.", ({ waitingSeats }) => waitingSeats);
+  ofSchemas("current_executing_requests", "Running requests.", ({ runningRequests }) => runningRequests);
   ofSchemas("current_executing_seats", "Seats in use.", ({ heldSeats }) => heldSeats);
-  gauge("apiserver_current_inqueue_requests", "Requests that wait, by kind.", () => [
+  gauge("apiserver_current_inqueue_requests", "Waiting requests, by kind.", () => [
     [{ request_kind: "mutating" }, waiting.mutating],
     [{ request_kind: "readOnly" }, waiting.readOnly],
   ]);
 }
 
-/** The requests of one schema in one level, by what they do now. */
+/** The requests of one schema at one level, by state. */
 interface SchemaCounts {
   waitingRequests: number;
   waitingSeats: number;
@@ -67,7 +75,7 @@ interface SchemaCounts {
   heldSeats: number;
 }
 
-/** Counts the requests of each schema in use, and of former ones whose requests have not ended. */
+/** Counts the requests of each schema in use, and of former schemas that still have requests. */
 function schemaCounts({ schemas, levels }: FlowControl): Iterable<readonly [Labels, SchemaCounts]> {
   const found = new Map<string, readonly [Labels, SchemaCounts]>();
   const countsOf = (schema: string, level: string): SchemaCounts => {

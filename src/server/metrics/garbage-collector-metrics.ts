@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { BoundCounter } from "./bound-metric.ts";
 
-/** Registers what is counted of the garbage collector; returns a function that counts a kind that could not be read. */
+/** Registers the metrics of the garbage collector; returns a function that counts a kind that could not be read. */
 export function garbageCollectorMetrics(registry: Registry): () => void {
   const errors = new BoundCounter(
     "garbagecollector_controller_resources_sync_error_total",

@@ -4,7 +4,7 @@ import type { Gossip } from "../../cluster/gossip/gossip.ts";
 import { type DropReason, dropReasons } from "../../cluster/gossip/network.ts";
 import { BoundCounter, type CounterChild } from "./bound-metric.ts";
 
-/** Registers metrics of dropped gossip messages, and of the time since each member was last heard. */
+/** Registers metrics of dropped gossip messages, and of the time since each member was last heard from. */
 export function gossipMetrics(registry: Registry, peers: Gossip["peers"]): { onDropped(reason: DropReason): void } {
   const dropped = new BoundCounter(
     "quorate_gossip_dropped_total",
@@ -17,7 +17,7 @@ export function gossipMetrics(registry: Registry, peers: Gossip["peers"]): { onD
   >;
   const age: Gauge = new Gauge({
     name: "quorate_gossip_peer_age_seconds",
-    help: "Time since another member was last heard by gossip.",
+    help: "Time since gossip last heard from another member.",
     labelNames: ["member"],
     registers: [registry],
     collect() {

@@ -5,7 +5,7 @@ import type { HealthEndpoint } from "../../http/health.ts";
 import type { Handler } from "../../request/exchange.ts";
 import { expositionType } from "./exposition.ts";
 
-/** The results of health checks as `/metrics/slis` shows them. A check appears once it has run. */
+/** The results of health checks for `/metrics/slis`. A check appears after its first run. */
 export interface HealthMetrics {
   observe(endpoint: HealthEndpoint, check: string, passed: boolean): void;
   /** Returns the text of `GET /metrics/slis`. */

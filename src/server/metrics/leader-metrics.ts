@@ -3,10 +3,10 @@ import { leaderLeaseName } from "../../controllers/server-controllers.ts";
 import { CollectedFamily } from "./bound-metric.ts";
 import type { Sample } from "./exposition.ts";
 
-/** Controllers are known to upstream's dashboards by the program that runs them there. */
+/** Upstream's dashboards know controllers by the program that runs them. */
 const manager = "kube-controller-manager";
 
-/** Registers whether this server leads, and the optional controllers that it then runs. */
+/** Registers whether this server leads, and the controllers that it runs as the leader. */
 export function leaderMetrics(registry: Registry, controllers: Iterable<string>, isLeader: () => boolean): void {
   const running = function* (): Generator<Sample> {
     for (const name of controllers) yield [{ name, manager }, isLeader() ? 1 : 0];

@@ -29,24 +29,24 @@ interface GroupVersionResource {
 /** The server's metrics under upstream's names. Every label is bounded, so clients cannot create series at will. */
 export interface Metrics extends RequestMetrics {
   readonly registry: Registry;
-  /** Counts watch events. `bytes` is the size of all `events` together. */
+  /** Counts watch events. `bytes` is the total size of all `events`. */
   watchEvents(resource: GroupVersionResource, events: number, bytes: number): void;
-  /** Notes a request for a deprecated version. */
+  /** Records a request for a deprecated version. */
   deprecatedRequest(resource: GroupVersionResource, subresource: string, removedRelease: string): void;
-  /** Counts the time until a watch that begins with the state has sent it. */
+  /** Records the time until a watch has sent its initial events. */
   watchListed(resource: GroupVersionResource, scope: string, seconds: number): void;
-  /** Returns the histogram of the time that a filter takes. Called once for each filter. */
+  /** Returns the histogram for the duration of a filter. Called once for each filter. */
   filterDuration(filter: string): HistogramChild;
-  /** Counts a request of a client in this process to this server. */
+  /** Counts a request that a client in this process makes to this server. */
   selfRequest(exchange: Exchange, code: number, seconds: number): void;
   /** Counts a request to another server. */
   sentRequest(request: SentRequest): void;
-  /** Returns the text of `/metrics`. DELETE begins to count anew. */
+  /** Returns the text of `/metrics`. DELETE resets the counts. */
   readonly handle: Handler;
 }
 
 export interface MetricsOptions {
-  /** Reports whether a resource, and the subresource if there is one, is served. Other names never become labels. */
+  /** Reports whether a resource, and the subresource if given, is served. Other names never become labels. */
   readonly isServed: (info: ResourceRequest) => boolean;
 }
 
@@ -54,7 +54,7 @@ const watchListBuckets = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 
 const filterBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30];
 const watchSizeBuckets = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 
-/** Requests of clients in this process need no host. */
+/** The host of requests of clients in this process, which need none. */
 const ownHost = "in-process";
 
 export function createMetrics({ isServed }: MetricsOptions): Metrics {
@@ -65,14 +65,14 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
   const sent = clientMetrics(registry);
   const filters = new BoundHistogram(
     "apiserver_request_filter_duration_seconds",
-    "Time that a filter takes for a request.",
+    "Duration of a filter for a request.",
     filterBuckets,
   );
   filters.register(registry);
   const deprecated = new Map<string, Sample>();
   new CollectedFamily(
     "apiserver_requested_deprecated_apis",
-    "Requested deprecated versions, by resource and the release that removes them.",
+    "Deprecated versions that were requested, by resource and the release that removes them.",
     "gauge",
     () => deprecated.values(),
   ).register(registry);
@@ -106,11 +106,11 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
   };
 }
 
-/** Registers the time for which watches send the state they begin with; returns a function that records it. */
+/** Registers the time until watches have sent their initial events; returns a function that records it. */
 function watchListMetrics(registry: Registry): Metrics["watchListed"] {
   const durations = new BoundHistogram(
     "apiserver_watch_list_duration_seconds",
-    "Time until a watch has sent the state with which it begins.",
+    "Time until a watch has sent its initial events.",
     watchListBuckets,
   );
   durations.register(registry);
@@ -127,7 +127,7 @@ interface WatchSeries {
   readonly sizes: HistogramChild;
 }
 
-/** Registers what is counted of events. The resources are those that are served, so their number is bounded. */
+/** Registers the metrics of watch events. Only served resources occur, so their number is bounded. */
 function watchEventMetrics(registry: Registry): Metrics["watchEvents"] {
   const events = new BoundCounter("apiserver_watch_events_total", "Events sent to watchers.");
   const sizes = new BoundHistogram(

@@ -8,13 +8,9 @@ import type { Labels } from "./exposition.ts";
 const checkBuckets = [5e-7, 0.001, 0.01, 0.1, 1];
 const nameLabels = ["policy", "policy_binding"];
 
-/** Registers what is counted of policies under upstream's names. */
+/** Registers the metrics of policies under upstream's names. */
 export function policyMetrics(registry: Registry, countConditions: CountConditions): PolicyObserver {
-  const validated = checks(
-    registry,
-    "validating",
-    "Checks by ValidatingAdmissionPolicies that counted for the answer.",
-  );
+  const validated = checks(registry, "validating", "Checks by ValidatingAdmissionPolicies that affected the answer.");
   const mutated = checks(registry, "mutating", "Mutations by MutatingAdmissionPolicies.");
   return {
     validated: (check, enforcement) => validated(check, { enforcement_action: enforcement }),

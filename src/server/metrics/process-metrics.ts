@@ -2,22 +2,22 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Registry } from "prom-client";
 import { CollectedFamily } from "./bound-metric.ts";
 
-/** The largest value that the kernel accepts as a limit; it prints `unlimited` for it. */
+/** The kernel's largest limit. It prints `unlimited` for it. */
 const unlimited = 2 ** 64;
 
 type Read = () => number | undefined;
 
-/** Registers the usual metrics of a process. Values that the system does not tell are left out. */
+/** Registers the usual metrics of a process. Values that the system does not provide are omitted. */
 export function processMetrics(registry: Registry): void {
   const startSeconds = Date.now() / 1_000 - process.uptime();
   const families: readonly [name: string, help: string, type: "counter" | "gauge", read: Read][] = [
     ["cpu_seconds_total", "CPU time of the process in seconds.", "counter", cpuSeconds],
-    ["start_time_seconds", "Start of the process in seconds since 1970.", "gauge", () => startSeconds],
-    ["resident_memory_bytes", "Memory of the process that is in RAM.", "gauge", () => process.memoryUsage.rss()],
-    ["virtual_memory_bytes", "Size of the address space in use.", "gauge", virtualBytes],
-    ["virtual_memory_max_bytes", "Limit of the address space.", "gauge", () => limit("Max address space")],
+    ["start_time_seconds", "Start time of the process in seconds since the Unix epoch.", "gauge", () => startSeconds],
+    ["resident_memory_bytes", "Resident memory of the process.", "gauge", () => process.memoryUsage.rss()],
+    ["virtual_memory_bytes", "Virtual memory of the process.", "gauge", virtualBytes],
+    ["virtual_memory_max_bytes", "Limit on virtual memory.", "gauge", () => limit("Max address space")],
     ["open_fds", "Open file descriptors.", "gauge", openFiles],
-    ["max_fds", "Limit of open file descriptors.", "gauge", () => limit("Max open files")],
+    ["max_fds", "Limit on open file descriptors.", "gauge", () => limit("Max open files")],
     ["network_receive_bytes_total", "Bytes received over the network.", "counter", () => octets("InOctets")],
     ["network_transmit_bytes_total", "Bytes sent over the network.", "counter", () => octets("OutOctets")],
   ];
@@ -57,7 +57,7 @@ function openFiles(): number | undefined {
   }
 }
 
-/** Reads a counter of the two lines of names and values that the kernel writes. */
+/** Reads a counter from the kernel's two lines of names and values. */
 function octets(name: string): number | undefined {
   const [names, values] = kernelText("net/netstat")
     .split("\n")
@@ -67,7 +67,7 @@ function octets(name: string): number | undefined {
   return at === -1 ? undefined : Number(values?.[at]);
 }
 
-/** Returns the text of a file about this process; "" where the system has none. */
+/** Returns the text of a file about this process; "" if the system has none. */
 function kernelText(name: string): string {
   try {
     return readFileSync(`/proc/self/${name}`, "utf8");

@@ -1,6 +1,6 @@
 /**
- * The parts of prom-client in use. Its index loads much more, such as tracing and clusters, which costs 60 ms of every start
- * and 12 MB.
+ * The parts of prom-client that are used. Its index also loads tracing and clusters, which costs 60 ms of every start and
+ * 12 MB.
  */
 declare module "prom-client/lib/counter.js" {
   export { Counter as default } from "prom-client";

@@ -4,17 +4,17 @@ import { BoundCounter } from "./bound-metric.ts";
 
 const msPerSecond = 1_000;
 
-/** Registers what is counted of changes of a configuration file; returns a function that counts one. */
+/** Registers the metrics of reloads of a configuration file; returns a function that counts one. */
 export function reloadMetrics(
   registry: Registry,
   of: "authentication" | "authorization",
   serverId: string,
 ): (isUsed: boolean) => void {
   const prefix = `apiserver_${of}_config_controller_automatic_reload`;
-  const total = new BoundCounter(`${prefix}s_total`, `Changes of the ${of} configuration, by whether they are in use.`);
+  const total = new BoundCounter(`${prefix}s_total`, `Reloads of the ${of} configuration, by success.`);
   const last = new BoundCounter(
     `${prefix}_last_timestamp_seconds`,
-    `Time of the last change of the ${of} configuration, by whether it was put into use.`,
+    `Time of the last reload of the ${of} configuration, by success.`,
     "gauge",
   );
   for (const family of [total, last]) family.register(registry);

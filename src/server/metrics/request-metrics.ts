@@ -9,15 +9,15 @@ import { longRunningScope, type RequestLabels, RequestSeries } from "./request-s
 const durationBuckets = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
-/** Promises about durations are made from here on. */
+/** The buckets of the SLI durations start at 50 ms, as upstream's do. */
 const promisedBuckets = durationBuckets.slice(2);
 const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const bodyBuckets = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000);
 
-/** Server errors of the client's making: it closed the request before the response. */
+/** The code for a request that the client closed before the response. */
 const clientClosedCode = 499;
 
-/** Everything that is counted of one combination of labels. Parts that few requests need are made when they do. */
+/** The counters of one label combination. Children that few requests need are made on demand. */
 interface Series {
   readonly labels: RequestLabels;
   readonly duration: HistogramChild;
@@ -31,7 +31,7 @@ interface Series {
 }
 
 /**
- * Registers what is counted of requests.
+ * Registers the metrics of requests.
  * @param isServed reports whether a resource is served; other names never become labels
  */
 export function requestMetrics(registry: Registry, isServed: (info: ResourceRequest) => boolean): RequestMetrics {
@@ -64,7 +64,7 @@ class RequestFamilies {
   );
   readonly promised = new BoundHistogram(
     "apiserver_request_sli_duration_seconds",
-    "Time from the receipt of a request to its response, without the time in queues and webhooks.",
+    "Time from the receipt of a request to its response, less the time in queues and webhooks.",
     promisedBuckets,
   );
   readonly sizes = new BoundHistogram("apiserver_response_sizes", "Size of responses to reads in bytes.", sizeBuckets);
@@ -85,7 +85,7 @@ class RequestFamilies {
   );
   readonly terminations = new BoundCounter(
     "apiserver_request_terminations_total",
-    "Requests that the server refused or gave up to protect itself.",
+    "Requests that the server rejected or aborted to protect itself.",
   );
   readonly aborts = new BoundCounter(
     "apiserver_request_aborts_total",
@@ -93,11 +93,11 @@ class RequestFamilies {
   );
   readonly lateEnds = new BoundCounter(
     "apiserver_request_post_timeout_total",
-    "Requests that went on after their deadline, by how they ended.",
+    "Requests that continued after their deadline, by outcome.",
   );
   readonly validations = new BoundHistogram(
     "field_validation_request_duration_seconds",
-    "Time from the receipt of a request to its response, by the kind of field validation that it asked for.",
+    "Time from the receipt of a request to its response, by field validation.",
     promisedBuckets,
   );
   readonly all = [

@@ -1,10 +1,10 @@
 import { type Exchange, header } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 
-/** The limit on combinations of request labels. Further ones are counted as the resource `other`. */
+/** The limit on combinations of request labels. Further combinations count as the resource `other`. */
 export const requestSeriesMax = 4096;
 
-/** The labels of a request by which its series are found. */
+/** The labels that identify the series of a request. */
 export interface RequestLabels {
   readonly verb: string;
   readonly dry_run: string;
@@ -21,8 +21,8 @@ interface Labelled {
 }
 
 /**
- * Binds labels to children once per combination. A request is compared with the combinations of its resource, so that
- * nothing is made for a request whose combination is known. Names that are not served are never kept.
+ * Finds the series of a request. Compares the request with the known combinations of its resource, which allocates
+ * nothing. Names that are not served are never kept.
  */
 export class RequestSeries<Series extends Labelled> {
   readonly #create: (labels: RequestLabels) => Series;
@@ -35,7 +35,7 @@ export class RequestSeries<Series extends Labelled> {
     this.#isServed = isServed;
   }
 
-  /** Returns the series of a request. `scopeOf` differs between long-running requests and others, as upstream's does. */
+  /** Returns the series of a request. `scopeOf` differs for long-running requests, as upstream's does. */
   of(exchange: Exchange, scopeOf: (info: ResourceRequest) => string = requestScope): Series {
     const { info } = exchange;
     if (info.kind === "nonResource") {
@@ -107,7 +107,7 @@ const methodVerbs = new Map([
   ["delete", "DELETE"],
   ["options", "OPTIONS"],
 ]);
-/** Upstream reports a path as the subresource. Other paths are not told apart. */
+/** Upstream reports some paths as the subresource. Other paths share one series. */
 const pathLabels = new Map(
   ["/healthz", "/livez", "/readyz", "/metrics", "/metrics/slis", "/version", "/api", "/apis"]
     .map((path): [string, string] => [path, path])
@@ -146,7 +146,7 @@ function dryRunLabel({ query }: ResourceRequest): string {
   return values.every((value) => value === "All") ? "All" : "invalid";
 }
 
-/** A creation counts as a request to one object. A selected name does not, as it does for a long-running request. */
+/** A create request counts as a request for one object. A selected name does not, but does for a long-running request. */
 function requestScope({ verb, name, nameInPath, namespace }: ResourceRequest): string {
   if (verb === "create" || (name !== "" && nameInPath)) return "resource";
   return namespace === "" ? "cluster" : "namespace";

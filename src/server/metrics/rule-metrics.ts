@@ -4,16 +4,16 @@ import { BoundHistogram } from "./bound-metric.ts";
 
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Registers the durations of the rules of custom resources under upstream's names. */
+/** Registers the durations of custom resources' rules, under upstream's names. */
 export function ruleMetrics(registry: Registry): RuleObserver {
   const compilations = new BoundHistogram(
     "apiserver_cel_compilation_duration_seconds",
-    "Duration of compilations of the rules of custom resources.",
+    "Duration of compiling the rules of custom resources.",
     durationBuckets,
   );
   const evaluations = new BoundHistogram(
     "apiserver_cel_evaluation_duration_seconds",
-    "Duration of evaluations of the rules of custom resources.",
+    "Duration of evaluating the rules of custom resources.",
     durationBuckets,
   );
   for (const family of [compilations, evaluations]) family.register(registry);

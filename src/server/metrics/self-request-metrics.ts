@@ -5,12 +5,12 @@ import type { ResourceRequest } from "../../request/request-info.ts";
 import { BoundCounter, type CounterChild, childrenBy } from "./bound-metric.ts";
 import { type RequestLabels, RequestSeries } from "./request-series.ts";
 
-/** Registers what is counted of requests that the server makes to itself; returns a function that counts one. */
+/** Registers the metrics of requests that the server makes to itself; returns a function that counts one. */
 export function selfRequestMetrics(
   registry: Registry,
   isServed: (info: ResourceRequest) => boolean,
 ): (exchange: Exchange) => void {
-  const requests = new BoundCounter("apiserver_selfrequest_total", "Requests of the server to itself.");
+  const requests = new BoundCounter("apiserver_selfrequest_total", "Requests that the server made to itself.");
   requests.register(registry);
   /** Series that differ in other labels share a child. */
   const childOf = childrenBy((key: string) => {

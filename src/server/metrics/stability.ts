@@ -1,6 +1,6 @@
 export type Stability = "STABLE" | "BETA" | "ALPHA";
 
-/** Families that upstream promises not to change. */
+/** Families that upstream guarantees not to change. */
 const stable = new Set([
   "apiserver_admission_controller_admission_duration_seconds",
   "apiserver_admission_step_admission_duration_seconds",
@@ -13,6 +13,7 @@ const stable = new Set([
   "apiserver_response_sizes",
   "apiserver_storage_objects",
   "apiserver_storage_size_bytes",
+  "node_collector_evictions_total",
 ]);
 
 /** Families that upstream changes only with notice. */
@@ -37,6 +38,12 @@ const beta = new Set([
   "apiserver_validation_declarative_validation_panic_total",
   "apiserver_watch_list_duration_seconds",
   "disabled_metrics_total",
+  "endpoint_slice_controller_desired_endpoint_slices",
+  "endpoint_slice_controller_endpoints_added_per_sync",
+  "endpoint_slice_controller_endpoints_desired",
+  "endpoint_slice_controller_endpoints_removed_per_sync",
+  "endpoint_slice_controller_num_endpoint_slices",
+  "endpoint_slice_controller_services_count_by_traffic_distribution",
   "hidden_metrics_total",
   "kubernetes_build_info",
   "kubernetes_feature_enabled",
@@ -51,7 +58,7 @@ const beta = new Set([
   "workqueue_work_duration_seconds",
 ]);
 
-/** Returns what upstream promises of a family; undefined for one that upstream does not grade, or does not have. */
+/** Returns the stability that upstream states for a family; undefined if it states none, or lacks the family. */
 export function stabilityOf(name: string): Stability | undefined {
   if (name.startsWith("quorate_") || name.startsWith("process_")) return undefined;
   if (stable.has(name)) return "STABLE";

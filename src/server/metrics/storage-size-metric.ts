@@ -4,10 +4,10 @@ import type { Registry } from "prom-client";
 import { firstDatabase } from "../../storage/mvcc/identity.ts";
 import { CollectedFamily } from "./bound-metric.ts";
 
-/** Dashboards know the store by the name that upstream gives to its first one. */
+/** The name of the store on upstream's dashboards: that of its first one. */
 const clusterId = "etcd-0";
 
-/** Registers the size of the database on disk. While a snapshot replaces it there are two. */
+/** Registers the size of the database on disk. There are two databases while a snapshot replaces one. */
 export function exposeStorageSize(registry: Registry, dataDir: string): void {
   new CollectedFamily("apiserver_storage_size_bytes", "Size of the database on disk.", "gauge", () => {
     const databases = readdirSync(dataDir).filter((name) => name.startsWith(firstDatabase));
@@ -24,7 +24,7 @@ function sizeOf(directory: string): number {
   return bytes;
 }
 
-/** Returns no files for a database that was removed just now. */
+/** Returns no files for a database that was just removed. */
 function filesOf(directory: string): string[] {
   try {
     return readdirSync(directory);

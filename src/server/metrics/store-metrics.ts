@@ -7,25 +7,25 @@ import { BoundCounter, BoundHistogram, type CounterChild } from "./bound-metric.
 const secondsBuckets = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const msPerSecond = 1_000;
 
-/** Counters that a replica keeps from its first moment, before the server can publish them. */
+/** Counters that a replica keeps from its start, before the server can publish them. */
 export class StoreMetrics {
   readonly observer: ReplicaObserver;
   readonly #leaderChanges: CounterChild;
   readonly #counters: readonly (BoundCounter | BoundHistogram)[];
 
   constructor() {
-    const proposals = new BoundCounter(
-      "quorate_raft_proposals_total",
-      "Batches proposed here, by what became of them.",
+    const proposals = new BoundCounter("quorate_raft_proposals_total", "Batches proposed by this replica, by outcome.");
+    const snapshots = new BoundCounter(
+      "quorate_raft_snapshots_total",
+      "Snapshots of the state, by outcome: sent, received or failed.",
     );
-    const snapshots = new BoundCounter("quorate_raft_snapshots_total", "Snapshots that were sent, received or failed.");
-    const leaderChanges = new BoundCounter("quorate_raft_leader_changes_total", "Leaders that this replica has seen.");
-    const commits = seconds("quorate_raft_commit_duration_seconds", "Time from a proposal to its commitment.");
-    const fsyncs = seconds("quorate_raft_fsync_duration_seconds", "Time until a write of the log is durable.");
-    const applies = seconds(
-      "quorate_raft_apply_duration_seconds",
-      "Time in which the state takes in a batch of entries.",
+    const leaderChanges = new BoundCounter(
+      "quorate_raft_leader_changes_total",
+      "Changes of the leader that this replica has seen.",
     );
+    const commits = seconds("quorate_raft_commit_duration_seconds", "Time from a proposal to its commit.");
+    const fsyncs = seconds("quorate_raft_fsync_duration_seconds", "Duration of durable writes to the log.");
+    const applies = seconds("quorate_raft_apply_duration_seconds", "Duration of applying a batch of entries.");
     this.#counters = [proposals, snapshots, leaderChanges, commits, fsyncs, applies];
     this.#leaderChanges = leaderChanges.labels({});
     const outcomes = new Map<string, CounterChild>();
@@ -54,7 +54,7 @@ export class StoreMetrics {
     this.#leaderChanges.value++;
   }
 
-  /** Publishes the counters, and the cluster's current state, with the other metrics. */
+  /** Publishes the counters and the cluster's current state. */
   register(registry: Registry, cluster: Pick<Cluster, "status">): void {
     for (const counter of this.#counters) counter.register(registry);
     const gauge = (name: string, help: string, value: (status: ReplicaStatus) => number): void => {
@@ -65,18 +65,16 @@ export class StoreMetrics {
         collect: () => made.set(value(cluster.status())),
       });
     };
-    gauge("quorate_raft_term", "The newest term that this replica knows.", ({ term }) => term);
-    gauge("quorate_raft_is_leader", "1 on the replica that leads.", ({ role }) => (role === "leader" ? 1 : 0));
-    gauge("quorate_raft_has_leader", "1 where a leader is known.", ({ leader }) => (leader === undefined ? 0 : 1));
-    gauge("quorate_raft_log_bytes", "Size of the log in memory.", ({ logBytes }) => logBytes);
-    gauge("quorate_store_revision", "Newest revision that is applied here.", ({ revision }) => revision);
-    gauge(
-      "quorate_store_compacted_revision",
-      "Oldest revision that can be read.",
-      (status) => status.compactedRevision,
+    gauge("quorate_raft_term", "Current term of this replica.", ({ term }) => term);
+    gauge("quorate_raft_is_leader", "1 on the leader, 0 on others.", ({ role }) => (role === "leader" ? 1 : 0));
+    gauge("quorate_raft_has_leader", "1 if this replica knows a leader.", ({ leader }) =>
+      leader === undefined ? 0 : 1,
     );
+    gauge("quorate_raft_log_bytes", "Size of the log in memory.", ({ logBytes }) => logBytes);
+    gauge("quorate_store_revision", "Latest revision that this replica has applied.", ({ revision }) => revision);
+    gauge("quorate_store_compacted_revision", "Oldest readable revision.", (status) => status.compactedRevision);
     gauge("quorate_store_objects", "Objects in the store.", ({ objects }) => objects);
-    gauge("quorate_store_failed", "1 when the store takes no more writes.", ({ failure }) =>
+    gauge("quorate_store_failed", "1 if the store has failed and takes no more writes.", ({ failure }) =>
       failure === undefined ? 0 : 1,
     );
     registerIndexes(registry, cluster);
@@ -91,7 +89,7 @@ function seconds(name: string, help: string): BoundHistogram {
 function registerIndexes(registry: Registry, cluster: Pick<Cluster, "status">): void {
   const index: Gauge = new Gauge({
     name: "quorate_raft_index",
-    help: "Indexes in the log: the last entry, the last committed, the last applied, and the last written to the database.",
+    help: "Indexes in the log: the last entry, and the last one that is committed, applied and written to the database.",
     labelNames: ["place"],
     registers: [registry],
     collect() {
@@ -102,7 +100,7 @@ function registerIndexes(registry: Registry, cluster: Pick<Cluster, "status">): 
   });
 }
 
-/** Registers metrics that only the leader knows. Other replicas have no samples. */
+/** Registers metrics that only the leader knows. Other replicas expose no samples. */
 function registerPeers(registry: Registry, cluster: Pick<Cluster, "status">): void {
   const lag: Gauge = new Gauge({
     name: "quorate_raft_peer_lag_entries",
@@ -119,7 +117,7 @@ function registerPeers(registry: Registry, cluster: Pick<Cluster, "status">): vo
   });
   const active: Gauge = new Gauge({
     name: "quorate_raft_peer_active",
-    help: "1 for a member that the leader heard within the last election timeout.",
+    help: "1 for a member that the leader heard from within the last election timeout.",
     labelNames: ["member"],
     registers: [registry],
     collect() {

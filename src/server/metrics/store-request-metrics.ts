@@ -7,15 +7,15 @@ const durationBuckets = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
 
-/** Registers what is counted of writes to the store, under the names that upstream has for its requests to etcd. */
+/** Registers the metrics of writes to the store, under upstream's names for requests to etcd. */
 export function storeRequestMetrics(registry: Registry): (resource: GroupResource) => StoreObserver {
   const durations = new BoundHistogram(
     "etcd_request_duration_seconds",
-    "Time until the store has answered a write.",
+    "Duration of writes to the store.",
     durationBuckets,
   );
   const requests = new BoundCounter("etcd_requests_total", "Writes to the store.");
-  const errors = new BoundCounter("etcd_request_errors_total", "Writes that the store did not answer.");
+  const errors = new BoundCounter("etcd_request_errors_total", "Writes to the store that failed.");
   for (const family of [durations, requests, errors]) family.register(registry);
   const observerOf = childrenBy((key: string): StoreObserver => {
     const [group = "", resource = ""] = key.split("/");
@@ -36,6 +36,6 @@ export function storeRequestMetrics(registry: Registry): (resource: GroupResourc
       },
     };
   });
-  // The registries of several versions of a kind share one observer.
+  // All versions of a kind share one observer.
   return ({ group, resource }) => observerOf(`${group}/${resource}`);
 }

@@ -34,7 +34,7 @@ export class TimedValue {
   }
 }
 
-/** A histogram of values weighted by how long they lasted. */
+/** A histogram of values, weighted by how long they lasted. */
 export class TimeWeightedHistogram implements ExposedFamily {
   readonly type = "histogram";
   readonly #family: BoundHistogram;
@@ -54,7 +54,7 @@ export class TimeWeightedHistogram implements ExposedFamily {
     return this.#family.help;
   }
 
-  /** Returns a new value, which is 0 at first. The caller keeps it, and calls once per combination of labels. */
+  /** Returns a new child with the value 0. Call it once per combination of labels, and keep the child. */
   labels(labels: Labels): TimedValue {
     const value = new TimedValue(this.#family.labels(labels), this.#clock.steadyMs());
     this.#values.push(value);

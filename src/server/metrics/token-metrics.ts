@@ -3,7 +3,7 @@ import type { AuthenticationObserver } from "../../access/authentication/authent
 import { BoundCounter } from "./bound-metric.ts";
 import { reloadMetrics } from "./reload-metrics.ts";
 
-/** Registers what is counted of tokens of service accounts, and of changes of the authentication configuration. */
+/** Registers the metrics of service account tokens and of reloads of the authentication configuration. */
 export function tokenMetrics(registry: Registry, serverId: string): AuthenticationObserver {
   const counter = (name: string, help: string) => {
     const family = new BoundCounter(`serviceaccount_${name}`, help);

@@ -9,7 +9,7 @@ import type { CountConditions } from "./condition-metrics.ts";
 const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 const codeMax = 600;
 
-/** Registers what is counted of webhooks under upstream's names. */
+/** Registers the metrics of webhooks, under upstream's names. */
 export function webhookMetrics(registry: Registry, countConditions: CountConditions): WebhookObserver {
   const prefix = "apiserver_admission";
   const durations = new BoundHistogram(
@@ -18,17 +18,17 @@ export function webhookMetrics(registry: Registry, countConditions: CountConditi
     durationBuckets,
   );
   const requests = new BoundCounter(`${prefix}_webhook_request_total`, "Calls of admission webhooks.");
-  const rejections = new BoundCounter(`${prefix}_webhook_rejection_count`, "Requests refused by admission webhooks.");
+  const rejections = new BoundCounter(`${prefix}_webhook_rejection_count`, "Requests rejected by admission webhooks.");
   const failOpens = new BoundCounter(
     `${prefix}_webhook_fail_open_count`,
-    "Calls of admission webhooks that failed and let the request pass.",
+    "Failed calls of admission webhooks whose requests were accepted.",
   );
   for (const metric of [durations, requests, rejections, failOpens]) {
     metric.register(registry);
   }
   const open = new Gauge({
     name: "quorate_admission_webhook_circuit_open",
-    help: "1 for an admission webhook that is not called because it does not answer.",
+    help: "1 for an admission webhook that is not called because it has stopped answering.",
     labelNames: ["configuration", "name", "type"],
     registers: [registry],
   });
@@ -59,7 +59,7 @@ export function webhookMetrics(registry: Registry, countConditions: CountConditi
 const definitionBuckets = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at);
 const conversionBuckets = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60];
 
-/** Registers what is counted of the conversion of custom resources; returns a function that counts one call. */
+/** Registers the metrics of conversion webhooks; returns a function that counts one call. */
 export function conversionMetrics(registry: Registry): (conversion: ObservedConversion) => void {
   const requests = new BoundCounter("apiserver_conversion_webhook_request_total", "Calls of conversion webhooks.");
   const durations = new BoundHistogram(
@@ -69,7 +69,7 @@ export function conversionMetrics(registry: Registry): (conversion: ObservedConv
   );
   const byDefinition = new BoundHistogram(
     "apiserver_crd_conversion_webhook_duration_seconds",
-    "Duration of conversions by webhooks, by the definition and its versions.",
+    "Duration of conversions by webhooks, by definition and versions.",
     definitionBuckets,
   );
   for (const metric of [requests, durations, byDefinition]) metric.register(registry);
@@ -85,7 +85,7 @@ export function conversionMetrics(registry: Registry): (conversion: ObservedConv
   };
 }
 
-/** Codes are given by webhooks; those beyond HTTP count as 600. */
+/** Webhooks choose the codes; codes beyond HTTP count as 600. */
 function codeText(code: number): string {
   return String(Math.min(code, codeMax));
 }

@@ -3,7 +3,7 @@ import type { WorkQueueObserver } from "../../controllers/work-queue.ts";
 import { BoundCounter, BoundHistogram, CollectedFamily, childrenBy, type HistogramChild } from "./bound-metric.ts";
 import type { Sample } from "./exposition.ts";
 
-/** The bounds that upstream computes, with its rounding: from 10 ns on, each ten times the one before. */
+/** Upstream's bounds, including the rounding of its computation: from 10 ns upwards, each ten times the one before. */
 const durationBuckets = [1e-8, 1e-7, 1e-6, 9.999999999999999e-6, 9.999999999999999e-5, 0.001, 0.01, 0.1, 1, 10];
 
 interface NamedQueues {
@@ -14,20 +14,18 @@ interface NamedQueues {
   readonly running: Set<QueueTimes>;
 }
 
-/** Registers what is counted of work queues; returns what observes one. The names are those in our own code. */
+/**
+ * Registers the metrics of work queues; returns a function that makes a queue's observer. The names are the queues' own.
+ */
 export function workQueueMetrics(registry: Registry): (name: string) => WorkQueueObserver {
-  const adds = new BoundCounter("workqueue_adds_total", "Keys that were added to a queue.");
-  const retries = new BoundCounter("workqueue_retries_total", "Keys that wait for another attempt after a failure.");
+  const adds = new BoundCounter("workqueue_adds_total", "Keys added to a queue.");
+  const retries = new BoundCounter("workqueue_retries_total", "Retries of keys after a failure.");
   const waits = new BoundHistogram(
     "workqueue_queue_duration_seconds",
     "Time that keys wait in a queue.",
     durationBuckets,
   );
-  const works = new BoundHistogram(
-    "workqueue_work_duration_seconds",
-    "Time that the work on a key takes.",
-    durationBuckets,
-  );
+  const works = new BoundHistogram("workqueue_work_duration_seconds", "Time spent on a key.", durationBuckets);
   for (const family of [adds, retries, waits, works]) family.register(registry);
   const named = new Map<string, NamedQueues>();
   const queuesOf = childrenBy((name: string) => {
@@ -49,11 +47,11 @@ export function workQueueMetrics(registry: Registry): (name: string) => WorkQueu
     new CollectedFamily(`workqueue_${name}`, help, "gauge", collect).register(registry);
   };
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-  gauge("depth", "Keys that wait in a queue.", (all) => sum(all.map(({ depth }) => depth)));
-  gauge("unfinished_work_seconds", "Time spent on keys so far whose work has not ended.", (all) =>
+  gauge("depth", "Keys waiting in a queue.", (all) => sum(all.map(({ depth }) => depth)));
+  gauge("unfinished_work_seconds", "Time spent so far on keys in progress.", (all) =>
     sum(all.flatMap((times) => times.unfinishedSeconds())),
   );
-  gauge("longest_running_processor_seconds", "Time for which the longest running work has run.", (all) =>
+  gauge("longest_running_processor_seconds", "Time spent so far on the key that has been in progress longest.", (all) =>
     Math.max(0, ...all.flatMap((times) => times.unfinishedSeconds())),
   );
   return (name) => {
@@ -64,7 +62,7 @@ export function workQueueMetrics(registry: Registry): (name: string) => WorkQueu
   };
 }
 
-/** The keys of one queue with the times at which they came, and at which the work on them began. */
+/** The keys of one queue, with the times of their arrival and of the start of their work. */
 class QueueTimes implements WorkQueueObserver {
   readonly #queues: NamedQueues;
   readonly #waiting = new Map<string, number>();

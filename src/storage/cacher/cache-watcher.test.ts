@@ -321,9 +321,7 @@ test.each([
   },
 );
 
-/**
- * A client that keeps the state the events build, resumes where it stopped, and compares its state with the store's.
- */
+/** A client that builds its state from events, resumes where it stopped, and compares its state with the store's. */
 class ModelWatch {
   readonly #system: ReturnType<typeof open>;
   readonly #scope: Partial<WatchOptions>;

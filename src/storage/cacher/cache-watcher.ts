@@ -23,30 +23,27 @@ import { type EntryTree, forEntries, prefixEnd } from "./tree.ts";
 import type { Task, Timed, WatchScheduler } from "./watch-scheduler.ts";
 
 export const bookmarkIntervalMs = 60_000;
-/**
- * Largest share by which a bookmark interval is lengthened or shortened, so that the bookmarks of many watches spread
- * out.
- */
+/** Maximum share by which a bookmark interval is lengthened or shortened, to spread out the bookmarks of many watches. */
 const bookmarkJitter = 0.1;
 /** Time between the last bookmark and the deadline, long enough for the bookmark to reach the client. */
 const lastBookmarkLeadMs = 2_000;
-/** Most bytes written to one watcher before the others get their turn. */
+/** Maximum number of bytes written to one watcher before the others get their turn. */
 const turnBytesMax = 1024 * 1024;
-/** Most events read from the store's history at a time. */
+/** Maximum number of events read from the store's history at a time. */
 const historyEventsMax = 128;
-/** Most events of the window examined for one batch of an encoder that prepares. */
+/** Maximum number of events of the window examined for one batch of an encoder that prepares. */
 const batchEventsMax = 4_096;
-/** Most entries of the initial state examined for one chunk. */
+/** Maximum number of entries of the initial state examined for one chunk. */
 const initialEntriesMax = 1_024;
 
 export interface WatchOptions {
   /** The resource's prefix, or the prefix of a namespace below it. */
   readonly prefix: Key;
-  /** The only object to watch. */
+  /** The key of the only object to watch. */
   readonly key?: Key;
-  /** The selection. A change that crosses it is shown as ADDED or DELETED. */
+  /** The selection. A change that crosses its border is shown as ADDED or DELETED. */
   readonly matches?: (entry: Entry) => boolean;
-  /** The same in two steps, for an encoder that prepares entries. */
+  /** The selection in two steps, for an encoder that prepares entries. */
   readonly content?: ContentSelection | undefined;
   readonly start:
     | { readonly kind: "initial"; readonly endBookmark: boolean }
@@ -55,7 +52,7 @@ export interface WatchOptions {
   /** Time at which the watch ends, in milliseconds since the epoch. */
   readonly deadlineMs: number;
   readonly encoder: FrameEncoder;
-  /** Called when the state is sent with which the watch began. */
+  /** Called when the initial state has been sent. */
   readonly onInitialSent?: () => void;
 }
 
@@ -80,7 +77,7 @@ export interface WatchSource {
   readonly historyGate: ReadGate;
   readonly metrics: CacherMetrics | undefined;
   readonly counts: CacheCounts;
-  /** Returns the current state, which later writes do not affect. */
+  /** Returns the current state, unaffected by later writes. */
   snapshot(): EntryTree;
   join(groupKey: string): ShareGroup;
   leave(groupKey: string): void;
@@ -92,13 +89,13 @@ export interface WatchSource {
 interface InitialState {
   readonly tree: EntryTree;
   readonly revision: Revision;
-  /** Next key to send. */
+  /** The next key to send. */
   low: Key;
 }
 
 /**
- * One watch: a position in the shared event window rather than a queue. The scheduler calls `run` whenever there are
- * new events. Between turns a watcher holds only its position.
+ * One watch: a position in the shared event window rather than a queue. The scheduler calls `run` when there are new
+ * events. Between turns, a watcher holds only its position.
  */
 export class WindowWatcher implements CacheWatcher {
   readonly #source: WatchSource;
@@ -110,23 +107,23 @@ export class WindowWatcher implements CacheWatcher {
   readonly #abort = (): void => this.#end();
   readonly #select = (item: WindowEvent): SentType | undefined => this.#typeOf(item.event);
   readonly #groupKey: string | undefined;
-  /** The encoder where its entries need preparation. */
+  /** The encoder, if its entries need preparation. */
   readonly #preparing: PreparingEncoder | undefined;
-  /** The selection by content, which comes after the preparation. */
+  /** The selection by content, applied after the preparation. */
   readonly #content: ContentSelection | undefined;
-  /** The selection, or its first step. */
+  /** The whole selection, or its first step. */
   readonly #matches: WatchOptions["matches"];
-  /** Frames of prepared entries that are to be sent next. */
+  /** Frames of prepared entries, to be sent next. */
   #prepared: Piece | undefined;
   #group: ShareGroup | undefined;
   #initial: InitialState | undefined;
   #initialBookmark: boolean;
-  /** Revision up to which every event has been sent or does not concern this watch. */
+  /** The revision up to which every event was sent or does not concern this watch. */
   #after: Revision;
   #position: number;
   #nextBookmarkMs: number;
   #bookmarkDue = false;
-  /** Whether the watch waits for the sink or the store. It takes no turns meanwhile. */
+  /** Whether the watch waits for the sink or the store. It then takes no turns. */
   #blocked = false;
   #sink: ByteSink | undefined;
   #resolve: (() => void) | undefined;
@@ -195,7 +192,7 @@ export class WindowWatcher implements CacheWatcher {
     }
   }
 
-  /** Returns the next bytes, or undefined when there is nothing to send now. */
+  /** Returns the next bytes, or undefined if there is nothing to send yet. */
   #next(): Piece | undefined {
     const prepared = this.#prepared;
     this.#prepared = undefined;
@@ -236,7 +233,7 @@ export class WindowWatcher implements CacheWatcher {
     return pieceOf(frames);
   }
 
-  /** The next piece of the initial state, of which nothing is sent yet. */
+  /** Returns the next piece of the initial state, without marking it as sent. */
   #initialBatch(initial: InitialState): Batch {
     const matches = this.#matches;
     let last: Key | undefined;
@@ -255,7 +252,7 @@ export class WindowWatcher implements CacheWatcher {
     return { changes, advance };
   }
 
-  /** The next events of the window, of which none is sent yet. */
+  /** Returns the next events of the window, without marking them as sent. */
   #liveBatch(window: EventWindow): Batch {
     let to = this.#position;
     const last = Math.min(window.end, to + batchEventsMax);
@@ -273,7 +270,10 @@ export class WindowWatcher implements CacheWatcher {
     return { changes, advance };
   }
 
-  /** Returns the frames of the batch, or undefined when there are none or not yet. Then the watch is blocked. */
+  /**
+   * Returns the frames of the batch. Returns undefined if there are none, or if they take time; then the watch is
+   * blocked.
+   */
   #inBatches(encoder: PreparingEncoder, { changes, advance }: Batch): Piece | undefined {
     const prepared = prepareChanges(encoder, changes, this.#content);
     const framesOf = (ready: readonly Change[]): Piece | undefined => {
@@ -308,7 +308,7 @@ export class WindowWatcher implements CacheWatcher {
   #liveChunk(): Piece | undefined {
     const window = this.#source.window();
     if (this.#position < window.first) {
-      // The revision may still be inside the window: dropped positions say nothing about a start in the future.
+      // The revision may still lie within the window: dropped positions say nothing about a start in the future.
       const position = window.positionAfter(this.#after);
       if (position === undefined) {
         this.#catchUp();
@@ -337,7 +337,7 @@ export class WindowWatcher implements CacheWatcher {
     const { revision } = this.#source;
     if (this.#blocked || !this.#bookmarkDue || revision < this.#after) return undefined;
     this.#bookmarkDue = false;
-    // Everything up to this revision is sent, so later reads of the history may begin here.
+    // Everything up to this revision is sent, so later reads of the history may start here.
     this.#after = revision;
     return { bytes: this.#options.encoder.bookmark(revision, false), events: 1 };
   }
@@ -377,12 +377,12 @@ export class WindowWatcher implements CacheWatcher {
       frames = [];
       bytes = 0;
     }
-    // A short answer contains all the history there was, so the position moves to the start of the window.
+    // A short answer holds the rest of the history, so the position moves to the start of the window.
     if (events.length < historyEventsMax && edge > this.#after) this.#after = edge;
     if (this.#writeFrames(frames)) this.#source.scheduler.schedule(this.#task);
   }
 
-  /** Sends the start of the history that was read. The rest is read again. */
+  /** Sends the start of the history that was read. The rest will be read again. */
   #writeHistoryInBatches(encoder: PreparingEncoder, events: readonly StoreEvent[], edge: Revision): void {
     let taken = 0;
     const changes = batchOf((add) => {
@@ -405,7 +405,7 @@ export class WindowWatcher implements CacheWatcher {
     return piece === undefined || this.#write(piece.bytes, piece.events);
   }
 
-  /** Writes a chunk. Returns false when the watch has to wait for the sink. */
+  /** Writes a chunk. Returns false if the watch has to wait for the sink. */
   #write(chunk: Uint8Array, events: number): boolean {
     const sink = this.#sink as ByteSink;
     this.#source.counts.dispatched += events;
@@ -422,7 +422,7 @@ export class WindowWatcher implements CacheWatcher {
     return false;
   }
 
-  /** Returns the event type that this watch shows for a change, or undefined when it shows nothing. */
+  /** Returns the event type that this watch shows for a change, or undefined if it shows nothing. */
   #typeOf({ type, entry, previous }: StoreEvent): SentType | undefined {
     if (entry.key < this.#low || entry.key >= this.#high) return undefined;
     const matches = this.#matches;
@@ -459,7 +459,7 @@ export class WindowWatcher implements CacheWatcher {
   }
 
   /**
-   * Returns the time of the next bookmark: after an interval, but at the latest shortly before the deadline. Only one
+   * Returns the time of the next bookmark: after an interval, but no later than shortly before the deadline. Only one
    * bookmark is sent that close to the deadline.
    */
   #bookmarkTime(nowMs: number): number {

@@ -7,7 +7,7 @@ import type { CacherLimits } from "./limits.ts";
 import type { CacherMetrics } from "./metrics.ts";
 import { WatchScheduler } from "./watch-scheduler.ts";
 
-/** Most segments in a resource's prefix, as in `/registry/<group>/<resource>/`. */
+/** Maximum number of segments in a resource's prefix, as in `/registry/<group>/<resource>/`. */
 const prefixSegmentsMax = 3;
 
 export interface CacherSetOptions {
@@ -20,7 +20,7 @@ export interface CacherSetOptions {
 }
 
 /**
- * The caches of all resources on one subscription. Each event reaches its cache in the turn in which it becomes
+ * The caches of all resources, fed by one subscription. Each event reaches its cache in the turn in which it becomes
  * visible.
  */
 export class CacherSet {
@@ -41,14 +41,12 @@ export class CacherSet {
     });
   }
 
-  /** Newest revision seen. */
+  /** The newest revision seen. */
   get revision(): Revision {
     return this.#feed.revision;
   }
 
-  /**
-   * Returns the cache of a resource, building it from the store's state at the first call. `prefix` ends with a slash.
-   */
+  /** Returns the cache of a resource. The first call builds it from the store's state. `prefix` ends with a slash. */
   cacher(prefix: Key): Cacher {
     let cacher = this.#cachers.get(prefix);
     if (cacher === undefined) {
@@ -58,7 +56,7 @@ export class CacherSet {
     return cacher;
   }
 
-  /** Ends the resource's watches and drops its cache, because its definition has changed or is gone. */
+  /** Ends the resource's watches and drops its cache, because its definition changed or was deleted. */
   remove(prefix: Key): void {
     this.#cachers.get(prefix)?.close();
     this.#cachers.delete(prefix);
@@ -84,8 +82,7 @@ export class CacherSet {
   }
 
   /**
-   * Restarts every cache after the store has taken over another state. Only the store's history has the changes
-   * between.
+   * Restarts every cache after the store took over another state. Only the store's history has the changes in between.
    */
   #reset(revision: Revision): void {
     this.#feed.revision = revision;

@@ -19,7 +19,10 @@ export type { CacheWatcher, WatchOptions } from "./cache-watcher.ts";
 export type { CacherLimits } from "./limits.ts";
 export type { CacherMetrics } from "./metrics.ts";
 
-/** Most watches and lists of one resource that read the store's history at the same time. Others wait in line. */
+/**
+ * Maximum number of watches and lists of one resource that read the store's history at the same time. Others wait in
+ * line.
+ */
 const historyReadersMax = 8;
 /** Entries read from the store's history at a time for a list with a selection. */
 const historyPageEntries = 1_000;
@@ -32,7 +35,7 @@ export interface CacherOptions {
   readonly clock: Clock;
   readonly limits?: Partial<CacherLimits>;
   readonly metrics?: CacherMetrics;
-  /** Source of numbers in [0, 1) that spread bookmarks. */
+  /** Source of numbers in [0, 1) that spread out bookmarks. */
   readonly random?: () => number;
   /** Runs a function in the next turn of the event loop. */
   readonly defer?: (run: () => void) => void;
@@ -42,7 +45,7 @@ export interface CacherOptions {
 
 /** The state that a CacherSet shares among its caches. */
 export interface CacheFeed {
-  /** Newest revision seen of any resource. */
+  /** The newest revision seen of any resource. */
   readonly revision: Revision;
   readonly scheduler: WatchScheduler;
 }
@@ -50,25 +53,25 @@ export interface CacheFeed {
 export interface ListOptions {
   /** The resource's prefix, or the prefix of a namespace below it. */
   readonly prefix: Key;
-  /** First key that may be listed. */
+  /** The first key that may be listed. */
   readonly start?: Key;
-  /** Most entries to return. Absent or not positive means all. */
+  /** Maximum number of entries to return. Absent or not positive means all. */
   readonly limit?: number;
   readonly matches?: (entry: Entry) => boolean;
   /** Label selection, applied together with `matches`. */
   readonly labels?: LabelSelector;
   /** Revision of the state to list; the newest by default. */
   readonly at?: Revision;
-  /** The list is counted. Absent for one that no client asked for. */
+  /** Counters for the list; absent for a list that no client asked for. */
   readonly isRequest?: true;
 }
 
 export interface ListPage {
   readonly entries: readonly Entry[];
   readonly revision: Revision;
-  /** `start` of the next page; undefined when nothing remains. What remains need not be selected. */
+  /** `start` of the next page; undefined if nothing remains. The remaining entries need not be selected. */
   readonly next: Key | undefined;
-  /** Number of entries after this page. Present only with `next`, without a selection, and when it is known. */
+  /** Number of entries after this page. Present only with `next`, without a selection, and if it is known. */
   readonly remaining: number | undefined;
 }
 
@@ -84,7 +87,7 @@ export class Cacher {
   #history: TreeHistory;
   #tree: EntryTree;
   #bodyBytes = 0;
-  /** Revision of this resource's last change, or of the initial state. */
+  /** The revision of this resource's last change, or of the initial state. */
   #changed: Revision;
   /** All entries in order; cleared by the next change. */
   #all: readonly Entry[] | undefined;
@@ -112,12 +115,12 @@ export class Cacher {
     this.#disposables.push(clock.every(trimIntervalMs, () => this.#trim()));
   }
 
-  /** Newest revision this cache has seen. Changes of other resources move it too. */
+  /** The newest revision that this cache has seen. Changes of other resources move it too. */
   get revision(): Revision {
     return this.#feed.revision;
   }
 
-  /** Revision of the last change of an object of this cache. */
+  /** The revision of the last change of one of this cache's objects. */
   get changed(): Revision {
     return this.#changed;
   }
@@ -126,12 +129,12 @@ export class Cacher {
     return this.#tree.size;
   }
 
-  /** Size of the bodies of all objects. */
+  /** Total size of the objects' bodies. */
   get bodyBytes(): number {
     return this.#bodyBytes;
   }
 
-  /** Events kept in memory at most. */
+  /** Maximum number of events kept in memory. */
   get eventsMax(): number {
     return this.#limits.windowEventsMax;
   }
@@ -146,20 +149,20 @@ export class Cacher {
   }
 
   /**
-   * Returns a page of the list, as a promise only when the store's history is needed.
+   * Returns a page of the list. Returns a promise only if the store's history is needed.
    * @throws CompactedError when `at` is compacted, StatusError 504 when it is ahead of the store
    */
   list(options: ListOptions): ListPage | Promise<ListPage> {
     const { at } = options;
     if (at === undefined || at === this.revision) return this.#listTree(this.#tree, options, this.revision);
     if (at > this.revision) throw status.tooLargeResourceVersion(at, this.revision, 0);
-    // Every replica answers alike here, whatever history it still has in memory.
+    // Every replica gives the same answer, regardless of the history that it still has in memory.
     if (at < this.#store.compactedRevision) throw new CompactedError(this.#store.compactedRevision);
     const tree = at >= this.#changed ? this.#tree : this.#history.at(at, this.#tree, this.#clock.nowMs());
     return tree === undefined ? this.#listHistory(options, at) : this.#listTree(tree, options, at);
   }
 
-  /** Waits until the cache is as new as a list has to be. @param isConsistent the list has to show the newest state */
+  /** Waits until the cache is fresh enough for a list. @param isConsistent the list must show the newest state */
   async whenFresh(wait: () => Promise<void> | undefined, isConsistent: boolean): Promise<void> {
     const { counts } = this;
     const startedMs = this.#clock.steadyMs();
@@ -210,8 +213,8 @@ export class Cacher {
   }
 
   /**
-   * Starts again from the store's state, which was replaced rather than changed by events. Watches end cleanly, and
-   * their clients resume from the store's history.
+   * Starts again from the store's state, which was replaced and not changed by events. Watches end cleanly, and their
+   * clients resume from the store's history.
    */
   reset(): void {
     for (const watcher of this.#open) watcher.stop();
@@ -274,7 +277,7 @@ export class Cacher {
     this.counts.returned += returned;
   }
 
-  /** Reads the store at `at`. The remaining count is unknown in this case. */
+  /** Reads the store at `at`. The remaining count is then unknown. */
   async #listHistory(options: ListOptions, at: Revision): Promise<ListPage> {
     this.#source.metrics?.historyRead?.(this.prefix, "list");
     const { counts } = this;

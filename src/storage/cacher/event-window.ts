@@ -7,9 +7,9 @@ import { entryWithRevision } from "./with-resource-version.ts";
 
 export type SentType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** Most frames kept per event. Further combinations of type and format are encoded for each watcher. */
+/** Maximum number of frames kept per event. Further combinations of type and format are encoded for each watcher. */
 const framesPerEventMax = 8;
-/** Fewest dropped events that are cut off the array at once. They must also fill half of it. */
+/** Minimum number of dropped events that are cut off the array at once. They must also fill half of it. */
 const cutMin = 1_024;
 
 interface Frame {
@@ -18,7 +18,7 @@ interface Frame {
   readonly bytes: Uint8Array;
 }
 
-/** An event with the forms of it that watchers have needed. */
+/** An event with the encodings that watchers have needed. */
 export class WindowEvent {
   readonly event: StoreEvent;
   readonly position: number;
@@ -37,10 +37,7 @@ export class WindowEvent {
     return this.event.entry.body.byteLength + (this.event.previous?.body.byteLength ?? 0);
   }
 
-  /**
-   * Returns the entry that a watcher gets. A change that takes an object out of a selection shows the last state inside
-   * it.
-   */
+  /** Returns the entry for a watcher. A change that takes an object out of a selection shows the last selected state. */
   sentEntry(type: SentType): Entry {
     const { entry, previous, type: own } = this.event;
     if (type !== "DELETED" || own === "DELETED") return entry;
@@ -54,7 +51,7 @@ export class WindowEvent {
     return undefined;
   }
 
-  /** Keeps a frame. Returns false when the event already has as many frames as it may keep. */
+  /** Keeps a frame. Returns false if the event already has the maximum number of frames. */
   keepFrame(type: SentType, format: string, bytes: Uint8Array): boolean {
     this.#frames ??= [];
     if (this.#frames.length >= framesPerEventMax) return false;
@@ -73,7 +70,7 @@ export class WindowEvent {
 }
 
 /**
- * The newest events of one resource, each at an absolute position that never changes. A watcher is such a position. The
+ * The newest events of one resource, each at an absolute position that never changes. A watcher holds one position. The
  * window holds every event after `droppedRevision`.
  */
 export class EventWindow {
@@ -85,7 +82,7 @@ export class EventWindow {
   #base = 0;
   #bytes = 0;
   #dropped: Revision;
-  /** First position whose events keep frames. A watcher behind it is slow and alone, so sharing would not help. */
+  /** The first position whose events keep frames. A watcher behind it is slow and alone, so sharing would not help. */
   #frameFloor = 0;
   #frameBytes = 0;
 
@@ -100,12 +97,12 @@ export class EventWindow {
     return this.#base + this.#head;
   }
 
-  /** Position of the next event to come. */
+  /** The position that the next event will get. */
   get end(): number {
     return this.#base + this.#events.length;
   }
 
-  /** Revision after which the window holds every event. */
+  /** The revision after which the window holds every event. */
   get droppedRevision(): Revision {
     return this.#dropped;
   }
@@ -124,7 +121,7 @@ export class EventWindow {
     return item;
   }
 
-  /** Returns the position of the first event after `revision`, or undefined when events after it have been dropped. */
+  /** Returns the position of the first event after `revision`, or undefined if some of those events were dropped. */
   positionAfter(revision: Revision): number | undefined {
     if (revision < this.#dropped) return undefined;
     let low = this.#head;
@@ -145,7 +142,7 @@ export class EventWindow {
       if (kept === 0) break;
       const oldest = this.#events[this.#head] as WindowEvent;
       const aged = kept > windowEventsMin && nowMs - oldest.atMs > windowAgeMs;
-      // The newest event stays whatever its size, because its watchers have not had a turn yet.
+      // The newest event always stays, because its watchers have not had a turn yet.
       const tooMuch = kept > windowEventsMax || (this.#bytes > windowBytesMax && kept > 1);
       if (!aged && !tooMuch) break;
       this.#dropOldest(oldest);
@@ -157,7 +154,7 @@ export class EventWindow {
     }
   }
 
-  /** Returns the bytes of an event as `encoder` writes them, encoded once for all watchers of the same format. */
+  /** Returns the bytes of an event in the encoder's format. All watchers of one format share them. */
   frame(item: WindowEvent, type: SentType, encoder: FrameEncoder): Uint8Array {
     const { format } = encoder;
     if (format === "") return encoder.event(type, item.sentEntry(type));

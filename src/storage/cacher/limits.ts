@@ -1,19 +1,19 @@
-/** Limits of one resource's cache. Each comment gives the behaviour at the limit. */
+/** Limits of one resource's cache. Each comment states the behaviour at the limit. */
 export interface CacherLimits {
   /** Events kept in memory. Older ones are read from the store. */
   readonly windowEventsMax: number;
-  /** Body bytes that the kept events hold alive. Older events are dropped beyond it. */
+  /** Total body bytes of the kept events. Older events are dropped. */
   readonly windowBytesMax: number;
   /** Age at which events are dropped, except for the newest `windowEventsMin`. */
   readonly windowAgeMs: number;
-  /** Newest events that stay whatever their age. */
+  /** Number of newest events that stay at any age. */
   readonly windowEventsMin: number;
-  /** Bytes of encoded frames kept for sharing. The oldest are dropped and encoded again when needed. */
+  /** Bytes of encoded frames kept for sharing. The oldest are dropped, and encoded again on demand. */
   readonly frameBytesMax: number;
-  /** Old trees kept for paged and exact lists. Others are rebuilt. */
+  /** Old trees kept for paged and exact lists. Others are rebuilt on demand. */
   readonly snapshotsMax: number;
   readonly snapshotAgeMs: number;
-  /** Events undone to rebuild an old tree. Beyond it the list is read from the store. */
+  /** Events undone to rebuild an old tree. For older trees, the store is read. */
   readonly undoEventsMax: number;
 }
 

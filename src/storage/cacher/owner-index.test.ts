@@ -19,7 +19,7 @@ function noneAsUndefined(owners: readonly ObjectOwner[]): readonly ObjectOwner[]
 
 const write = (store: Store, key: Key, ...uids: string[]) => store.commit(put(key, "1", { index: indexOf(uids) }));
 
-/** Returns the dependents that a look at every object finds. */
+/** Returns the dependents that a scan of all objects finds. */
 function scanned(store: Pick<Store, "scan">, uid: string): Key[] {
   const named = store.scan("/").filter(({ index }) => index.owners?.some((owner) => owner.uid === uid));
   return named.map(({ key }) => key).sort();

@@ -1,18 +1,18 @@
 import type { Entry, Key, ObjectOwner } from "../../api/entry.ts";
 import type { Store, StoreEvent } from "../store.ts";
 
-/** Keys of one owner up to this number stand in a list: a set takes several times the memory. */
+/** The limit on an owner's keys in a list. A set takes several times the memory. */
 const listedMax = 16;
 
-/** An owner's dependents: most owners have one or a few. */
+/** The dependents of an owner. Most owners have one or a few. */
 type Dependents = Key | Key[] | Set<Key>;
 
 /**
- * Which objects name an owner, whatever their kind: what a garbage collector asks when an object is gone. Made from the
- * store's state in steps, or at the first question, and kept up by its events from then on.
+ * Finds the objects that name an owner, whatever their kind, for the garbage collector. Built from the store's state in
+ * steps, or at the first query, and then updated by events.
  *
- * It holds one key for each owner of each object, and no text of its own: uids and keys are those of the store's entries.
- * An owner need not exist; it is forgotten with its last dependent.
+ * It holds one key per owner of each object, and no text of its own: uids and keys are those of the store's entries. An
+ * owner need not exist. It is forgotten with its last dependent.
  */
 export class OwnerIndex implements Disposable {
   readonly #store: Pick<Store, "get" | "scan" | "subscribe">;
@@ -24,7 +24,7 @@ export class OwnerIndex implements Disposable {
     this.#store = store;
   }
 
-  /** Reports whether the index is built, and knows every dependent. */
+  /** Reports whether the index is built and complete. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -37,7 +37,7 @@ export class OwnerIndex implements Disposable {
     return this.#read();
   }
 
-  /** Returns the keys of the current objects that name the owner, each once, in no order. */
+  /** Returns the keys of the current objects that name the owner, without duplicates, in no particular order. */
   dependentsOf(uid: string): Key[] {
     if (this.#subscription === undefined) this.#buildAtOnce();
     const dependents = this.#dependents.get(uid);
@@ -45,7 +45,7 @@ export class OwnerIndex implements Disposable {
     return typeof dependents === "string" ? [dependents] : [...dependents];
   }
 
-  /** Reports whether something holds for any of these keys. It asks until one says yes. */
+  /** Reports whether `holds` is true for any of these keys. Stops at the first one. */
   someDependent(uid: string, holds: (key: Key) => boolean): boolean {
     if (this.#subscription === undefined) this.#buildAtOnce();
     const dependents = this.#dependents.get(uid);
@@ -55,12 +55,12 @@ export class OwnerIndex implements Disposable {
     return false;
   }
 
-  /** Number of owners that have dependents; 0 before the first question. */
+  /** Number of owners that have dependents; 0 before the first query. */
   get size(): number {
     return this.#dependents.size;
   }
 
-  /** Lets go of everything; the next question builds it anew. */
+  /** Drops the index. The next query rebuilds it. */
   [Symbol.dispose](): void {
     this.#subscription?.[Symbol.dispose]();
     this.#subscription = undefined;
@@ -72,7 +72,7 @@ export class OwnerIndex implements Disposable {
     for (const _ of this.build());
   }
 
-  /** Adds each object as it is when its turn comes: an earlier event may have changed it. */
+  /** Adds each object in its current state, because an earlier event may have changed it. */
   *#read(): Generator<void, void> {
     for (const { key } of this.#store.scan("/")) {
       yield;
@@ -119,7 +119,7 @@ function withKey(dependents: Dependents, key: Key): Dependents {
   return dependents;
 }
 
-/** Undefined when none is left. */
+/** Returns undefined if none is left. */
 function withoutKey(dependents: Dependents, key: Key): Dependents | undefined {
   if (typeof dependents === "string") return dependents === key ? undefined : dependents;
   if (!Array.isArray(dependents)) {
@@ -131,7 +131,7 @@ function withoutKey(dependents: Dependents, key: Key): Dependents | undefined {
   return dependents.length > 1 ? dependents : dependents[0];
 }
 
-/** True for most updates: they leave the owners as they are. */
+/** True for most updates, which do not change the owners. */
 function sameUids(before: readonly ObjectOwner[] | undefined, after: readonly ObjectOwner[] | undefined): boolean {
   if (before?.length !== after?.length) return false;
   return before === undefined || before.every(({ uid }, at) => uid === after?.[at]?.uid);

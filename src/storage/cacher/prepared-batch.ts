@@ -3,33 +3,33 @@ import type { Entry } from "../../api/entry.ts";
 import { type Eventual, followedBy } from "../../api/eventual.ts";
 import type { SentType } from "./event-window.ts";
 
-/** Most entries prepared at a time, and bytes after which no more are taken. */
+/** Maximum number of entries prepared at a time, and bytes after which no more are taken. */
 const batchEntriesMax = 256;
 const batchBytesMax = 1024 * 1024;
 
-/** An encoder whose entries take a form first. */
+/** An encoder that prepares its entries. */
 export type PreparingEncoder = FrameEncoder & Required<Pick<FrameEncoder, "prepare">>;
 
-/** A selection in two steps, where it depends on content that may have to be converted in between. */
+/** A selection in two steps, for a selection by content that may need conversion in between. */
 export interface ContentSelection {
-  /** Reports whether an entry may match, without a look at its content. */
+  /** Reports whether an entry may match, without examining its content. */
   readonly mayMatch: (entry: Entry) => boolean;
   /** Reports whether a prepared entry matches. */
   readonly matches: (prepared: Entry) => boolean;
 }
 
-/** An event, and the entry that it shows. */
+/** An event and the entry to show for it. */
 export interface Change {
   readonly type: SentType;
   readonly entry: Entry;
-  /** The entry that a deletion would show, where the object was selected before and still may be. */
+  /** The entry for a deletion, if the object was selected before and may still be. */
   readonly previous?: Entry | undefined;
 }
 
-/** Changes that a watcher sends next, once their entries are prepared. */
+/** The changes that a watcher sends next, once their entries are prepared. */
 export interface Batch {
   readonly changes: readonly Change[];
-  /** Counts them as sent. */
+  /** Marks them as sent. */
   advance(): void;
 }
 
@@ -38,7 +38,7 @@ export function preparing(encoder: FrameEncoder): PreparingEncoder | undefined {
   return prepare === undefined ? undefined : { ...encoder, prepare };
 }
 
-/** Collects what `visit` adds. `add` returns false when the batch is full. */
+/** Collects the changes that `visit` adds. `add` returns false when the batch is full. */
 export function batchOf(visit: (add: (change: Change) => boolean) => void): readonly Change[] {
   const changes: Change[] = [];
   let bytes = 0;
@@ -50,7 +50,7 @@ export function batchOf(visit: (add: (change: Change) => boolean) => void): read
   return changes;
 }
 
-/** Prepares the entries of changes, and leaves out changes that their content does not select. */
+/** Prepares the entries of changes. Omits changes whose content is not selected. */
 export function prepareChanges(
   { prepare }: PreparingEncoder,
   changes: readonly Change[],
@@ -70,7 +70,7 @@ export function prepareChanges(
   });
 }
 
-/** Returns the change that a watch shows: one that crosses the selection is an addition or a deletion. */
+/** Returns the change as a watch shows it: crossing the selection's border is an addition or a deletion. */
 function selected({ type, entry, previous }: Change, { matches }: ContentSelection): Change | undefined {
   const isSelected = matches(entry);
   if (previous === undefined) return isSelected ? { type, entry } : undefined;

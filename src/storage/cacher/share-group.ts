@@ -3,25 +3,27 @@ import type { EventWindow, SentType, WindowEvent } from "./event-window.ts";
 
 /** Size at which a chunk is full. It ends with the event that reaches this size. */
 export const chunkBytes = 64 * 1024;
-/** Most events examined for one chunk, so that a selection without matches does not hold the turn. */
+/** Maximum number of events examined for one chunk, so that a selection without matches does not hold the turn. */
 const chunkEventsMax = 4_096;
 /** Joined chunks kept per group. Watchers of a group are mostly at the same two or three positions. */
 const chunksKept = 4;
 
-/** Frames of the events from position `from` up to but excluding `to`. */
+/** Frames of the events from position `from` to `to`, exclusive. */
 export interface Chunk {
   readonly from: number;
   readonly to: number;
-  /** Joined frames, or undefined when none of the events concerns the watcher. */
+  /** Joined frames, or undefined if no event concerns the watchers. */
   readonly bytes: Uint8Array | undefined;
   /** Number of frames in `bytes`. */
   readonly events: number;
 }
 
-/** Returns the type that a watcher sees for an event, or undefined when it sees nothing. */
+/** Returns the type that a watcher sees for an event, or undefined if it sees nothing. */
 export type Select = (item: WindowEvent) => SentType | undefined;
 
-/** Watchers that get the same bytes: same scope, no selection, same format. A chunk is joined once for all of them. */
+/**
+ * Watchers that receive the same bytes: same scope, no selection, same format. A chunk is joined once for all of them.
+ */
 export class ShareGroup {
   members = 0;
   readonly #chunks: Chunk[] = [];

@@ -5,7 +5,7 @@ import type { Clock } from "../../process/clock.ts";
 import type { ByteSink } from "../../request/exchange.ts";
 import type { Store } from "../store.ts";
 
-/** A clock that only moves when told to. */
+/** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
   #nowMs = 1_000_000;
   readonly #timers = new Set<{ dueMs: number; everyMs: number | undefined; run: () => void }>();
@@ -115,7 +115,7 @@ function keyOf(name: string): Key {
   return name.startsWith("/") ? name : registryPrefix + name;
 }
 
-/** Writes an object with these labels and resolves with its revision. */
+/** Writes an object with these labels, and resolves with its revision. */
 export async function put(store: Store, name: string, labels?: Record<string, string>, pad = ""): Promise<Revision> {
   const key = keyOf(name);
   const index: ObjectIndex = { apiVersion: "v1", uid: name, labels, fields: undefined, owners: undefined };
@@ -129,7 +129,7 @@ export async function put(store: Store, name: string, labels?: Record<string, st
   return result.revision;
 }
 
-/** Deletes an object. Resolves with undefined when it does not exist. */
+/** Deletes an object. Resolves with undefined if it does not exist. */
 export async function remove(store: Store, name: string): Promise<Revision | undefined> {
   const key = keyOf(name);
   const current = store.get(key);
@@ -149,7 +149,7 @@ function proposedBody(labels: Record<string, string> | undefined, pad: string) {
   return { prefix: encode(head), suffix: encode(`"},"pad":${JSON.stringify(pad)}}`) };
 }
 
-/** Gives everything that waits for a turn of the event loop time to happen. */
+/** Lets everything run that waits for a turn of the event loop. */
 export async function settle(turns = 6): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

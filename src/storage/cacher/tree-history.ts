@@ -4,10 +4,10 @@ import type { EventWindow } from "./event-window.ts";
 import type { CacherLimits } from "./limits.ts";
 import type { EntryTree } from "./tree.ts";
 
-/** A tree that was the state at every revision from `from` to `to`. */
+/** A tree that held the state at every revision from `from` to `to`. */
 interface Snapshot {
   readonly from: Revision;
-  /** Last revision with this state; undefined while the state has not changed since. */
+  /** The last revision with this state; undefined if the state has not changed since. */
   to: Revision | undefined;
   readonly tree: EntryTree;
   usedMs: number;
@@ -34,7 +34,7 @@ export class TreeHistory {
     for (const snapshot of this.#snapshots) snapshot.to ??= toRevision(event.revision - 1);
   }
 
-  /** Keeps a copy of the live tree, which is unchanged since `changed`, and returns the copy. */
+  /** Keeps a copy of the live tree, unchanged since `changed`, and returns it. */
   keep(live: EntryTree, changed: Revision, nowMs: number): EntryTree {
     const open = this.#snapshots.find(({ to }) => to === undefined);
     if (open !== undefined) return this.#use(open, nowMs);
@@ -42,8 +42,8 @@ export class TreeHistory {
   }
 
   /**
-   * Returns the state at `revision`, which is older than the live tree's last change, or undefined when only the store
-   * has it.
+   * Returns the state at `revision`, which precedes the live tree's last change. Returns undefined if only the store has
+   * it.
    */
   at(revision: Revision, live: EntryTree, nowMs: number): EntryTree | undefined {
     const kept = this.#snapshots.find(({ from, to }) => from <= revision && (to === undefined || revision <= to));

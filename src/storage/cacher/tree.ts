@@ -2,7 +2,7 @@ import sortedBTree from "sorted-btree";
 import type { Entry, Key } from "../../api/entry.ts";
 import { compareKeys } from "../key-order.ts";
 
-/** Entries of one resource in key order. `clone()` is O(1): both trees share nodes until one of them is written. */
+/** Entries of one resource in key order. `clone()` is O(1): the trees share nodes until one of them is written. */
 export type EntryTree = sortedBTree<Key, Entry>;
 
 /** A bundler exposes a CommonJS module's exports as its default. Bun exposes the default as one of those exports. */

@@ -9,18 +9,18 @@ export interface Timed {
   due(nowMs: number): void;
 }
 
-/** Longest turn. Other work runs after it, so that a thousand watchers do not delay a request. */
+/** Maximum duration of a turn. Other work then runs, so that a thousand watchers do not delay a request. */
 const turnMsMax = 5;
-/** Tasks run between two checks of the turn's time. */
+/** Number of tasks between two checks of the turn's duration. */
 const tasksPerCheck = 32;
 const slotMs = 100;
 /** Longest sleep, in slots. Somebody may set the clock while nothing is due. */
 const sleepSlotsMax = 10;
 
 /**
- * The single timer and the single turn for all watchers. Tasks run together once per turn of the event loop. Deadlines
- * are kept in slots of 100 ms, so that ten thousand of them need one timer. It sleeps through empty slots, because most
- * servers have idle watchers most of the time.
+ * One timer and one turn for all watchers. Tasks run together once per turn of the event loop. Deadlines are kept in
+ * slots of 100 ms, so that ten thousand of them need one timer. It sleeps through empty slots, because most servers have
+ * idle watchers most of the time.
  */
 export class WatchScheduler {
   readonly #clock: Clock;
@@ -126,7 +126,7 @@ export class WatchScheduler {
     this.close();
     const nowMs = this.#clock.nowMs();
     const now = Math.floor(nowMs / slotMs);
-    // After the machine has slept for long, walking the slots is cheaper than walking the elapsed time.
+    // After a long sleep of the machine, walking the slots is cheaper than walking the elapsed time.
     const slots =
       now - this.#reached > this.#slots.size
         ? [...this.#slots.keys()].filter((slot) => slot <= now).sort((a, b) => a - b)

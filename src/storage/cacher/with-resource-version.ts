@@ -7,11 +7,11 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
-/** Depth of metadata in `{"metadata":{…}`, where the object itself has depth 1. */
+/** The depth of metadata in `{"metadata":{…}`, if the object itself has depth 1. */
 const metadataDepth = 2;
 
 /**
- * Returns the same state under another resourceVersion, for a watcher whose object leaves its selection. `body` begins
+ * Returns the same state with another resourceVersion, for a watcher whose object leaves its selection. `body` starts
  * with its metadata. Only the field of metadata itself changes, never a label or annotation of that name.
  */
 export function withResourceVersion(body: Uint8Array, from: Revision, to: Revision): Uint8Array {

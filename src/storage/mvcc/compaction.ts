@@ -3,7 +3,7 @@ import { type Database, type DatabaseOperation, writeDurably } from "./database.
 import { eventRange, parseEventKey, versionKey } from "./layout.ts";
 import { decodeEvent, type EventRecord } from "./record.ts";
 
-/** Events removed in one write, so that a command never waits long for its turn. */
+/** Number of events removed in one write, so that commands never wait long. */
 const compactionSliceEvents = 500;
 
 export interface SweepOptions {
@@ -15,16 +15,16 @@ export interface SweepOptions {
 }
 
 /**
- * Removes data from disk that only reads before the compacted revision could see. The mark that forbids those reads is
- * durable before the first removal. A crash in between is harmless: the sweep is repeated from where it was.
+ * Removes data from disk that only reads before the compacted revision can see. The mark that forbids those reads is
+ * durable before the first removal. After a crash in between, the sweep continues.
  *
- * Each event up to the mark names the version it superseded, and no read at or after the mark needs that version. A
- * tombstone is removed with its event. A version that was superseded after the mark stays, because it is the state at
- * the mark.
+ * Each event up to the mark names the version that it superseded, and no read at or after the mark needs that version. A
+ * tombstone is removed with its event. A version that was superseded after the mark stays, because it is the state at the
+ * mark.
  */
 export class CompactionSweep {
   readonly #options: SweepOptions;
-  /** Revision up to which everything is already removed. */
+  /** The revision up to which everything is already removed. */
   #swept: Revision = zeroRevision;
 
   constructor(options: SweepOptions) {
@@ -56,7 +56,9 @@ export class CompactionSweep {
   }
 }
 
-/** Decodes an event. A damaged event is removed; the version it superseded stays behind, unreachable and harmless. */
+/**
+ * Decodes an event. A damaged event is removed; the version that it superseded stays behind, unreachable and harmless.
+ */
 function readEvent(databaseKey: string, value: Buffer): EventRecord | undefined {
   try {
     return decodeEvent(databaseKey, value);

@@ -1,4 +1,4 @@
-/** The data directory cannot be used. The message is one line that gives the problem and the remedy. */
+/** The data directory is unusable. The message is one line with the problem and the remedy. */
 export class DataDirectoryError extends Error {
   readonly path: string;
 

@@ -15,7 +15,7 @@ import {
 const identityFile = "identity.json";
 const directoryMode = 0o700;
 const fileMode = 0o600;
-/** Permission bits of everyone but the owner. */
+/** Permission bits of everyone except the owner. */
 const othersMask = 0o077;
 
 /**
@@ -38,7 +38,7 @@ export class DataDirectory {
   }
 
   /**
-   * Opens a directory, and creates it when it is missing or empty.
+   * Opens a directory, and creates it if it is missing or empty.
    * @param member the owner of a new directory
    * @throws DataDirectoryError
    */
@@ -71,7 +71,7 @@ export class DataDirectory {
     return join(this.path, "log");
   }
 
-  /** Records that the database holds the id durably. Call it after that. */
+  /** Records that the database holds the id durably. Call it after that is true. */
   async markReady(): Promise<void> {
     await syncDirectory(this.databasePath);
     await this.#change({ state: "ready" });
@@ -88,13 +88,13 @@ export class DataDirectory {
     return this.#otherDatabasePath;
   }
 
-  /** Switches to the database at `newDatabasePath`. Remove the old one when it has no more readers. */
+  /** Switches to the database at `newDatabasePath`. Remove the old database once it has no readers. */
   async switchDatabase(): Promise<void> {
     await syncDirectory(this.#otherDatabasePath);
     await this.#change({ database: otherDatabase(this.#identity.database) });
   }
 
-  /** Removes the database that a switch left behind or did not reach. */
+  /** Removes a database that was replaced, or was never put into use. */
   async removeOtherDatabase(): Promise<void> {
     await rm(this.#otherDatabasePath, { recursive: true, force: true });
   }
@@ -126,7 +126,7 @@ async function prepareDirectory(path: string): Promise<void> {
   if (found === undefined) return createDirectory(path);
   if (!found.isDirectory()) throw new DataDirectoryError(path, "it is not a directory", "choose another path");
   if ((found.mode & othersMask) === 0) return;
-  // The directory is empty, like a freshly mounted volume, so nobody can have read or changed anything.
+  // The directory is empty, like a freshly mounted volume, so its permissions have exposed nothing.
   if ((await readdir(path)).length === 0) return chmod(path, directoryMode);
   throw tooOpen(path, path, found.mode, directoryMode);
 }
@@ -164,7 +164,7 @@ async function readIdentity(path: string): Promise<Identity | undefined> {
   return identity;
 }
 
-/** Creates the identity. Rejects a directory with other content, which is not ours to build upon. */
+/** Creates the identity. Rejects a directory with other content, which must not be overwritten. */
 async function createIdentity(path: string, id: string, member: MemberIdentity): Promise<Identity> {
   const foreign = (await readdir(path)).find((name) => name !== "guard" && !name.startsWith(`${identityFile}.`));
   if (foreign !== undefined) {

@@ -1,13 +1,13 @@
 import { Level } from "level";
 
-/** The database as the store uses it: text keys, binary values. */
+/** The database as the store uses it: keys are text, values are bytes. */
 export type Database = Level<string, Buffer>;
 
 export type DatabaseOperation =
   | { readonly type: "put"; readonly key: string; readonly value: Buffer }
   | { readonly type: "del"; readonly key: string };
 
-/** Larger than LevelDB's defaults: bodies are a few KiB, and batches up to some MiB. */
+/** Larger than LevelDB's defaults: bodies are a few KiB, and batches are up to some MiB. */
 const writeBufferBytes = 16 * 1024 * 1024;
 const maxFileBytes = 8 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ export async function openDatabase(path: string, { createIfMissing }: { createIf
   return database;
 }
 
-/** Applies all operations or none, and is durable when it resolves. The store writes in no other way. */
+/** Applies all operations or none. The result is durable when it resolves. The store has no other way to write. */
 export function writeDurably(database: Database, operations: DatabaseOperation[]): Promise<void> {
   return database.batch(operations, { sync: true });
 }

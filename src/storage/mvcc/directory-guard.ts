@@ -3,32 +3,33 @@ import { join, resolve } from "node:path";
 import { DataDirectoryError } from "./data-directory-error.ts";
 
 const guardFile = "guard";
-/** Start time of a process that has ended, which never matches a guard. */
+/** Start time that stands for a process that has ended. It never matches a guard. */
 const ended = "ended";
 /**
- * Most attempts. Two processes that start together may each find the other's stale guard; one of them then gives up.
+ * Maximum number of attempts. Two processes that start together may each find the other's stale guard; one of them then
+ * gives up.
  */
 const acquireTriesMax = 3;
 
-/** Longest wait for a killed process to exit when its successor is already starting. */
+/** Maximum wait for a killed process to exit if its successor is already starting. */
 const ownerEndMsMax = 1_000;
 const ownerCheckMs = 20;
 
 /**
- * Directories that this process has open. Its own guard file looks like one left behind by an earlier process with its
- * pid.
+ * Directories that this process has open. Its own guard file is indistinguishable from one that an earlier process with
+ * its pid left behind.
  */
 const heldHere = new Set<string>();
 
 interface Owner {
   readonly pid: number;
-  /** Start time of the process as the kernel counts it, or "" where it is unavailable. Distinguishes a reused pid. */
+  /** Start time of the process in the kernel's units, or "" if it is unavailable. Detects a reused pid. */
   readonly started: string;
 }
 
 /**
- * Ensures one process per data directory. LevelDB has its own lock, but that does not work within a process. A guard is
- * taken over when its owner no longer runs.
+ * Ensures one process per data directory. LevelDB has its own lock, but it does not work within a process. A guard is
+ * taken over if its owner no longer runs.
  */
 export class DirectoryGuard {
   readonly #path: string;
@@ -39,7 +40,7 @@ export class DirectoryGuard {
     this.#path = join(directory, guardFile);
   }
 
-  /** Takes the guard. @throws DataDirectoryError when a running process holds the directory */
+  /** Takes the guard. @throws DataDirectoryError if a running process holds the directory */
   static async acquire(directory: string): Promise<DirectoryGuard> {
     const guard = new DirectoryGuard(resolve(directory));
     if (heldHere.has(guard.#directory)) throw inUse(directory, process.pid);
@@ -66,12 +67,12 @@ export class DirectoryGuard {
       if (owner !== undefined && !(await hasEnded(owner, mine))) throw inUse(this.#directory, owner.pid);
       await this.#removeStale(owner);
     }
-    throw new DataDirectoryError(this.#directory, "its guard file changes hands", "start one process at a time");
+    throw new DataDirectoryError(this.#directory, "another process is opening it", "start one process at a time");
   }
 
   /**
-   * Removes a stale guard by renaming it first, so that a guard which another process took over meanwhile is noticed
-   * and put back.
+   * Removes a stale guard. Renames it first, to notice a guard that another process has just taken over, and puts that
+   * back.
    */
   async #removeStale(stale: Owner | undefined): Promise<void> {
     const aside = `${this.#path}.${process.pid}`;
@@ -95,7 +96,7 @@ function inUse(directory: string, pid: number): DataDirectoryError {
   );
 }
 
-/** Creates a file. Returns false when it already exists. */
+/** Creates a file. Returns false if it already exists. */
 async function createExclusive(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, "wx", 0o600);
@@ -111,7 +112,7 @@ async function createExclusive(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Reads the owner. Returns undefined when the file is gone or half written. */
+/** Reads the owner. Returns undefined if the file is gone or half written. */
 async function readOwner(path: string): Promise<Owner | undefined> {
   try {
     const { pid, started } = JSON.parse(await readFile(path, "utf8")) as Owner;
@@ -121,7 +122,7 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   }
 }
 
-/** Reports whether the owner has ended, after waiting a while for a running one. */
+/** Reports whether the owner has ended. Waits a while for a running one. */
 async function hasEnded(owner: Owner, mine: Owner): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < ownerEndMsMax; waitedMs += ownerCheckMs) {
     if (!(await isRunning(owner, mine))) return true;
@@ -142,8 +143,8 @@ async function isRunning(owner: Owner, mine: Owner): Promise<boolean> {
 }
 
 /**
- * Returns field 22 of the kernel's process record. Fields follow the command name, which ends at the last parenthesis.
- * A process that has ended but was not reaped yet (state Z) holds nothing any more.
+ * Returns field 22 of the kernel's process record. Fields follow the command name, which ends at the last parenthesis. A
+ * process that has ended but was not reaped yet (state Z) counts as ended.
  */
 async function startOf(pid: number): Promise<string> {
   try {

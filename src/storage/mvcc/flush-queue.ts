@@ -5,34 +5,34 @@ import { currentKey, eventKey, versionKey } from "./layout.ts";
 import { encodeEntry, encodeEvent } from "./record.ts";
 import { type StateRecord, stateOperation } from "./state-record.ts";
 
-/** Time for which changes wait, so that more of them are written together. */
+/** Time that changes wait, so that more of them are written together. */
 const flushDelayMs = 100;
-/** Pending bytes at which changes are written without waiting. */
+/** Size of pending changes at which they are written at once. */
 const flushBytes = 2 * 1024 * 1024;
-/** Pending bytes beyond which applying entries waits for the disk. */
+/** Size of pending changes at which applying entries waits for the disk. */
 const pendingBytesMax = 32 * 1024 * 1024;
 
 export interface FlushQueueOptions {
   readonly database: () => Database;
-  /** Returns the current state record, including everything added. */
+  /** Returns the current state record, including all added changes. */
   readonly record: () => StateRecord;
-  /** State record that the database holds. */
+  /** The state record that the database holds. */
   readonly durable: StateRecord;
   readonly onFailure: (error: Error) => void;
 }
 
 /**
- * Writes applied changes to the database after they are visible. Each write takes all pending changes and is atomic.
- * The log can replay changes that are not on disk yet, and readers of history find them here. After the first failed
- * write no other write is made.
+ * Writes applied changes to the database after they are visible. Each write is atomic and takes all pending changes. The
+ * log can replay changes that are not on disk yet, and readers of history find them here. There is no write after a
+ * failed one.
  */
 export class FlushQueue {
   readonly #options: FlushQueueOptions;
-  /** Changes that the database may not hold yet, oldest first. */
+  /** Changes that the database may lack, oldest first. */
   #pending: StoreEvent[] = [];
   #pendingBytes = 0;
   #durable: StateRecord;
-  /** Number of calls of `add`, and the number of them that are durable. */
+  /** Number of calls of `add`, and how many of them are durable. */
   #added = 0;
   #written = 0;
   #running: Promise<void> = Promise.resolve();
@@ -54,8 +54,8 @@ export class FlushQueue {
   }
 
   /**
-   * Adds the changes that moved the record forward, if any. Returns a promise when the caller must wait because too
-   * much is pending.
+   * Adds the changes that moved the record forward, if any. Returns a promise if the caller must wait because too much is
+   * pending.
    */
   add(events: readonly StoreEvent[]): undefined | Promise<void> {
     this.#added++;
@@ -137,7 +137,7 @@ export class FlushQueue {
   }
 }
 
-/** Builds the write. An object that changed several times has its current state written once. */
+/** Builds the write. The current state of an object that changed several times is written once. */
 function operationsOf(events: readonly StoreEvent[]): DatabaseOperation[] {
   const operations: DatabaseOperation[] = [];
   const current = new Map<Key, Entry | undefined>();

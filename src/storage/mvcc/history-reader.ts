@@ -12,7 +12,7 @@ type Snapshot = ReturnType<Database["snapshot"]>;
 
 const readBatchRecords = 1_000;
 const readBatchBytes = 1024 * 1024;
-/** Fewest current entries that one step of a bounded scan examines. */
+/** Minimum number of current entries that one step of a bounded scan examines. */
 const scanStepEntriesMin = 256;
 
 interface Version {
@@ -23,16 +23,15 @@ interface Version {
 export interface HistorySources {
   readonly database: Database;
   readonly state: StateMachine;
-  /** Changes that are in the state but may not be on disk yet, oldest first. */
+  /** Changes that are in the state but perhaps not on disk, oldest first. */
   readonly pending: readonly StoreEvent[];
-  /** Revision up to which everything is on disk. */
+  /** The revision up to which everything is on disk. */
   readonly flushed: Revision;
 }
 
 /**
- * Reads the history from disk and from the changes on their way there. The three sources are read in one turn: together
- * they hold every version since the compacted revision. Each snapshot of the database lives for one step and is
- * counted.
+ * Reads the history from disk and from the changes on their way there. The three sources are read in one turn; together
+ * they hold every version since the compacted revision. A database snapshot lives for one step and is counted.
  */
 export class HistoryReader {
   readonly #sources: () => HistorySources;
@@ -49,7 +48,7 @@ export class HistoryReader {
     return this.#snapshots;
   }
 
-  /** Resolves when the reads that are under way have finished. */
+  /** Resolves when the current reads have finished. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#reads);
   }
@@ -154,7 +153,7 @@ export class HistoryReader {
       if (previousRevision === undefined || state.get(key)?.revision === previousRevision) continue;
       wanted.set(versionKey(key, previousRevision), { key, revision: previousRevision });
     }
-    // Current entries are captured now, because the state moves on while the disk is read.
+    // Capture the current entries now, because the state moves on while the disk is read.
     const current = new Map(records.map(({ record: { key } }) => [key, state.get(key)]));
     const read = await this.#readWanted(database, wanted, snapshot);
     const entryAt = (key: Key, revision: Revision): Entry => {
@@ -180,7 +179,7 @@ export class HistoryReader {
     for (let at = 0; at < keys.length; at++) {
       const version = wanted.get(keys[at] as string) as Version;
       const value = values[at];
-      // Superseded after the snapshot was taken, so the snapshot still has it as the current one.
+      // The entry was superseded after the snapshot was taken, so the snapshot still has it as the current one.
       const entry =
         value === undefined
           ? await this.#readCurrent(database, version, snapshot)
@@ -234,8 +233,8 @@ function checkReadable(state: StateMachine, revision: Revision): void {
 }
 
 /**
- * Returns the state at `at` as far as the pending changes show it: an object, or undefined where none existed. For keys
- * missing from the result the disk has the answer.
+ * Returns the state at `at` for the keys that pending changes affect: an object, or undefined if none existed. For other
+ * keys, the disk has the answer.
  */
 function stateFromPending(
   pending: readonly StoreEvent[],
@@ -251,7 +250,7 @@ function stateFromPending(
   return then;
 }
 
-/** Finds the newest version at or before `at` of every key in the range that is not `known`. */
+/** Finds the newest version at or before `at` of every key in the range that is not in `known`. */
 async function versionsAt(
   database: Database,
   at: Revision,

@@ -1,32 +1,32 @@
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
 
 /**
- * The layout of the data directory and of everything in it. A higher one is rejected.
+ * The format of the data directory and of everything in it. A higher one is rejected.
  *
  *     1   a replica that is alone, without a log
- *     2   a log, and which member this is
+ *     2   a log, and the member's number
  *     3   the index of an object has its owners: see `index-text.ts`
  */
 export const formatVersion = 3;
 
 export const firstDatabase = "state";
 
-/** The contents of `identity.json`. The database holds the id too, which detects a directory assembled from two. */
+/** The contents of `identity.json`. The database holds the id too, to detect a directory that was assembled from two. */
 export interface Identity {
   readonly format: number;
   readonly id: string;
-  /** `new` until the database exists and holds the id. After that, a missing database is data loss. */
+  /** `new` until the database exists and holds the id. From then on, a missing database means data loss. */
   readonly state: "new" | "ready";
-  /** Folder of the database, which changes when a snapshot replaces it. */
+  /** The folder of the database. It changes when a snapshot replaces the database. */
   readonly database: string;
-  /** The member and its cluster; undefined in a directory of format 1, which recorded none. */
+  /** The member and its cluster; undefined in a directory of format 1, which recorded neither. */
   readonly member: MemberIdentity | undefined;
 }
 
 export interface MemberIdentity {
   readonly clusterId: string;
   readonly id: MemberNumber;
-  /** Members that a joining member knows before it has the state. */
+  /** Members that a joining member knows before it receives the state. */
   readonly seeds: readonly MemberRecord[];
 }
 
@@ -40,7 +40,7 @@ export function parseIdentity(text: string): Identity | undefined {
   if (document === undefined) return undefined;
   const { format, id, state, database = firstDatabase, member } = document;
   if (typeof format !== "number" || !Number.isSafeInteger(format) || format < 1) return undefined;
-  // A later format may store the rest differently. Only the format number matters then.
+  // A later format may store other fields. Only the format number matters then.
   if (format > formatVersion) return { format, id: String(id), state: "ready", database: "", member: undefined };
   if (typeof id !== "string" || id === "" || (state !== "new" && state !== "ready")) return undefined;
   if (typeof database !== "string" || !/^[a-z0-9-]+$/.test(database)) return undefined;

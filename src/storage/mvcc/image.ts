@@ -27,7 +27,7 @@ export interface ImageHeader {
   readonly record: StateRecord;
 }
 
-/** The bytes are not a whole, undamaged image. The message is for people. */
+/** The bytes are not a complete, undamaged image. The message is for people. */
 export class ImageError extends Error {
   override readonly name = "ImageError";
 }
@@ -102,8 +102,8 @@ async function* imageChunks(
 
 /**
  * Reads an image to its end.
- * @param write stores some records; they only count once `readImage` has returned
- * @throws ImageError when the image is incomplete or damaged, or has bytes after its end
+ * @param write stores some records; they are valid only once `readImage` has returned
+ * @throws ImageError if the image is incomplete or damaged, or has bytes after its end
  */
 export async function readImage(
   chunks: AsyncIterable<Uint8Array>,
@@ -176,7 +176,7 @@ class ImageReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Returns a copy of the next bytes. @throws ImageError when the stream ends before */
+  /** Returns a copy of the next bytes. @throws ImageError if the stream ends first */
   async read(bytes: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
     let missing = bytes;

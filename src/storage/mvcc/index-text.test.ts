@@ -14,7 +14,7 @@ const index: fc.Arbitrary<ObjectIndex> = fc.record({
   owners: fc.option(fc.array(owner, { minLength: 1, maxLength: 3 }), { nil: undefined }),
 });
 
-/** As the programs of format 2 wrote and read an index. */
+/** The index code of format 2. */
 const former = {
   encode: ({ apiVersion, labels, fields }: ObjectIndex) => JSON.stringify([apiVersion, labels ?? 0, fields ?? 0]),
   decode(written: string): unknown {

@@ -3,16 +3,16 @@ import { emptyJsonObject } from "../../api/json.ts";
 import { ownersInBody } from "../object-owners.ts";
 
 /**
- * An index without its uid, as records and the log hold it: JSON of the apiVersion, the labels, the fields and the owners.
- * 0 stands for no labels and for no fields. An owner is its flags and its uid.
+ * An index without its uid, as records and the log hold it: JSON of the apiVersion, the labels, the fields and the
+ * owners. 0 stands for no labels and for no fields. An owner consists of its flags and its uid.
  *
  *     ["v1",{"app":"web"},0,[3,"5e7c…"]]      an object with one owner
  *     ["v1",{"app":"web"},0,[]]               without owners
  *     ["v1",{"app":"web"},0]                  written before the index had owners: they are read from the body
  *     ["a.com/v1 5f3c…",0,0,[]]               a custom resource, with the schema that its body follows
  *
- * Programs from before take the first three and pass over the rest, so members of both kinds can share a log and send each
- * other images while a cluster is being upgraded.
+ * Programs from before take the first three and pass over the rest, so members of both kinds can share a log and send
+ * each other images while a cluster is being upgraded.
  */
 export function encodeIndexText({ apiVersion, form, labels, fields, owners }: ObjectIndex): string {
   const written = form === undefined ? apiVersion : `${apiVersion} ${form}`;
@@ -22,7 +22,7 @@ export function encodeIndexText({ apiVersion, form, labels, fields, owners }: Ob
 
 const controllerFlag = 1;
 const blockOwnerDeletionFlag = 2;
-/** How every text ends that says who the owners are. Before, it ended with a map or with 0. */
+/** The ending of every text that lists owners. Older texts end with a map or with 0. */
 const endWithOwners = "]]";
 
 function encodeOwners(owners: readonly ObjectOwner[]): string {
@@ -30,7 +30,7 @@ function encodeOwners(owners: readonly ObjectOwner[]): string {
   for (const { uid, controller, blockOwnerDeletion } of owners) {
     list.push((controller ? controllerFlag : 0) | (blockOwnerDeletion ? blockOwnerDeletionFlag : 0), uid);
   }
-  // The last bracket that opens is then that of the list.
+  // The last opening bracket is then that of the list.
   return `[${JSON.stringify(list).slice(1).replaceAll("[", "\\u005b")}`;
 }
 
@@ -48,18 +48,18 @@ function decodeOwners(text: string): readonly ObjectOwner[] | undefined {
   return owners.length === 0 ? undefined : owners;
 }
 
-/** Texts of each kind that are held at most while a store is being read. */
+/** Maximum number of texts of each kind that are cached while a store is read. */
 const sharedMax = 16_384;
 
 type SelectionIndex = Pick<ObjectIndex, "apiVersion" | "form" | "labels" | "fields">;
 
-/** Reads indexes. Objects of one controller have equal labels, fields and owners: each of these is kept once. */
+/** Reads indexes. Objects of one controller have equal labels, fields and owners; equal values share one copy. */
 export class IndexCache {
   readonly #selections = new Map<string, SelectionIndex>();
   readonly #owners = new Map<string, readonly ObjectOwner[] | undefined>();
   readonly #texts = new Map<string, string>();
 
-  /** @param body the object's bytes in one piece or more, where owners are looked for that the text does not know */
+  /** @param body the object's bytes, in pieces. Owners are read from it if the text does not list them */
   index(uid: string, text: string, ...body: readonly Uint8Array[]): ObjectIndex {
     const ownersAt = text.endsWith(endWithOwners) ? text.lastIndexOf("[") : -1;
     const { apiVersion, labels, fields, form } = this.#selection(

@@ -53,12 +53,12 @@ export function parseEventKey(databaseKey: string): Revision {
 
 export const everyCurrent: KeyRange = { gte: current, lt: after(current) };
 
-/** All records of the state. The metadata of the store stays with its database. */
+/** All records of the state. The store's own metadata stays with its database. */
 export const everyRecord: KeyRange & { readonly keys: true } = { gte: current, lt: after(version), keys: true };
 
 /**
  * Returns the range of versions of every key below `prefix` from `start` on, up to and including those of `last`. A
- * `start` of a key followed by NUL means the position after that key, which excludes all its versions.
+ * `start` that consists of a key and NUL means the position after all versions of that key.
  */
 export function versionRange(prefix: Key, start: Key, last: Key | undefined): KeyRange {
   const end = last === undefined ? after(version + prefix) : version + last + after(separator);
@@ -71,12 +71,12 @@ export function eventRange(from: Revision, to: Revision): { readonly gte: string
   return { gte: eventKey(from), lte: eventKey(to) };
 }
 
-/** Checks that the database can hold and return a key: it has no separator and no unpaired surrogate. */
+/** Checks that the database can hold a key and return it: no separator and no unpaired surrogate. */
 export function assertStorable(key: Key): void {
   if (key.includes(separator) || !key.isWellFormed()) throw new RangeError(`not a storage key: ${JSON.stringify(key)}`);
 }
 
-/** Returns the first text after all those that start with `text`. */
+/** Returns the first text after all texts that start with `text`. */
 function after(text: string): string {
   const last = text.length - 1;
   return text.slice(0, last) + String.fromCharCode(text.charCodeAt(last) + 1);

@@ -14,7 +14,7 @@ export interface LoadedEntries {
   readonly corrupt: CorruptEntryError[];
 }
 
-/** Reads every current object. An unreadable one is reported and does not hide others. */
+/** Reads every current object. Reports an unreadable one and continues. */
 export async function loadEntries(database: Database): Promise<LoadedEntries> {
   const entries: Entry[] = [];
   const corrupt: CorruptEntryError[] = [];
@@ -25,7 +25,7 @@ export async function loadEntries(database: Database): Promise<LoadedEntries> {
     for (;;) {
       const batch = await next;
       if (batch.length === 0) return { entries, corrupt };
-      // The next batch is read while this one is decoded.
+      // Read the next batch while decoding this one.
       next = iterator.nextv(loadBatchEntries);
       for (const [databaseKey, value] of batch) {
         const key = parseCurrentKey(databaseKey);

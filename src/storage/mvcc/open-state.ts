@@ -19,12 +19,11 @@ export interface OpenedState {
 
 const restore = "restore it from a backup or a peer";
 const identityKey = metaKey("identity");
-/** Entries from which on it is worth reopening the files to free their memory. */
+/** Number of entries from which it pays to reopen the files, to free their memory. */
 const manyEntries = 1_000;
 
 /**
- * Opens the database of a data directory, creating it the first time, and reads its contents. @throws
- * DataDirectoryError
+ * Opens the database of a data directory, creates it the first time, and reads its contents. @throws DataDirectoryError
  */
 export async function openState(
   directory: DataDirectory,
@@ -59,8 +58,8 @@ export function identityOperation({ identity }: DataDirectory): DatabaseOperatio
 }
 
 /**
- * Reopens the database. LevelDB keeps every file that it has read mapped into memory, which is all of them after
- * loading. A fresh open maps none.
+ * Reopens the database. LevelDB keeps every file that it has read mapped into memory, and loading reads all of them. A
+ * fresh open maps none.
  */
 async function releaseFiles(database: Database): Promise<void> {
   await database.close();
@@ -80,7 +79,9 @@ async function openOrExplain(directory: DataDirectory, open: typeof openDatabase
   }
 }
 
-/** Completes the first opening, also after a crash cut it short. The database can only hold the id at this point. */
+/**
+ * Completes the first opening, also after a crash that interrupted it. The database can only hold the id at this point.
+ */
 async function initialize(directory: DataDirectory, database: Database): Promise<void> {
   const held = await database.get(identityKey);
   if (held === undefined) {
@@ -100,7 +101,7 @@ async function checkIdentity(directory: DataDirectory, database: Database): Prom
   );
 }
 
-/** Compares the counts. LevelDB can lose a file or the tail of its log without an error. */
+/** Compares the counts, because LevelDB can lose a file or the tail of its log without an error. */
 function checkComplete(
   directory: DataDirectory,
   record: StateRecord,

@@ -4,8 +4,8 @@ import type { StoreEvent } from "../store.ts";
 import { encodeIndexText, type IndexCache } from "./index-text.ts";
 
 /**
- * Values of the database. Every one starts with a checksum over its key and all that follows, so that a value under a
- * wrong key is as wrong as a flipped bit:
+ * Values of the database. Each starts with a checksum over its key and the rest, which detects flipped bits and values
+ * under a wrong key:
  *
  *     entry      crc32 · 1 · revision · createRevision · length of uid · length of rest of index · uid · rest · body
  *     tombstone  the same with 2; the body is the last state with the deletion's revision
@@ -20,7 +20,7 @@ const headerBytes = 5;
 const entryHeaderBytes = headerBytes + 8 + 8 + 4 + 4;
 const eventHeaderBytes = headerBytes + 1 + 8;
 
-/** Why a value cannot be read; the caller knows the key that it belongs to. */
+/** The reason why a value is unreadable. The caller knows its key. */
 export class DamagedRecordError extends Error {}
 
 export interface EventRecord {
@@ -47,14 +47,14 @@ export function encodeEntry(databaseKey: string, entry: Entry, tombstone = false
   return sign(databaseKey, value);
 }
 
-/** The body is copied into an array of its own, so that it keeps no larger buffer alive. */
+/** Decodes an entry. Copies the body into its own array, so that it does not keep a larger buffer alive. */
 export function decodeEntry(databaseKey: string, key: Key, value: Buffer, indexes: IndexCache): Entry {
   const kind = verify(databaseKey, value);
   if (kind !== kinds.entry && kind !== kinds.tombstone) throw new DamagedRecordError(`unexpected kind ${kind}`);
   const uidEnd = entryHeaderBytes + readUint32(value, headerBytes + 16);
   const bodyAt = uidEnd + readUint32(value, headerBytes + 20);
   if (bodyAt > value.length) throw new DamagedRecordError("lengths beyond the value");
-  // Not by slice, which makes a Buffer of a Buffer: that costs as much again as the copy.
+  // Avoids `slice`, which makes a Buffer of a Buffer and costs as much again as the copy.
   const body = new Uint8Array(value.length - bodyAt);
   body.set(new Uint8Array(value.buffer, value.byteOffset + bodyAt, body.length));
   const uid = value.toString("utf8", entryHeaderBytes, uidEnd);
@@ -67,7 +67,7 @@ export function decodeEntry(databaseKey: string, key: Key, value: Buffer, indexe
   };
 }
 
-/** Bytes of a value that `decodeEntry` read. */
+/** Reports whether a value that `decodeEntry` read is a tombstone. */
 export function isTombstone(value: Buffer): boolean {
   return value[kindAt] === kinds.tombstone;
 }
@@ -113,12 +113,12 @@ function sign(databaseKey: string, value: Buffer): Buffer {
   return value;
 }
 
-/** @throws DamagedRecordError when the value's checksum does not hold under this key */
+/** @throws DamagedRecordError if the value's checksum does not match under this key */
 export function verifyRecord(databaseKey: string, value: Buffer): void {
   verify(databaseKey, value);
 }
 
-/** Returns the kind of a value whose checksum holds. */
+/** Returns the kind of a value whose checksum matches. */
 function verify(databaseKey: string, value: Buffer): number {
   if (value.length < headerBytes) throw new DamagedRecordError(`${value.length} bytes are too short for a record`);
   const expected = readUint32(value, 0);
@@ -128,7 +128,10 @@ function verify(databaseKey: string, value: Buffer): number {
   return value[kindAt] as number;
 }
 
-/** Counts its own place as zero, and leaves it so: a view of what follows would cost more than the checksum. */
+/**
+ * Returns the checksum of a value, in which the checksum itself is zero. Leaves it zero, because a view of the rest would
+ * cost more than the checksum.
+ */
 function checksum(databaseKey: string, value: Buffer): number {
   writeUint32(value, 0, 0);
   return Bun.hash.crc32(value, Bun.hash.crc32(databaseKey));
@@ -143,7 +146,7 @@ function readRevision(value: Buffer, at: number): Revision {
   return toRevision(readUint32(value, at) * 2 ** 32 + readUint32(value, at + 4));
 }
 
-// Byte by byte: the methods of Buffer make a view of every buffer that they meet first.
+// Byte by byte, because the methods of Buffer first make a view of every buffer that they meet.
 function writeUint32(value: Buffer, number: number, at: number): void {
   value[at] = number >>> 24;
   value[at + 1] = number >>> 16;

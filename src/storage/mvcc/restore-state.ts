@@ -8,14 +8,14 @@ export interface RestoreOptions {
   readonly directory: DataDirectory;
   readonly clusterId: string;
   readonly open: typeof openDatabase;
-  /** Log index that the image must have. */
+  /** The log index that the image must have. */
   readonly index: number;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 /**
  * Builds the directory's other database from an image, durably, and reads it. The database in use is untouched.
- * @throws ImageError, or any error of the chunks
+ * @throws ImageError, or an error of the chunks
  */
 export async function restoreState(options: RestoreOptions): Promise<OpenedState> {
   const { directory, open, chunks, clusterId, index } = options;

@@ -7,19 +7,19 @@ import type { Database, DatabaseOperation } from "./database.ts";
 import { metaKey } from "./layout.ts";
 import { decodeMeta, encodeMeta } from "./record.ts";
 
-/** The record written with every batch: the position of the store, and the contents to expect at the next open. */
+/** The record written with every batch: the store's position, and the contents to expect at the next open. */
 export interface StateRecord {
-  /** Log index up to which the state has the effects of every entry. */
+  /** The log index up to which the state includes all effects. */
   readonly index: number;
   readonly revision: Revision;
   readonly compactedRevision: Revision;
-  /** Number of current objects. Finding fewer means data loss. */
+  /** Number of current objects. Fewer objects in the database mean data loss. */
   readonly size: number;
-  /** Hash of the state; undefined in records of an older version. */
+  /** Hash of the state; undefined in records of older versions. */
   readonly hash: StateHash | undefined;
   readonly sessions: readonly SessionRecord[];
   readonly members: readonly MemberRecord[];
-  /** Id that the next member gets. */
+  /** The id for the next member. */
   readonly nextMember: number;
 }
 
@@ -41,7 +41,7 @@ export function stateOperation(state: StateRecord): DatabaseOperation {
   return { type: "put", key: stateKey, value: encodeMeta(stateKey, state) };
 }
 
-/** Reads the record. Returns undefined when none was ever written, and throws when it is damaged. */
+/** Reads the record. Returns undefined if none was ever written. Throws if it is damaged. */
 export async function readRecord(
   database: Database,
   snapshot?: ReturnType<Database["snapshot"]>,

@@ -64,10 +64,10 @@ describe("from one survivor", () => {
     const directory = newPath();
     const seeds = [{ id: 1, name: "a", peerAddress: "127.0.0.1:1", clientUrl: "https://127.0.0.1:1" }];
     await prepareMember(directory, { clusterId: "c", id: 2, seeds });
-    await expect(recoverReplica(directory)).rejects.toThrow(/there is no log|has not taken over any state/);
+    await expect(recoverReplica(directory)).rejects.toThrow(/there is no log|has not received any state/);
     const { store } = await openReplica({ directory });
     await store.close();
-    await expect(recoverReplica(directory)).rejects.toThrow(/has not taken over any state yet; choose/);
+    await expect(recoverReplica(directory)).rejects.toThrow(/has not received any state yet; choose/);
   });
 
   test("a directory without a replica, or a running member, cannot be recovered", async () => {

@@ -10,15 +10,15 @@ const root = mkdtempSync(join(tmpdir(), "former-format-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /**
- * The data directory of a program of format 2: five ReplicaSets in its database, one of them updated once, and two more in
- * its log alone. No index in it names an owner.
+ * The data directory of a program of format 2: five ReplicaSets in its database, one of them updated once, and two more
+ * only in its log. No index in it names an owner.
  */
 const archive = join(import.meta.dir, "../../../test/fixtures/data-directory-format-2.tar.gz");
 
 async function unpack(): Promise<string> {
   const directory = mkdtempSync(join(root, "data-"));
   await new Bun.Archive(readFileSync(archive)).extract(directory);
-  // Modes of files get lost.
+  // Archives lose the modes of files.
   chmodSync(directory, 0o700);
   for (const file of ["identity.json", "log/identity"]) chmodSync(join(directory, file), 0o600);
   return directory;

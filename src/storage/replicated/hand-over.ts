@@ -1,13 +1,10 @@
 import type { RaftNode } from "../../../raft/index.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
 
-/** Longest wait for a transfer, which takes a few milliseconds when it succeeds. */
+/** Maximum wait for a transfer. A successful one takes a few milliseconds. */
 const handOverMs = 1_000;
 
-/**
- * Transfers leadership from this replica, which is stopping, to the most advanced voter. The others then need no
- * election.
- */
+/** Transfers leadership from this stopping replica to the most advanced voter, so that the others need no election. */
 export async function handOver(
   node: Pick<RaftNode<undefined>, "status" | "transferLeadership">,
   leader: LeaderWatch,
@@ -21,7 +18,7 @@ export async function handOver(
   try {
     node.transferLeadership(next.member);
   } catch {
-    // The leader is busy with another change. The others will elect a leader.
+    // The leader is busy with another change. The others will elect a new leader.
     return;
   }
   await leader.changed(handOverMs);

@@ -13,7 +13,7 @@ export class IndexHashes {
     this.#hashes[index % remembered] = hash;
   }
 
-  /** Returns the hash at an index, or undefined when it is not remembered. */
+  /** Returns the hash at an index, or undefined if it is not remembered. */
   at(index: number): StateHash | undefined {
     return index > 0 && this.#indexes[index % remembered] === index ? this.#hashes[index % remembered] : undefined;
   }

@@ -2,7 +2,7 @@ import { type Membership, membersOf, noMember, type SoftState } from "../../../r
 import type { Clock } from "../../process/clock.ts";
 import type { MemberNumber } from "../cluster.ts";
 
-/** The leader as this replica sees it, and whether the cluster has other members. */
+/** The leader as this replica knows it, and whether the cluster has other members. */
 export class LeaderWatch {
   readonly #self: MemberNumber;
   readonly #clock: Clock;
@@ -11,7 +11,7 @@ export class LeaderWatch {
   readonly #onLeader: () => void;
   readonly #waiting = new Set<() => void>();
 
-  /** Creates the watch. `onLeader` is called whenever a new leader appears. */
+  /** Creates the watch. `onLeader` is called for each new leader. */
   constructor(self: MemberNumber, clock: Clock, onLeader: () => void) {
     this.#self = self;
     this.#clock = clock;
@@ -27,7 +27,7 @@ export class LeaderWatch {
     return this.#soft?.role === "leader";
   }
 
-  /** Whether this replica is the only member, counting learners. */
+  /** Whether this replica is the only member. Learners count as members. */
   get isAlone(): boolean {
     const members = this.#membership === undefined ? [] : membersOf(this.#membership);
     return members.length === 1 && members[0] === this.#self;

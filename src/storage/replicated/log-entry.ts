@@ -5,9 +5,8 @@ import type { BatchId } from "../sessions.ts";
 import type { Command, Expect, Operation, ProposedBody } from "../store.ts";
 
 /**
- * A higher one comes from a newer program, and a replica that does not know it must not go on. Additions that older
- * programs may pass over leave it as it is: in a rolling upgrade a member of the newer program leads others of the
- * older.
+ * The newest known format. A replica must stop at an entry of a higher one. Additions that older programs may ignore do
+ * not raise it, because in a rolling upgrade a newer member may lead older ones.
  */
 const formatVersion = 1;
 const kinds = { commands: 1, decision: 2 } as const;
@@ -16,16 +15,16 @@ const deleteFlag = 0x10;
 const headerBytes = 2;
 const commandHeaderBytes = 1 + 8 + 2 + 4 + 4 + 4 + 4;
 
-/** Changes to the store as a whole rather than to an object. Each may be applied twice without harm. */
+/** Changes to the store as a whole, not to an object. Applying one twice has no further effect. */
 export type Decision =
   | { readonly kind: "compact"; readonly revision: Revision }
-  /** A number of 0 asks for the next one that is free. */
+  /** The number 0 asks for the next free one. */
   | { readonly kind: "member"; readonly member: MemberRecord }
   | { readonly kind: "forgetMember"; readonly id: MemberNumber }
-  /** Hash of the proposer's state at an index. The state here must have had the same. */
+  /** The hash of the proposer's state at an index. Every replica must have had the same. */
   | { readonly kind: "verify"; readonly index: number; readonly revision: Revision; readonly hash: number };
 
-/** Written by a newer version, or not by this program at all: applying it is impossible, passing it over is wrong. */
+/** The entry comes from a newer version, or not from this program. It can neither be applied nor skipped. */
 export class UnknownLogEntryError extends Error {
   override readonly name = "UnknownLogEntryError";
 }
@@ -63,7 +62,7 @@ export function encodeDecision(id: BatchId, decision: Decision): Uint8Array {
   return writer.bytes;
 }
 
-/** An entry whose id is read; the rest is read when it is asked for: the proposer still has it at hand. */
+/** An entry whose id is decoded. The rest is decoded on demand, because the proposer still has its commands. */
 export class LogEntry {
   readonly id: BatchId;
   readonly #reader: Reader;
@@ -85,7 +84,7 @@ export class LogEntry {
     return this.#kind === kinds.decision;
   }
 
-  /** Once. Bodies are views of the entry's bytes. */
+  /** Decodes the commands. Call it once. Bodies are views of the entry's bytes. */
   commands(indexes: IndexCache): Command[] {
     const count = this.#reader.uint32();
     const commands: Command[] = [];
@@ -93,7 +92,7 @@ export class LogEntry {
     return commands;
   }
 
-  /** Once. @throws UnknownLogEntryError */
+  /** Decodes the decision. Call it once. @throws UnknownLogEntryError */
   decision(): Decision {
     const decision = JSON.parse(this.#reader.rest()) as Decision;
     switch (decision.kind) {
@@ -174,7 +173,7 @@ class Writer {
   #at = 0;
 
   constructor(size: number) {
-    // Memory of its own: bytes of the pool would keep their neighbours alive as long as the log does.
+    // Allocate separate memory. Bytes from the pool would keep their neighbours alive as long as the log.
     this.bytes = Buffer.allocUnsafeSlow(size);
   }
 
@@ -253,7 +252,7 @@ class Reader {
   #advance(length: number): number {
     const at = this.#at;
     this.#at += length;
-    if (this.#at > this.#bytes.length) throw new UnknownLogEntryError("an entry of the log is cut off");
+    if (this.#at > this.#bytes.length) throw new UnknownLogEntryError("an entry of the log is truncated");
     return at;
   }
 }

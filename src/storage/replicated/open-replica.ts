@@ -31,23 +31,21 @@ import { ReplicaState } from "./replica-state.ts";
 import { ReplicatedStore } from "./replicated-store.ts";
 import { verifyStates } from "./state-verifier.ts";
 
-/**
- * The log of a replica that is alone only serves its restart. With other members it also serves those that are behind.
- */
+/** A single replica needs its log only for restarts. Other members also need it to catch up. */
 const aloneLog = { logBytesMax: 16 * 1024 * 1024, tailEntries: 0 };
 const sharedLog = { logBytesMax: 32 * 1024 * 1024, tailEntries: 5_000 };
-/** Size of the log's files, some of which are spare. Larger files would need several times the log's own bytes. */
+/** Size of a log file. Some files are spare, so larger files would need several times the log's own bytes. */
 const segmentBytes = 8 * 1024 * 1024;
-/** A replica that is alone sends heartbeats to nobody, so it wakes up less often. */
+/** A single replica sends no heartbeats, so it wakes up less often. */
 const aloneTiming: Partial<Timing> = { heartbeatMs: 1_000, electionMs: 2_000 };
-/** Time after which a write or read without an answer is tried again. */
+/** Time after which a write or read without an answer is retried. */
 const attemptTiming: Partial<Timing> = { proposalMs: 3_000, readMs: 2_000 };
 
-/** Identity of a replica, for the function that connects it to the others. */
+/** A replica's identity, for the function that connects it to the others. */
 export interface ReplicaSelf {
   readonly clusterId: string;
   readonly id: MemberNumber;
-  /** Number of times its log was opened. */
+  /** How often its log was opened. */
   readonly starts: number;
   /** Returns the `host:port` of another member. */
   peerAddressOf(member: MemberNumber): string | undefined;
@@ -63,12 +61,12 @@ export interface OpenedLog {
 }
 
 export interface ReplicaOptions {
-  /** Data directory, created with mode 0700 when it does not exist. The replica then founds its own cluster. */
+  /** The data directory, created with mode 0700 if it does not exist. The replica then founds its own cluster. */
   readonly directory: string;
   readonly clock?: Clock;
   /** Amount of log to keep; see `RaftNodeOptions`. */
   readonly log?: { readonly logBytesMax: number; readonly tailEntries: number };
-  /** Connects to other members. A replica is alone when this is absent or gives undefined. */
+  /** Connects to other members. A replica is alone if this is absent or returns undefined. */
   readonly connect?: (self: ReplicaSelf) => Promise<Transport | undefined>;
   /** Functions that open the database and the log. Tests inject faults here. */
   readonly open?: typeof openDatabase;
@@ -80,7 +78,7 @@ export interface ReplicaOptions {
 /** Receives the durations of operations. */
 export type ReplicaObserver = Partial<NodeObserver>;
 
-/** Events for the operator. */
+/** Reports events to the operator. */
 export type ReplicaEvent =
   | { readonly kind: "leader"; readonly leader: MemberNumber | undefined; readonly term: number }
   | { readonly kind: "stalled"; readonly what: string; readonly ms: number }
@@ -96,9 +94,9 @@ export interface OpenReplica {
 }
 
 /**
- * Opens the replica of a data directory. It serves its state at once; `store.readBarrier()` resolves when it takes part
- * in a quorum.
- * @throws DataDirectoryError when the directory is in use, foreign, damaged, too new or accessible to others
+ * Opens the replica of a data directory. It serves its state at once; `store.readBarrier()` resolves when it is part of a
+ * quorum.
+ * @throws DataDirectoryError if the directory is in use, foreign, damaged, too new or accessible to others
  */
 export async function openReplica(options: ReplicaOptions): Promise<OpenReplica> {
   const { open = openDatabase } = options;
@@ -120,8 +118,8 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenReplica>
 }
 
 /**
- * Opens the log. Creates it with the directory, or for a directory that an older version made without one, but never
- * for one that has lost its log.
+ * Opens the log. Creates it for a new directory and for one that an older version made without a log, but never for one
+ * that has lost its log.
  */
 async function openOwnLog(directory: DataDirectory, open: NonNullable<ReplicaOptions["openLog"]>): Promise<OpenedLog> {
   const { identity, logPath } = directory;
@@ -140,7 +138,7 @@ async function openOwnLog(directory: DataDirectory, open: NonNullable<ReplicaOpt
   }
 }
 
-/** Rejects unreadable objects when other members exist: this replica must take the state from them. */
+/** Rejects unreadable objects if other members exist, because this replica must then take the state from them. */
 function checkReadable({ path }: DataDirectory, { corrupt, record }: OpenedState): void {
   const [first] = corrupt;
   if (first === undefined || record.members.length <= 1) return;

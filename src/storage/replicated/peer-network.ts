@@ -3,9 +3,9 @@ import { type Address, type TlsFiles, TlsTransport, type Transport, toMemberId }
 import type { ReplicaSelf } from "./open-replica.ts";
 
 export interface PeerNetworkOptions {
-  /** Address that others connect to and that is listened on. For a name, it listens on every address. */
+  /** The address that others connect to and that this replica listens on. For a name, it listens on all addresses. */
   readonly address: Address;
-  /** Returns the TLS files; called before each connection. */
+  /** Returns the TLS files. Called before each connection. */
   readonly tls: () => TlsFiles;
 }
 

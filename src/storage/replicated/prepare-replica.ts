@@ -3,16 +3,16 @@ import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 import type { MemberIdentity } from "../mvcc/identity.ts";
 
 /**
- * Assigns an empty directory to a member that joins a cluster. When `openReplica` opens it, it takes the state from the
- * others. Repeating the call with the same member is harmless.
- * @throws DataDirectoryError when the directory is in use or already belongs to another member
+ * Assigns an empty directory to a member that joins a cluster. `openReplica` then takes the state from the others.
+ * Repeating the call for the same member is harmless.
+ * @throws DataDirectoryError if the directory is in use or already belongs to another member
  */
 export async function prepareMember(directory: string, member: MemberIdentity): Promise<void> {
   const opened = await DataDirectory.open(directory, member);
   try {
     const { member: found, state } = opened.identity;
     if (found?.clusterId === member.clusterId && found.id === member.id && state === "new") return;
-    throw new DataDirectoryError(directory, "it holds a replica already", "choose an empty directory");
+    throw new DataDirectoryError(directory, "it already holds a replica", "choose an empty directory");
   } finally {
     await opened.release();
   }

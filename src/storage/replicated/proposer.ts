@@ -7,7 +7,7 @@ import { type ApplyResult, type Command, StoreUnavailableError } from "../store.
 import { type Decision, encodeCommands, encodeDecision } from "./log-entry.ts";
 import type { Effect, Outcome } from "./replicated-state.ts";
 
-/** Time after which a proposal that is not applied has an unknown outcome; longer than any election. */
+/** Time after which the outcome of an unapplied proposal is unknown; longer than any election. */
 const proposalTimeoutMs = 10_000;
 const firstRetryMs = 20;
 const retryMsMax = 500;
@@ -15,13 +15,13 @@ const retryMsMax = 500;
 /** A batch whose entry has not been applied here yet. */
 export interface Proposal {
   readonly id: BatchId;
-  /** Commands as proposed; undefined for a decision. */
+  /** The proposed commands; undefined for a decision. */
   readonly commands: readonly Command[] | undefined;
   readonly bytes: Uint8Array;
   readonly deadlineMs: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: StoreUnavailableError) => void;
-  /** Whether an attempt ended without a known result, so that it may still be applied. */
+  /** Whether an attempt ended without a known result. The proposal may then still be applied. */
   mayHappen: boolean;
   /** Number of attempts that have not ended. */
   attempts: number;
@@ -30,7 +30,7 @@ export interface Proposal {
 }
 
 export interface ProposerOptions {
-  /** Appends to the log and resolves when the entry is applied here. @throws RaftError */
+  /** Appends to the log, and resolves when the entry is applied here. @throws RaftError */
   readonly propose: (bytes: Uint8Array) => Promise<unknown>;
   /** Returns the newest index that is applied here. */
   readonly appliedIndex: () => number;
@@ -40,9 +40,9 @@ export interface ProposerOptions {
 }
 
 /**
- * Proposes batches until they are applied, each once. When a leader is lost, the same bytes are proposed again, and the
- * replicated state admits only the first copy that arrives. Callers are answered when the batch is applied here, never
- * by a guess.
+ * Proposes batches until they are applied, each exactly once. If a leader is lost, the same bytes are proposed again, and
+ * the replicated state admits only the first copy that arrives. Callers are answered when the batch is applied here,
+ * never by a guess.
  */
 export class Proposer {
   readonly #options: ProposerOptions;
@@ -78,19 +78,16 @@ export class Proposer {
     if (proposal === undefined) return;
     this.#end(proposal);
     if (admitted) proposal.resolve(outcome);
-    // No copy of it was applied while it waited, or its caller would have been answered.
+    // No copy of it was applied while it waited, or its caller would have an answer.
     else proposal.reject(new StoreUnavailableError("the write came too late", "notDone"));
   }
 
-  /** Proposes every pending batch to the new leader at once, since the old one may have lost it. */
+  /** Proposes every pending batch to the new leader at once, because the old one may have lost it. */
   leaderChanged(): void {
     for (const proposal of this.#proposals.values()) this.#attempt(proposal);
   }
 
-  /**
-   * Handles a state that was replaced by a later one. Batches of ours that it contains are done, with an unknown
-   * result.
-   */
+  /** Handles the replacement of the state by a later one. Batches of ours in it are done, with an unknown result. */
   stateReplaced(sessions: Sessions): void {
     for (const proposal of this.#proposals.values()) {
       if (!sessions.has(proposal.id) || !this.#end(proposal)) continue;
@@ -98,7 +95,7 @@ export class Proposer {
     }
   }
 
-  /** Rejects all proposals. No entries will be applied here any more. */
+  /** Rejects all proposals. No more entries will be applied here. */
   stop(error: StoreUnavailableError): void {
     this.#stopped = error;
     for (const proposal of this.#proposals.values()) {
@@ -133,7 +130,7 @@ export class Proposer {
   #attemptEnded(proposal: Proposal, error: unknown): void {
     proposal.attempts--;
     if (!this.#proposals.has(proposal.id.sequence)) return;
-    // Batches applied here are settled in the same turn, admitted or not.
+    // Batches applied here are settled in the same turn, whether or not they were admitted.
     const isCertain = error instanceof RaftError && error.code !== "unknown" && error.code !== "stopped";
     if (!isCertain) proposal.mayHappen = true;
     if (proposal.attempts > 0 || proposal.retry !== undefined) return;

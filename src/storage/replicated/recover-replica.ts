@@ -19,21 +19,21 @@ import { encodeDecision } from "./log-entry.ts";
 
 export interface RecoveredReplica {
   readonly self: MemberNumber;
-  /** Its record; undefined if its state has none yet. */
+  /** Its record; undefined if its state has none. */
   readonly record: MemberRecord | undefined;
-  /** Members that were removed. */
+  /** The members that were removed. */
   readonly forgotten: readonly MemberNumber[];
 }
 
 /**
  * Makes the member of a directory the only one of its cluster, after the others were lost for good. Data that only they
- * had is lost. They must never run again: they come back with empty directories, as new members. The member must not be
- * running.
+ * had is lost. They must never run again; their machines can join as new members with empty directories. The member must
+ * not be running.
  * @throws DataDirectoryError
  */
 export async function recoverReplica(directory: string): Promise<RecoveredReplica> {
   if (!existsSync(join(directory, "identity.json"))) {
-    throw new DataDirectoryError(directory, "it holds no replica", "choose the directory of a member that is left");
+    throw new DataDirectoryError(directory, "it holds no replica", "choose the directory of the remaining member");
   }
   const opened = await DataDirectory.open(directory, { clusterId: randomUUID(), id: 1, seeds: [] });
   try {
@@ -77,7 +77,7 @@ async function stateOf(directory: DataDirectory): Promise<StateRecord | undefine
   }
 }
 
-/** Encodes the removal as a member would propose it. */
+/** Encodes the removal in the same form as a member's proposal. */
 function forgetting(id: MemberNumber, at: number, index: number): Uint8Array {
   return encodeDecision(
     { origin: randomUUID(), sequence: 1, floor: 1, basis: index + at },

@@ -23,7 +23,7 @@ import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";
 import type { ReplicaState } from "./replica-state.ts";
 
-/** Time within which a leader is elected or confirmed. */
+/** Maximum time to elect or confirm a leader. */
 const transferTimeoutMs = 5_000;
 const leaderPollMs = 200;
 const hexDigits = 12;
@@ -38,10 +38,7 @@ export interface ReplicaClusterParts {
   readonly store: Pick<Store, "failure">;
 }
 
-/**
- * The members of the cluster that a replica belongs to. Records are decided in the log; Raft itself holds the
- * membership.
- */
+/** The members of a replica's cluster. The log decides their records; Raft itself holds the membership. */
 export class ReplicaCluster implements Cluster {
   readonly #parts: ReplicaClusterParts;
 
@@ -109,7 +106,7 @@ export class ReplicaCluster implements Cluster {
     for (const known of this.members()) {
       if (known.name !== member.name && known.peerAddress !== member.peerAddress) continue;
       if (this.#takesPart(known.id)) throw taken(known, member);
-      // Left over from an interrupted attempt.
+      // A remainder of an interrupted attempt.
       await this.#decide(() => this.#parts.proposer.decide({ kind: "forgetMember", id: known.id }));
     }
     const record = (await this.#decide(() =>

@@ -29,13 +29,13 @@ export interface ReplicaStateOptions {
   readonly feed: AppliedFeed;
   readonly proposer: Proposer;
   readonly open: typeof openDatabase;
-  /** Called when the database cannot be written any more. */
+  /** Called when the database is no longer writable. */
   readonly onFailure: (error: Error) => void;
 }
 
 /**
  * A replica's state with its database. An entry is visible as soon as it is applied, because the log already holds it
- * durably. The database follows and records how far it has come.
+ * durably. The database follows and records its position.
  */
 export class ReplicaState implements ReplicatedByLog<undefined> {
   readonly #options: ReplicaStateOptions;
@@ -72,7 +72,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     return this.#state.objects;
   }
 
-  /** Log index up to which everything is applied. */
+  /** The log index up to which everything is applied. */
   get index(): number {
     return this.#state.index;
   }
@@ -131,9 +131,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     return openImage(this.#database, this.#options.clusterId);
   }
 
-  /**
-   * Replaces the state. The new state is complete on disk and in memory before it replaces this one in a single turn.
-   */
+  /** Replaces the state. The new state is complete on disk and in memory before it replaces this one in a single turn. */
   async restore(index: Index, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const { directory, clusterId, open } = this.#options;
     const restored = await restoreState({ directory, clusterId, open, index, chunks });
@@ -152,7 +150,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     this.#startSweep();
   }
 
-  /** Closes the database. Changes that are not in it yet are in the log. */
+  /** Closes the database. The log has the changes that the database lacks. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#flush.flush().catch(() => undefined);
@@ -161,7 +159,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     await this.#database.close();
   }
 
-  /** Resolves when the history up to the compacted revision is removed from the disk. */
+  /** Resolves when the history up to the compacted revision is removed from disk. */
   swept(): Promise<void> {
     return this.#sweeping;
   }
@@ -183,7 +181,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
   }
 
   /**
-   * Sweeps one at a time, after the mark that forbids reads of the removed data is durable. The flush queue reports
+   * Runs one sweep at a time, once the mark that forbids reads of the removed data is durable. The flush queue reports
    * failures.
    */
   #startSweep(): void {

@@ -9,18 +9,18 @@ import type { ApplyResult, Command, CorruptEntryError, StoreEvent } from "../sto
 import { IndexHashes } from "./index-hashes.ts";
 import { type Decision, LogEntry } from "./log-entry.ts";
 
-/** The replicas hold different states: one of them has computed or stored something else. */
+/** The replicas hold different states, so one of them has computed or stored something wrong. */
 export class DivergenceError extends Error {
   override readonly name = "DivergenceError";
 }
 
-/** The outcome of a batch where it was applied: a result for each command, or the decision's result. */
+/** The outcome of an applied batch: one result per command, or the decision's result. */
 export type Outcome = readonly ApplyResult[] | MemberRecord | undefined;
 
-/** The effect of an entry of the log. */
+/** The effect of a log entry. */
 export interface Effect {
   readonly id: BatchId;
-  /** Whether the batch was applied. False for one that was applied before or comes too late. */
+  /** Whether the batch was applied. False if it was applied before or comes too late. */
   readonly admitted: boolean;
   readonly outcome: Outcome;
   readonly events: readonly StoreEvent[];
@@ -29,8 +29,8 @@ export interface Effect {
 }
 
 /**
- * Everything that the log decides: the objects, the proposers' sessions, and the members. Pure: the same entries give
- * the same state, the same effects and the same hash on every replica.
+ * Everything that the log decides: the objects, the proposers' sessions, and the members. Pure: the same entries give the
+ * same state, the same effects and the same hash on every replica.
  */
 export class ReplicatedState {
   readonly objects: StateMachine;
@@ -42,7 +42,7 @@ export class ReplicatedState {
   #nextMember: number;
   #index: number;
 
-  /** @param corrupt objects that this replica cannot read; they count until they are replaced */
+  /** @param corrupt objects that this replica cannot read; they exist until they are replaced */
   constructor(record: StateRecord, entries: readonly Entry[], corrupt: readonly CorruptEntryError[]) {
     this.objects = new StateMachine({ ...record, entries });
     this.sessions = new Sessions(record.sessions);
@@ -52,7 +52,7 @@ export class ReplicatedState {
     this.#index = record.index;
   }
 
-  /** Log index up to which everything is applied. */
+  /** The log index up to which everything is applied. */
   get index(): number {
     return this.#index;
   }
@@ -62,14 +62,14 @@ export class ReplicatedState {
   }
 
   /**
-   * Reports whether a member with this number may exist. Numbers are assigned once, in order, and the state applied
-   * here may be old.
+   * Reports whether a member with this number may exist. Numbers are assigned once, in order, and the state applied here
+   * may be old.
    */
   mayHaveJoined(id: MemberNumber): boolean {
     return this.#members.has(id) || id >= this.#nextMember;
   }
 
-  /** Reports whether a member had this number and was removed. An old state reports it later than the others. */
+  /** Reports whether a member had this number and was removed. An old state learns of it later than others. */
   wasRemoved(id: MemberNumber): boolean {
     return id > 0 && !this.mayHaveJoined(id);
   }
@@ -94,8 +94,8 @@ export class ReplicatedState {
 
   /**
    * Applies the next entry of the log.
-   * @param proposed returns the commands of a batch that are still at hand, which avoids decoding them
-   * @returns undefined for an entry of Raft's own
+   * @param proposed returns the commands of a batch if they are still in memory, to avoid decoding them
+   * @returns undefined for an entry of Raft itself
    * @throws UnknownLogEntryError, DivergenceError: this replica must stop
    */
   apply(entry: LogRecord, proposed: (id: BatchId) => readonly Command[] | undefined): Effect | undefined {

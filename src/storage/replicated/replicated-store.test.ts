@@ -50,7 +50,7 @@ async function open(directory: string, openWith = openDatabase): Promise<Replica
   return store;
 }
 
-/** Changes the database behind the store's back. */
+/** Changes the database without the store's knowledge. */
 async function tamper(directory: string, change: (database: Database) => Promise<unknown>): Promise<void> {
   const database = await openDatabase(join(directory, "state"), { createIfMissing: false });
   await change(database);

@@ -21,10 +21,10 @@ import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";
 import type { ReplicaState } from "./replica-state.ts";
 
-/** Time after which a read that no leader has confirmed fails; longer than an election. */
+/** Time after which a read fails that no leader has confirmed; longer than an election. */
 const readTimeoutMs = 5_000;
 const readRetryMs = 100;
-/** Time that writes under way get when the store is closed. Without a quorum they would end much later. */
+/** Grace period of running writes when the store is closed. Without a quorum they would take much longer. */
 const closeWaitMsMax = 1_000;
 
 /** The part of a replica's state that the store uses. */
@@ -47,8 +47,8 @@ export interface ReplicatedStoreParts {
 }
 
 /**
- * The Store on a replicated log: current objects in memory, everything on disk, the same on every replica. A replica
- * that is alone is its own quorum.
+ * The Store on a replicated log: current objects in memory, everything on disk, the same on every replica. A single
+ * replica is its own quorum.
  */
 export class ReplicatedStore implements Store {
   readonly #parts: ReplicatedStoreParts;
@@ -85,12 +85,12 @@ export class ReplicatedStore implements Store {
     return this.#failure;
   }
 
-  /** Number of database snapshots that readers hold now. */
+  /** Number of database snapshots that readers hold. */
   get openSnapshots(): number {
     return this.#parts.state.history.openSnapshots;
   }
 
-  /** Commits a command. @throws CorruptEntryError when the command would overwrite an object that cannot be read */
+  /** Commits a command. @throws CorruptEntryError if the command would overwrite an unreadable object */
   async commit(command: Command): Promise<ApplyResult> {
     assertStorable(command.key);
     const { corrupt } = this.#parts.state;
@@ -98,7 +98,7 @@ export class ReplicatedStore implements Store {
     return unreadable === undefined ? this.#queue.add(command) : this.#removeCorrupt(command, unreadable);
   }
 
-  /** Returns at once where this replica alone decides what is committed and has applied it. */
+  /** Returns at once if this replica is its own quorum and has applied everything. */
   readBarrier(): Revision | Promise<Revision> {
     if (this.#failure !== undefined) throw this.#failure;
     return this.#parts.node.readAlone() === undefined ? this.#confirmedRevision() : this.revision;
@@ -130,8 +130,7 @@ export class ReplicatedStore implements Store {
   }
 
   /**
-   * Resolves when the history is removed here. Reads before `revision` fail everywhere as soon as the compaction is
-   * decided.
+   * Resolves when the history is removed here. Reads before `revision` fail everywhere once the compaction is decided.
    */
   async compact(revision: Revision): Promise<void> {
     const { proposer, state } = this.#parts;
@@ -140,7 +139,7 @@ export class ReplicatedStore implements Store {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Stops the store after an error. It accepts no more commands, and callers learn that the outcome is unknown. */
+  /** Stops the store after an error. It accepts no more commands, and callers learn that their outcome is unknown. */
   fail(error: StoreUnavailableError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
@@ -184,8 +183,8 @@ export class ReplicatedStore implements Store {
   }
 
   /**
-   * Deletes an object that cannot be read; no other change is allowed, nor a precondition on its state. Its state is
-   * unknown, so it is first replaced by the last state in the command, which is then deleted.
+   * Deletes an unreadable object. No other change is allowed, nor a precondition on its state. Its state is unknown, so
+   * it is first replaced by the last state in the command, which is then deleted.
    */
   async #removeCorrupt(command: Command, corrupt: CorruptEntryError): Promise<ApplyResult> {
     const { key, operation, expect } = command;

@@ -13,7 +13,7 @@ export interface RestoreReplicaOptions {
   readonly directory: string;
   /** Chunks of an image; see `mvcc/image.ts`. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Amount added to the image's revision. Clients may have seen that many revisions that the image does not have. */
+  /** Amount added to the image's revision. Clients may have seen that many revisions after the image. */
   readonly revisionGap: number;
 }
 
@@ -24,10 +24,10 @@ export interface RestoredReplica {
 }
 
 /**
- * Turns a directory into that of the first member of a new cluster, with the objects of an image. Revisions continue
- * above those that clients may know, and the earlier history is compacted: clients that watch from there have to list
- * again. The directory gets its name only when all of it is on disk.
- * @throws DataDirectoryError when the directory is not empty; ImageError
+ * Makes the directory of the first member of a new cluster, with the objects of an image. Revisions continue above all
+ * that clients may have seen, and the earlier history is compacted, so clients that watch have to list again. The
+ * directory gets its name only when all of it is on disk.
+ * @throws DataDirectoryError if the directory is not empty; ImageError
  */
 export async function restoreReplica(options: RestoreReplicaOptions): Promise<RestoredReplica> {
   const directory = resolve(options.directory);
@@ -76,7 +76,7 @@ async function requireEmpty(directory: string): Promise<void> {
   throw new DataDirectoryError(directory, `it holds ${first} already`, "choose an empty directory");
 }
 
-/** Reads an image to its end and discards it. @throws ImageError when it is incomplete or damaged */
+/** Reads an image to its end and discards it. @throws ImageError if it is incomplete or damaged */
 export function inspectImage(chunks: AsyncIterable<Uint8Array>): Promise<ImageHeader> {
   return readImage(chunks, async () => {});
 }

@@ -20,7 +20,7 @@ export function verifyStates({ clock, state, leader, proposer }: StateVerifierPa
     const { revision, hash } = state.objects;
     if (!leader.isLeader || leader.isAlone || revision === verified) return;
     verified = revision;
-    // A lost comparison is followed by others.
+    // Ignore a lost comparison, because others follow.
     proposer.decide({ kind: "verify", index: state.index, revision, hash }).catch(() => undefined);
   });
 }

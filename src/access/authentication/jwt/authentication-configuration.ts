@@ -20,7 +20,7 @@ export interface JwtIssuer extends ClaimMappings, ClaimRules {
   readonly url: string;
   /** URL of the discovery document; undefined means below `url`. */
   readonly discoveryUrl: string | undefined;
-  /** Authorities as PEM; undefined for those of the system. */
+  /** PEM of its authorities; undefined for those of the system. */
   readonly certificateAuthority: string | undefined;
   readonly audiences: readonly string[];
   readonly userRules?: readonly ValidationRule[];
@@ -29,11 +29,11 @@ export interface JwtIssuer extends ClaimMappings, ClaimRules {
 
 export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtIssuer[];
-  /** Anonymous access; undefined if the file does not set it. Undefined `paths` means all. */
+  /** Anonymous access; undefined if the file does not configure it. Undefined `paths` means all. */
   readonly anonymous: { readonly enabled: boolean; readonly paths: readonly string[] | undefined } | undefined;
 }
 
-/** Algorithms that a public key set can verify; none with a shared secret. */
+/** Algorithms that a public key set can verify. Algorithms with a shared secret are not among them. */
 export const asymmetricAlgorithms = [
   "RS256",
   "RS384",
@@ -48,7 +48,7 @@ export const asymmetricAlgorithms = [
 
 /**
  * Parses an AuthenticationConfiguration, YAML or JSON.
- * @param ownIssuers the issuers of service account tokens, which must stay ours
+ * @param ownIssuers the issuers of service account tokens, which no other issuer may use
  * @throws Error that lists every problem
  */
 export function parseAuthenticationConfiguration(
@@ -91,7 +91,7 @@ const issuerFields = [
   "egressSelectorType",
 ];
 
-/** Egress selectors, which both mean the same network here. */
+/** Egress selectors. Both mean the same network here. */
 const egressSelectorTypes = ["controlplane", "cluster"];
 
 function parseIssuer(check: FileCheck, value: JsonObject, path: string): JwtIssuer {

@@ -23,7 +23,7 @@ export const claimsEnvironment = storedEnvironment().extend({
   variables: new Map([["claims", mapOf(stringType, anyType)]]),
 });
 
-/** Declares `user`, as the claims are mapped to it. */
+/** Declares `user`, the result of the mappings. */
 export const userEnvironment = storedEnvironment().extend({
   variables: new Map([["user", userType]]),
   provider: recordTypes(
@@ -31,7 +31,7 @@ export const userEnvironment = storedEnvironment().extend({
   ),
 });
 
-/** A condition that a token or its user has to meet. */
+/** A condition that a token or its user must meet. */
 export interface ValidationRule {
   readonly expression: TypedProgram;
   readonly message: string;
@@ -60,14 +60,14 @@ export class ClaimExpressions {
     this.#claims = claimsValue(claims);
   }
 
-  /** @throws Error for an expression that fails, or gives something else than a text */
+  /** @throws Error if the expression fails or its result is not a text */
   text(expression: TypedProgram, name: "username" | "uid"): string {
     const value = evaluate(expression, "claims", this.#claims);
     if (typeof value === "string") return value;
     throw new Error(`${name} claim expression must return a string`);
   }
 
-  /** Returns a text or the texts of a list. Empty ones count as absent. @throws Error for all else */
+  /** Returns a text, or the texts of a list. Empty ones count as absent. @throws Error for any other result */
   texts(expression: TypedProgram): string[] {
     const value = evaluate(expression, "claims", this.#claims);
     if (value === null) return [];
@@ -78,13 +78,13 @@ export class ClaimExpressions {
     return (items as string[]).filter((item) => item !== "");
   }
 
-  /** @throws Error for a rule that does not hold */
+  /** @throws Error if a rule is not met */
   check(rules: readonly ValidationRule[]): void {
     checkRules(rules, "claims", this.#claims);
   }
 }
 
-/** @throws Error for a rule that the user does not meet */
+/** @throws Error if the user does not meet a rule */
 export function checkUser(rules: readonly ValidationRule[], { name, uid, groups, extra }: UserInfo): void {
   const fields: Json = {
     username: name,
@@ -96,7 +96,7 @@ export function checkUser(rules: readonly ValidationRule[], { name, uid, groups,
 }
 
 function checkRules(rules: readonly ValidationRule[], name: string, subject: Value): void {
-  // Upstream evaluates all rules before it judges any.
+  // As upstream does, evaluate all rules before checking any result.
   const results = rules.map(({ expression }) => evaluate(expression, name, subject));
   for (const [at, { expression, message }] of rules.entries()) {
     if (results[at] !== true) throw new Error(`validation expression '${expression.text}' failed: ${message}`);

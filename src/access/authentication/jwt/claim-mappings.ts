@@ -17,7 +17,7 @@ export interface PrefixedClaim {
   readonly prefix: string;
 }
 
-/** An attribute of the user, as a claim or computed from all of them. */
+/** An attribute of the user: a claim, or an expression over all claims. */
 export type Mapping<Claim> = Claim | { readonly expression: TypedProgram };
 
 export interface ClaimMappings {
@@ -91,7 +91,7 @@ export function parseUserRules(check: FileCheck, value: JsonObject, path: string
   });
 }
 
-/** Parses `claimMappings`. @param claimRules those that may use the claim `email_verified` too */
+/** Parses `claimMappings`. @param claimRules rules that may also use the claim `email_verified` */
 export function parseMappings(
   check: FileCheck,
   value: JsonObject,
@@ -130,7 +130,7 @@ function refuseUnverifiedEmail(
   check.errors.push(fieldError.invalid(field, username.text, why));
 }
 
-/** Parses a claim with its prefix, or an expression. A prefix must be set with a claim, although it may be empty. */
+/** Parses a claim with its prefix, or an expression. A claim must have a prefix, although it may be empty. */
 function parsePrefixed(
   check: FileCheck,
   mappings: JsonObject,

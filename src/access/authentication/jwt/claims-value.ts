@@ -11,7 +11,7 @@ import {
 } from "../../../cel/index.ts";
 
 /**
- * Makes a value of the claims of a token. All numbers are doubles. Below the top, a name of a map may be written as an
+ * Makes a value of the claims of a token. All numbers are doubles. Below the top level, a map's key may be written as an
  * identifier: `claims.app.kubernetes__dot__io`.
  */
 export function claimsValue(json: Json): Value {

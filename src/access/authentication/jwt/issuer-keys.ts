@@ -6,7 +6,7 @@ const timeoutMs = 10_000;
 
 /**
  * Fetches the key set that an issuer's discovery document names.
- * @throws Error when either cannot be fetched, or the document names another issuer
+ * @throws Error if either cannot be fetched, or the document names another issuer
  */
 export async function fetchIssuerKeys({ url, discoveryUrl, certificateAuthority }: JwtIssuer): Promise<JSONWebKeySet> {
   const tls = {
@@ -19,12 +19,12 @@ export async function fetchIssuerKeys({ url, discoveryUrl, certificateAuthority 
     jwks_uri?: unknown;
   };
   if (document.issuer !== url)
-    throw new Error(`the discovery document is of the issuer ${JSON.stringify(document.issuer)}`);
+    throw new Error(`the discovery document belongs to the issuer ${JSON.stringify(document.issuer)}`);
   const { jwks_uri: keysUrl } = document;
   if (typeof keysUrl !== "string" || !keysUrl.startsWith("https://")) {
-    throw new Error("the discovery document names no https URL of keys");
+    throw new Error("the discovery document has no https URL for the keys");
   }
   const keys = (await get(keysUrl)) as JSONWebKeySet;
-  if (!Array.isArray(keys.keys)) throw new Error("the key set holds no keys");
+  if (!Array.isArray(keys.keys)) throw new Error("the key set is empty");
   return keys;
 }

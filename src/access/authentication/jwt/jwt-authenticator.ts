@@ -8,14 +8,14 @@ import type { JwtIssuer } from "./authentication-configuration.ts";
 import { userOf } from "./mapped-user.ts";
 
 /**
- * Shortest time between two fetches. An unknown key may be new, but made-up key ids must not cause more requests than
+ * Minimum time between two fetches. An unknown key may be new, but made-up key ids must not cause more requests than
  * this.
  */
 const refetchMsMin = 10_000;
 /** Age at which known keys are fetched again, so that withdrawn ones become invalid. */
 const keysMaxAgeMs = 10 * 60_000;
 /**
- * Shortest time between two reports of withdrawals. Other replicas fetch the keys after a report, so an issuer with
+ * Minimum time between two reports of withdrawals. Other replicas fetch the keys after a report, so an issuer with
  * varying answers would keep them busy.
  */
 const withdrawalsToldMsMin = 60_000;
@@ -23,12 +23,12 @@ const clockSkewSeconds = 10;
 
 export interface JwtAuthenticatorParts {
   readonly issuer: JwtIssuer;
-  /** Audiences that an accepted token gets, because it was not made for this server by name. */
+  /** The audiences of an accepted token, which does not name this server. */
   readonly apiAudiences: readonly string[];
   /** Fetches the issuer's key set, found by its discovery document. */
   readonly fetchKeys: () => Promise<JSONWebKeySet>;
   readonly clock: Clock;
-  /** Called when the issuer has withdrawn known keys: at most once a minute, when a token comes afterwards. */
+  /** Called when the issuer has withdrawn known keys: at most once a minute, and only when a token arrives afterwards. */
   readonly onKeyWithdrawn: () => void;
 }
 
@@ -37,7 +37,7 @@ export interface JwtAuthenticator extends TokenAuthenticator {
   doubtKeys(): void;
 }
 
-/** Authenticates ID tokens of an OpenID provider. Its claims count as far as the configuration maps them. */
+/** Authenticates ID tokens of an OpenID provider. Uses their claims as the configuration maps them. */
 export function jwtAuthenticator({
   issuer,
   apiAudiences,
@@ -53,10 +53,10 @@ export function jwtAuthenticator({
       return verified(token, issuer, keys, clock).then((claims): TokenAnswer => {
         refuseFuture(claims, clock);
         for (const [claim, value] of issuer.requiredClaims) {
-          if (claims[claim] !== value) throw refused(`the claim ${claim} has not the required value`);
+          if (claims[claim] !== value) throw refused(`the claim ${claim} does not have the required value`);
         }
         const audiences = commonAudiences(asked, apiAudiences);
-        if (audiences.length === 0 && apiAudiences.length > 0) throw refused("the token is meant for this server only");
+        if (audiences.length === 0 && apiAudiences.length > 0) throw refused("the token is only for this server");
         return { user: userOf(claims, issuer), audiences };
       });
     },
@@ -95,8 +95,8 @@ async function verified(token: string, issuer: JwtIssuer, keys: IssuerKeys, cloc
 }
 
 /**
- * The key set of one issuer, fetched when first needed and again when it is old, doubted or lacks a key. Known keys
- * stay valid during a fetch and while the issuer does not answer.
+ * The key set of one issuer. It is fetched when first needed, and again when it is old, possibly outdated or lacks a key.
+ * Known keys stay valid during a fetch and while the issuer does not answer.
  */
 class IssuerKeys {
   readonly #fetch: () => Promise<JSONWebKeySet>;
@@ -126,15 +126,12 @@ class IssuerKeys {
     const ageMs = this.#clock.nowMs() - this.#askedMs;
     if (this.#known === undefined) return createLocalJWKSet(await this.#first(ageMs));
     this.#tellOfWithdrawals();
-    // The caller does not wait, because its key is most likely among the known ones.
+    // Do not make the caller wait, because its key is most likely among the known ones.
     if (ageMs > (this.#isDoubted ? refetchMsMin : keysMaxAgeMs)) this.#ask().catch(() => undefined);
     return createLocalJWKSet(this.#known);
   }
 
-  /**
-   * Fetches the keys again and returns whether they are newer. Returns false if a fetch was made just before or has
-   * failed.
-   */
+  /** Fetches the keys again. Returns false if a fetch was made just before or has failed. */
   async refetch(): Promise<boolean> {
     const ageMs = this.#clock.nowMs() - this.#askedMs;
     if (this.#fetching === undefined && ageMs < refetchMsMin) return false;
@@ -144,7 +141,7 @@ class IssuerKeys {
     );
   }
 
-  /** Fetches the first keys. After a failure it waits, so that made-up tokens cause no requests. */
+  /** Fetches the first keys. Waits after a failure, so that made-up tokens cause no requests. */
   #first(ageMs: number): Promise<JSONWebKeySet> {
     if (this.#fetching === undefined && ageMs < refetchMsMin) return Promise.reject(this.#failure);
     return this.#ask();
@@ -174,7 +171,7 @@ class IssuerKeys {
       return await this.#fetch();
     } catch (error) {
       this.#failure = error;
-      // The known keys are old or doubted, so the next try comes soon.
+      // The known keys may be outdated, so the next attempt comes soon.
       this.#isDoubted = true;
       throw error;
     }
@@ -194,7 +191,7 @@ function lacksAny(before: JSONWebKeySet, now: JSONWebKeySet): boolean {
   return before.keys.some((key) => !left.has(identityOf(key)));
 }
 
-/** Returns the identity of a key, whatever the order of its fields and its other metadata. */
+/** Returns the identity of a key, independent of the order of its fields and its other metadata. */
 function identityOf({ kid, kty, crv, x, y, n, e, pub }: JWK): string {
   return JSON.stringify([kid, kty, crv, x, y, n, e, pub]);
 }

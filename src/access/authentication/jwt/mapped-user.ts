@@ -34,7 +34,7 @@ function nameOf(claims: JWTPayload, username: JwtIssuer["username"], expressions
     return name;
   }
   const name = claims[username.claim];
-  if (typeof name !== "string" || name === "") throw refused(`the claim ${username.claim} holds no name`);
+  if (typeof name !== "string" || name === "") throw refused(`the claim ${username.claim} does not contain a name`);
   if (username.claim === "email" && claims["email_verified"] !== undefined && claims["email_verified"] !== true) {
     throw refused("the email is not verified");
   }
@@ -47,11 +47,11 @@ function uidOf(claims: JWTPayload, uid: JwtIssuer["uid"], expressions: ClaimExpr
     return during("uid claim expression", () => expressions.text(uid.expression, "uid"));
   }
   const value = claims[uid];
-  if (typeof value !== "string") throw refused(`the claim ${uid} holds no text`);
+  if (typeof value !== "string") throw refused(`the claim ${uid} does not contain a text`);
   return value;
 }
 
-/** The id of the token lets audit events name it. */
+/** Audit events use the id of the token to name it. */
 function extraOf(
   { jti }: JWTPayload,
   mappings: NonNullable<JwtIssuer["extra"]>,
@@ -66,7 +66,7 @@ function extraOf(
   return extra;
 }
 
-/** Refuses a token whose claims an expression cannot work with. */
+/** Rejects a token if an expression fails on its claims. */
 function during<T>(what: string, run: () => T): T {
   try {
     return run();
@@ -79,7 +79,7 @@ function groupsOf(value: unknown, { claim, prefix }: { claim: string; prefix: st
   if (value === undefined || value === null) return [];
   const list: unknown[] = Array.isArray(value) ? value : [value];
   return list.map((group) => {
-    if (typeof group !== "string") throw refused(`the claim ${claim} holds no list of texts`);
+    if (typeof group !== "string") throw refused(`the claim ${claim} does not contain a list of texts`);
     return prefix + group;
   });
 }

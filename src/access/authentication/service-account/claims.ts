@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 
-/** An object that a token is bound to. The token becomes invalid with it. */
+/** An object to which a token is bound. The token becomes invalid with it. */
 export interface BoundObject {
   readonly name: string;
   readonly uid: string;
 }
 
-/** The claims of a token of ours in either form. */
+/** The claims of one of our tokens, in either form. */
 export interface ServiceAccountClaims {
   readonly namespace: string;
   readonly serviceAccount: BoundObject;
   readonly pod: BoundObject | undefined;
   readonly node: BoundObject | undefined;
   readonly secret: BoundObject | undefined;
-  /** Audiences; undefined for a token of a Secret, which is for the API server and never expires. */
+  /** Audiences; undefined for a Secret's token, which is for the API server and never expires. */
   readonly audiences: readonly string[] | undefined;
   readonly id: string;
-  /** Seconds since the epoch; 0 and Infinity where unlimited. */
+  /** Seconds since the epoch; 0 and Infinity if unlimited. */
   readonly issuedAt: number;
   readonly notBefore: number;
   readonly expires: number;
@@ -62,7 +62,7 @@ function boundClaims(payload: JsonObject): ServiceAccountClaims | undefined {
   };
 }
 
-/** Parses the claims of a token of a Secret, which is valid as long as the Secret. */
+/** Parses the claims of a Secret's token, which is valid as long as the Secret exists. */
 function legacyClaims(payload: JsonObject): ServiceAccountClaims | undefined {
   const of = (name: string) => payload[legacyPrefix + name];
   const [namespace, secret, name, uid] = [

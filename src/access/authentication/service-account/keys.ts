@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { StartupError } from "../../../process/startup-error.ts";
 
-/** The signing algorithm of a key: RS256 for RSA keys, and the hash of their size for curves. */
+/** The signing algorithm of a key: RS256 for RSA keys, and for curves one with a hash of their size. */
 export type TokenAlgorithm = "RS256" | "ES256" | "ES384" | "ES512";
 
 export interface TokenKey {
@@ -21,17 +21,17 @@ const curves: Readonly<Record<string, TokenAlgorithm>> = {
   secp521r1: "ES512",
 };
 const blockPattern = /-----BEGIN ([A-Z0-9 ]{1,64})-----[^-]*-----END \1-----/g;
-/** Skipped PEM blocks: curve parameters precede the key in files that OpenSSL wrote. */
+/** Ignored PEM blocks. Files that OpenSSL wrote contain curve parameters before the key. */
 const skippedBlocks = new Set(["EC PARAMETERS"]);
 
 /**
- * Parses the keys of a PEM text. Private keys, public keys and certificates all give the key that they verify with.
- * @param where the flag and file for messages
- * @throws StartupError without keys and for a key that is too weak or of an unknown kind
+ * Parses the keys of a PEM text. Private keys, public keys and certificates all yield their public key.
+ * @param where the flag and file, for messages
+ * @throws StartupError if there are no keys, or for a key that is too weak or of an unknown kind
  */
 export function parseTokenKeys(pem: string, where: string): TokenKey[] {
   const blocks = [...pem.matchAll(blockPattern)].filter(([, label = ""]) => !skippedBlocks.has(label));
-  if (blocks.length === 0) throw new StartupError(`${where} holds no PEM key: check the file`);
+  if (blocks.length === 0) throw new StartupError(`${where} does not contain a PEM key: check the file`);
   return blocks.map(([block]) =>
     tokenKey(
       readKey(() => createPublicKey(block), where),
@@ -55,7 +55,7 @@ function readKey(read: () => KeyObject, where: string): KeyObject {
   try {
     return read();
   } catch (error) {
-    throw new StartupError(`${where} holds a key that cannot be read: check the file`, { cause: error });
+    throw new StartupError(`${where} contains an unreadable key: check the file`, { cause: error });
   }
 }
 
@@ -72,9 +72,11 @@ function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject
   if (asymmetricKeyType === "rsa") {
     const { modulusLength = 0 } = asymmetricKeyDetails;
     if (modulusLength >= rsaBitsMin) return "RS256";
-    throw new StartupError(`${where} holds an RSA key of ${modulusLength} bits: use one of ${rsaBitsMin} or more`);
+    throw new StartupError(`${where} contains an RSA key of ${modulusLength} bits: use one of ${rsaBitsMin} or more`);
   }
   const algorithm = curves[asymmetricKeyDetails.namedCurve ?? ""];
   if (asymmetricKeyType === "ec" && algorithm !== undefined) return algorithm;
-  throw new StartupError(`${where} holds a key that cannot sign tokens: use RSA, or the curves P-256, P-384 or P-521`);
+  throw new StartupError(
+    `${where} contains a key that cannot sign tokens: use RSA, or the curves P-256, P-384 or P-521`,
+  );
 }

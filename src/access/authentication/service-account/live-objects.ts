@@ -3,19 +3,19 @@ import type { Entry } from "../../../api/entry.ts";
 import type { ResourceInfo } from "../../../api/scheme/resource.ts";
 import type { Store } from "../../../storage/store.ts";
 
-/** The kinds that a token depends on. */
+/** The kinds on which a token depends. */
 export type BoundResource = "serviceaccounts" | "pods" | "secrets" | "nodes";
 
 export interface LiveObject {
   readonly uid: string;
-  /** Time of its deletion, past or planned; undefined without one. */
+  /** Time of its deletion, past or planned; undefined if there is none. */
   readonly deletedMs: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
-  /** Token that a Secret holds, base64; undefined for other kinds. */
+  /** The token in a Secret, base64; undefined for other kinds. */
   readonly token: string | undefined;
 }
 
-/** The current objects, read directly from the store, because a token ends with the object it is bound to. */
+/** The current objects, read directly from the store, because a token ends with the object to which it is bound. */
 export interface LiveObjects {
   find(resource: BoundResource, namespace: string, name: string): LiveObject | undefined;
 }

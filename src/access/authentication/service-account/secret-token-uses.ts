@@ -1,4 +1,4 @@
-/** Passes uses of Secrets' tokens from authentication to the controller that records them. */
+/** Reports uses of Secrets' tokens to the controller that records them. */
 export class SecretTokenUses {
   #onUse: ((namespace: string, name: string) => void) | undefined;
 

@@ -10,7 +10,7 @@ import { claimedIssuer, VerifiedTokens } from "./verified-tokens.ts";
 
 /** Clock difference allowed between servers that share a key. */
 const clockSkewMs = 60_000;
-/** Time for which pods that are being deleted keep using their tokens. */
+/** Time for which pods that are being deleted may still use their tokens. */
 const deletionLeewayMs = 60_000;
 const extraPrefix = "authentication.kubernetes.io/";
 const legacyTokenNote = "authentication.k8s.io/legacy-token";
@@ -20,19 +20,19 @@ export interface ServiceAccountTokenOptions {
   /** Accepted issuers. */
   readonly issuers: readonly string[];
   readonly keys: readonly TokenKey[];
-  /** Audiences of a token of a Secret, which names none. */
+  /** Audiences of a Secret's token, which names none. */
   readonly apiAudiences: readonly string[];
-  /** Whether a token of a Secret ends with its Secret and account. Tokens of a TokenRequest always end with theirs. */
+  /** Whether a Secret's token ends with its Secret and account. Tokens of a TokenRequest always do. */
   readonly lookup: boolean;
   readonly objects: LiveObjects;
   readonly clock: Clock;
-  /** Called for each use of a token of a Secret. */
+  /** Called for each use of a Secret's token. */
   onSecretUsed?(namespace: string, name: string): void;
   /** Called for each accepted token. */
   onUse?(kind: TokenUse): void;
 }
 
-/** Label of a Secret whose token was unused for long and is no longer accepted. */
+/** Label of a Secret whose token was unused for a long time and is no longer accepted. */
 const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 
 /**
@@ -71,7 +71,7 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
     return { user: userOf(claims), audiences, notes };
   }
 
-  /** Judges a token of a Secret. It names its Secret without a uid, so the Secret must still hold this very token. */
+  /** Checks a Secret's token. It names its Secret without a uid, so the Secret must still contain exactly this token. */
   function judgeSecretToken(token: string, claims: ServiceAccountClaims, audiences: readonly string[]): TokenAnswer {
     const { namespace, serviceAccount, secret } = claims;
     const subject = serviceAccountUserName(namespace, serviceAccount.name);
@@ -81,11 +81,13 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
       return answer;
     }
     const holder = objects.find("secrets", namespace, secret.name);
-    if (holder === undefined || holder.deletedMs !== undefined) throw refused("the Secret of the token is gone");
-    if (holder.token !== Buffer.from(token).toString("base64")) throw refused("the Secret holds another token by now");
+    if (holder === undefined || holder.deletedMs !== undefined)
+      throw refused("the Secret of the token no longer exists");
+    if (holder.token !== Buffer.from(token).toString("base64")) throw refused("the Secret now contains another token");
     const account = objects.find("serviceaccounts", namespace, serviceAccount.name);
-    if (account === undefined || account.deletedMs !== undefined) throw refused("the account of the token is gone");
-    if (account.uid !== serviceAccount.uid) throw refused("the account of the token is another one by now");
+    if (account === undefined || account.deletedMs !== undefined)
+      throw refused("the account of the token no longer exists");
+    if (account.uid !== serviceAccount.uid) throw refused("the account of the token has been replaced");
     if ((holder.labels[invalidSinceLabel] ?? "") !== "") throw refused("the token of the Secret is marked as invalid");
     options.onSecretUsed?.(namespace, secret.name);
     options.onUse?.("legacy");
@@ -97,14 +99,14 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
     check("serviceaccounts", namespace, serviceAccount, now);
     if (pod !== undefined) check("pods", namespace, pod, now);
     if (secret !== undefined) check("secrets", namespace, secret, now);
-    // The node of a pod's token is informational. A token that is bound to a node ends with it.
+    // The node in a pod's token is informational. A token that is bound to a node ends with the node.
     if (node !== undefined && pod === undefined) check("nodes", "", node, now);
   }
 
   function check(resource: BoundResource, namespace: string, { name, uid }: BoundObject, now: number): void {
     const object = objects.find(resource, namespace, name);
-    if (object === undefined) throw refused(`a ${resource} object of the token does not exist any more`);
-    if (object.uid !== uid) throw refused(`a ${resource} object of the token is another one by now`);
+    if (object === undefined) throw refused(`a ${resource} object of the token no longer exists`);
+    if (object.uid !== uid) throw refused(`a ${resource} object of the token has been replaced`);
     if (object.deletedMs !== undefined && now > object.deletedMs + deletionLeewayMs) {
       throw refused(`a ${resource} object of the token is being deleted`);
     }
@@ -120,7 +122,7 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
   }
 }
 
-/** Returns a note for a token that is used after its own renewal time, because its holder does not read it again. */
+/** Returns a note for a token that is used after its own renewal time, because its holder does not reread it. */
 function staleness(claims: ServiceAccountClaims, nowMs: number): TokenAnswer["notes"] {
   const { warnAfter, namespace, serviceAccount } = claims;
   const seconds = Math.floor(nowMs / 1_000) - (warnAfter ?? Number.POSITIVE_INFINITY);

@@ -3,24 +3,24 @@ import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import { parseClaims, type ServiceAccountClaims } from "./claims.ts";
 import type { TokenKey } from "./keys.ts";
 
-/** Verified signatures that are cached. Beyond it the oldest are dropped and verified again. */
+/** Maximum number of cached signatures. The oldest are dropped and verified again on demand. */
 const verifiedTokensMax = 4_096;
 
 /**
- * Verifies signatures, each once, because a client sends the same token with every request. A signature stays valid;
- * everything that may change is checked elsewhere for every request.
+ * Verifies each signature once, because a client sends the same token with every request. A signature stays valid; facts
+ * that may change are checked elsewhere for every request.
  */
 export class VerifiedTokens {
   readonly #keys: readonly TokenKey[];
   readonly #salt = randomBytes(32).toString("base64");
-  /** Claims by digest, oldest first. Tokens themselves are not kept in memory. */
+  /** Claims by digest, oldest first. The tokens themselves are not kept in memory. */
   readonly #claims = new Map<string, ServiceAccountClaims>();
 
   constructor(keys: readonly TokenKey[]) {
     this.#keys = keys;
   }
 
-  /** Returns the claims of a token, or undefined when none of the keys signed it. */
+  /** Returns the claims of a token, or undefined if none of the keys signed it. */
   claims(token: string): ServiceAccountClaims | Promise<ServiceAccountClaims | undefined> {
     // Padding bits must be zero, so that each signature has only one text.
     if (!isCanonical(token)) return Promise.resolve(undefined);
@@ -36,7 +36,7 @@ export class VerifiedTokens {
     } catch {
       return undefined;
     }
-    // Unencoded payloads and critical extensions change the meaning of a token.
+    // Reject unencoded payloads and critical extensions, which change the meaning of a token.
     if (header.b64 !== undefined || header.crit !== undefined) return undefined;
     const candidates = this.#keys.filter(
       ({ id, algorithm }) => algorithm === header.alg && (header.kid === undefined || header.kid === id),

@@ -8,7 +8,7 @@ const apiVersion = "abac.authorization.kubernetes.io/v1beta1";
 const authenticatedGroup = "system:authenticated";
 const specFields = new Set(["user", "group", "readonly", "apiGroup", "resource", "namespace", "nonResourcePath"]);
 
-/** One line of a policy file. "" matches nothing, and `*` everything. */
+/** One line of a policy file. "" matches nothing, `*` matches everything. */
 export interface AbacPolicy {
   readonly user: string;
   readonly group: string;
@@ -20,8 +20,8 @@ export interface AbacPolicy {
 }
 
 /**
- * Parses a policy file with one JSON object per line. Empty lines and those that begin with `#` are skipped. Lines
- * without an apiVersion have the first, unversioned form.
+ * Parses a policy file with one JSON object per line. Skips empty lines and lines that begin with `#`. Lines without an
+ * apiVersion have the first, unversioned form.
  * @throws Error that names the line
  */
 export function parseAbacPolicies(text: string): AbacPolicy[] {
@@ -75,7 +75,7 @@ function unversionedPolicy(value: JsonObject): AbacPolicy {
   });
 }
 
-/** Converts a star for users or groups, which means all authenticated users only. */
+/** Converts a star for users or groups, which means only authenticated users. */
 function everybody(policy: AbacPolicy): AbacPolicy {
   if (policy.user !== "*" && policy.group !== "*") return policy;
   return { ...policy, user: policy.user === "*" ? "" : policy.user, group: authenticatedGroup };

@@ -27,10 +27,7 @@ const judges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["certificates.k8s.io/podcertificaterequests", certificateRequests],
 ]);
 
-/**
- * Allows nodes the requests that their own pods need, and none for other pods. The NodeRestriction admission checks the
- * contents of objects.
- */
+/** Allows nodes the requests that their own pods need. The NodeRestriction admission checks the contents of objects. */
 export function nodeAuthorizer(graph: NodeGraph, rules: readonly PolicyRule[]): Authorizer {
   const index = new GrantIndex<true>();
   for (const rule of rules) index.add(rule, true);
@@ -91,12 +88,12 @@ function nodes(_graph: NodeGraph, node: string, { verb, subresource, name }: Res
   if (subresource === "status") return verb === "update" || verb === "patch" ? allowed : noOpinion;
   if (subresource !== "") return noOpinion;
   switch (verb) {
-    // The admission ensures that it is the node's own.
+    // Admission ensures that it is the node's own.
     case "create":
     case "update":
     case "patch":
       return allowed;
-    // Not decided by the graph: a node looks for itself before it exists.
+    // The graph does not decide this, because a node looks for itself before it exists.
     case "get":
     case "list":
     case "watch":
@@ -121,7 +118,7 @@ function pods(graph: NodeGraph, node: string, attributes: ResourceAttributes): D
       if (selectsNode(attributes, node)) return allowed;
       if (name !== "") return related(graph, node, attributes);
       return no("can only list/watch pods with spec.nodeName field selector");
-    // The admission ensures that they are mirror pods and the node's own.
+    // Admission ensures that they are mirror pods of the node itself.
     case "create":
     case "delete":
       return allowed;
@@ -133,7 +130,7 @@ function pods(graph: NodeGraph, node: string, attributes: ResourceAttributes): D
 function ownLease(_graph: NodeGraph, node: string, { verb, namespace, name }: ResourceAttributes): Decision {
   if (!isOwnVerb(verb)) return no("can only get, create, update, patch, or delete a node lease");
   if (namespace !== leaseNamespace) return no(`can only access leases in the "${leaseNamespace}" system namespace`);
-  // A creation has no name yet, so the admission checks it.
+  // A creation has no name yet, so admission checks it.
   if (verb === "create" || name === node) return allowed;
   return no("can only access node lease with the same name as the requesting node");
 }

@@ -1,3 +1,4 @@
+import { indexOfBytes } from "../../../api/codec/byte-text.ts";
 import { decodeBody } from "../../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../../api/entry.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
@@ -23,7 +24,7 @@ interface Volume {
 }
 
 /**
- * The objects that each node may use: those of the pods bound to it, and those that they lead to.
+ * The objects that each node may use: those of the pods bound to it, and those reachable from there.
  *
  *     secret, config map, claim, account ← pod → node       volume ← claim       secret ← volume
  *
@@ -36,7 +37,7 @@ export class NodeGraph {
   readonly #uses = new Map<ReferenceKey, Map<string, number>>();
   readonly #volumes = new Map<string, Volume>();
   readonly #volumesOfSecret = new Map<ReferenceKey, Set<string>>();
-  /** Objects that name their node themselves, by key. */
+  /** Objects that name their node directly, by key. */
   readonly #owned = new Map<Key, string>();
 
   constructor(prefixes: NodeGraphPrefixes) {
@@ -110,7 +111,7 @@ export class NodeGraph {
     const node = nodeNameIn(pod);
     if (node === "") return;
     const [namespace = "", name = ""] = key.slice(this.#prefixes.pods.length).split("/");
-    // The node itself created a mirror pod, so it must not give access to anything.
+    // The node itself created a mirror pod, so the pod must not give access to anything.
     const references = isMirror(pod) ? [] : podReferences(pod, namespace, name);
     this.#pods.set(key, { node, references });
     for (const reference of references) this.#count(reference, node, 1);
@@ -160,17 +161,14 @@ export class NodeGraph {
 const laterReferences = ['"resourceClaimStatuses"', '"ephemeralContainers"'].map((text) => Buffer.from(text));
 
 /**
- * Reports whether the references are unchanged. Almost every update of a pod only changes its status, and it need not
- * be read again.
+ * Reports whether the references are unchanged. Almost every update of a pod changes only its status, and the pod need
+ * not be read again.
  */
 function hasSameReferences(entry: Entry, previous: Entry | undefined): boolean {
   if (previous === undefined || previous.index.uid !== entry.index.uid) return false;
   const node = entry.index.fields?.["spec.nodeName"];
   if (node === undefined || node !== previous.index.fields?.["spec.nodeName"]) return false;
-  return [entry, previous].every(({ body }) => {
-    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    return laterReferences.every((text) => !bytes.includes(text));
-  });
+  return [entry, previous].every(({ body }) => laterReferences.every((text) => indexOfBytes(body, text) < 0));
 }
 
 function nodeNameIn({ spec }: JsonObject): string {

@@ -26,7 +26,7 @@ const secretRefs: readonly (readonly [source: string, field: string])[] = [
   ["storageos", "secretRef"],
   ["csi", "nodePublishSecretRef"],
 ];
-/** References of a persistent volume's driver to further secrets that a node needs. */
+/** References to further secrets that the driver of a persistent volume needs on a node. */
 const driverRefs: readonly (readonly [source: string, field: string])[] = [
   ["csi", "nodeStageSecretRef"],
   ["csi", "nodeExpandSecretRef"],
@@ -50,7 +50,7 @@ export function podReferences(pod: JsonObject, namespace: string, podName: strin
   return [...keys];
 }
 
-/** Returns the claim that a persistent volume is bound to, and the secrets that its nodes need. */
+/** Returns the claim to which a persistent volume is bound, and the secrets that its nodes need. */
 export function volumeReferences(volume: JsonObject): { claim: ReferenceKey | undefined; secrets: ReferenceKey[] } {
   const spec = objectOf(volume["spec"]);
   const { namespace, name } = objectOf(spec["claimRef"]);

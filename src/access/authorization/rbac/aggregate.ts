@@ -5,8 +5,8 @@ import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 
 /**
- * Returns the rules of an aggregated ClusterRole: those of every other role that one of its selectors matches, in order
- * of the roles' names, without duplicates. Returns undefined for a role that is not aggregated.
+ * Returns the rules of an aggregated ClusterRole: those of every other role that one of its selectors matches, in the
+ * order of the roles' names, without duplicates. Returns undefined for a role that is not aggregated.
  */
 export function aggregatedRules(role: KubeObject, clusterRoles: readonly KubeObject[]): JsonObject[] | undefined {
   const { aggregationRule } = role;
@@ -29,7 +29,7 @@ export function aggregatedRules(role: KubeObject, clusterRoles: readonly KubeObj
   return rules;
 }
 
-/** Reports whether the role has these rules already. */
+/** Reports whether the role already has these rules. */
 export function hasRules(role: KubeObject, rules: readonly JsonObject[]): boolean {
   return equalJson([...objectsOf(role["rules"])], [...rules]);
 }

@@ -12,7 +12,7 @@ const rule = (fields: Partial<PolicyRule>): PolicyRule => ({
   ...fields,
 });
 
-/** Checks literally that each single permission is within one of the held rules. */
+/** Checks in the simplest way that each single permission is within one of the held rules. */
 function isCovered(held: readonly PolicyRule[], wanted: PolicyRule): boolean {
   const names = wanted.resourceNames.length === 0 ? [undefined] : wanted.resourceNames;
   return wanted.verbs.every((verb) => {

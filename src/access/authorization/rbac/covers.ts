@@ -1,7 +1,7 @@
 import { GrantIndex } from "./grant-index.ts";
 import { type PolicyRule, policyRuleText } from "./policy-rule.ts";
 
-/** Most single permissions in one check. A role with more is denied to users who need the check. */
+/** Maximum number of single permissions in one check. A role with more is denied to users who need the check. */
 export const checkedPermissionsMax = 100_000;
 
 /** A part of a rule: one verb on one resource or path, with at most one name. */
@@ -69,7 +69,7 @@ function* permissionsOf(rule: PolicyRule): Generator<Permission> {
   }
 }
 
-/** Reports whether one rule grants all of the permission. Only a wildcard grants a wildcard. */
+/** Reports whether one rule grants the whole permission. Only a wildcard grants a wildcard. */
 function isHeld(index: GrantIndex<true>, permission: Permission): boolean {
   const [verb = ""] = permission.verbs;
   const [url] = permission.nonResourceURLs;

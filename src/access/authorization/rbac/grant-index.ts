@@ -2,12 +2,12 @@ import type { Attributes } from "../attributes.ts";
 import { type PolicyRule, urlPrefix } from "./policy-rule.ts";
 
 /**
- * Most combinations of a rule that are indexed verb by verb, because one object could name billions. A wider rule is
- * kept unchanged and checked in turn.
+ * Maximum number of combinations of a rule that are indexed verb by verb, because one object could name billions. A wider
+ * rule is kept unchanged and checked in turn.
  */
 const combinationsMax = 4_096;
 
-/** The sources of a verb on a resource: for any name, or for some. */
+/** The sources of a verb on a resource: for any name, or for some names. */
 interface Grant<Source> {
   any: Source | undefined;
   names: Map<string, Source> | undefined;
@@ -34,13 +34,13 @@ export interface ResourceAction {
   /** Subresource, or "". */
   readonly subresource: string;
   readonly verb: string;
-  /** Name; undefined for every name, which only a rule without names grants. */
+  /** The name; undefined for every name, which only a rule without names grants. */
   readonly name: string | undefined;
 }
 
 /**
- * Rules indexed by group → resource → verb → names, so that a decision takes the same few look-ups whatever the number
- * of rules. `Source` is the value that an allowing rule was added with.
+ * Rules indexed by group → resource → verb → names, so that a decision takes the same few look-ups for any number of
+ * rules. `Source` is the value with which an allowing rule was added.
  */
 export class GrantIndex<Source> {
   readonly #groups = new Map<string, Map<string, VerbGrants<Source>>>();

@@ -1,7 +1,7 @@
 import { type Authorizer, type Decision, noOpinion } from "../authorizer.ts";
 import type { RbacPolicy } from "./rbac-policy.ts";
 
-/** Allows requests that a role bound to the user grants; never denies. Names bound roles that do not exist. */
+/** Allows requests that a role bound to the user grants. Never denies. Its reason names bound roles that do not exist. */
 export function rbacAuthorizer(policy: RbacPolicy): Authorizer {
   return {
     authorize(user, attributes): Decision {

@@ -9,16 +9,14 @@ import type { Decision } from "../authorizer.ts";
 import { GrantIndex } from "./grant-index.ts";
 import { type PolicyRule, policyRules } from "./policy-rule.ts";
 
-/**
- * Roles of one subject in one scope above which they are merged into one index, which is then the only one to check.
- */
+/** Number of roles of one subject in one scope above which they are merged into a single index. */
 const rolesAskedOneByOneMax = 4;
 
 /** A role, or the placeholder of a missing role that a binding names. */
 interface Role {
   readonly kind: RoleKind;
   readonly name: string;
-  /** Rules; undefined when the role does not exist. */
+  /** Rules; undefined if the role does not exist. */
   rules: readonly PolicyRule[] | undefined;
   index: GrantIndex<true> | undefined;
   readonly bindings: Set<Binding>;
@@ -30,7 +28,7 @@ interface Binding {
   readonly grants: readonly { readonly scope: Scope; readonly bound: BoundRole }[];
 }
 
-/** A role as bound to one subject by one binding. */
+/** A role that a binding grants to a subject. */
 interface BoundRole {
   readonly role: Role;
   readonly allow: Decision;
@@ -57,13 +55,13 @@ export interface RbacPrefixes {
 
 export interface ResolvedRules {
   readonly rules: readonly PolicyRule[];
-  /** Text for each bound role that does not exist. */
+  /** The text for each bound role that does not exist. */
   readonly errors: readonly string[];
 }
 
 /**
  * Roles and bindings of the store, indexed for authorization and updated in the turn in which a change becomes visible.
- * Bindings point to their role, so a role is compiled once however often it is bound.
+ * Bindings point to their role, so a role is compiled only once.
  *
  *     user or group → namespace → bound roles → role → index of its rules
  */
@@ -74,7 +72,7 @@ export class RbacPolicy {
   readonly #bindings = new Map<Key, Binding>();
   readonly #users = new Map<string, Subject>();
   readonly #groups = new Map<string, Subject>();
-  /** Roles that are bound and do not exist; usually empty. */
+  /** Bound roles that do not exist; usually empty. */
   readonly #missing = new Set<Role>();
 
   constructor(prefixes: RbacPrefixes) {
@@ -100,7 +98,7 @@ export class RbacPolicy {
     return undefined;
   }
 
-  /** Returns the user's rules in a namespace and in the cluster; with "" in the cluster alone. */
+  /** Returns the user's rules in a namespace and in the cluster; for "" only in the cluster. */
   rulesFor(user: UserInfo, namespace: string): ResolvedRules {
     const rules: PolicyRule[] = [];
     const errors = new Set<string>();
@@ -116,7 +114,7 @@ export class RbacPolicy {
     return this.#missing.size === 0 ? [] : this.rulesFor(user, namespace).errors;
   }
 
-  /** Returns the rules of a role, or undefined when it does not exist. `namespace` is the binding's. */
+  /** Returns the rules of a role, or undefined if it does not exist. `namespace` is the binding's. */
   roleRules(kind: string, name: string, namespace: string): readonly PolicyRule[] | undefined {
     return this.#roles.get(roleKey(kind, name, namespace))?.rules;
   }

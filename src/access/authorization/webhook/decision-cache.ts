@@ -1,9 +1,9 @@
 import type { Clock } from "../../../process/clock.ts";
 import type { Decision } from "../authorizer.ts";
 
-/** Cached decisions. Beyond it the one used longest ago is dropped. */
+/** Maximum number of cached decisions. The least recently used one is dropped. */
 export const cachedDecisionsMax = 8_192;
-/** Longest cached question. Keys are chosen by clients and all stay in memory. */
+/** Maximum length of a cached question. Clients choose the keys, and all stay in memory. */
 export const cachedQuestionCharactersMax = 10_000;
 
 interface Kept {
@@ -33,7 +33,7 @@ export class DecisionCache {
     return kept.decision;
   }
 
-  /** Caches a decision; not at all with a `ttlMs` of 0. */
+  /** Caches a decision, unless `ttlMs` is 0. */
   set(question: string, decision: Decision, ttlMs: number): void {
     if (ttlMs <= 0 || question.length > cachedQuestionCharactersMax) return;
     this.#kept.delete(question);

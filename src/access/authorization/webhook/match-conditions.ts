@@ -9,7 +9,7 @@ import {
   storedEnvironment,
 } from "../../../cel/index.ts";
 
-/** Evaluates one compiled `matchConditions[].expression`. @throws Error when it cannot be evaluated for this request */
+/** Evaluates one compiled `matchConditions[].expression`. @throws Error if it fails for this request */
 export type MatchCondition = (request: JsonObject) => boolean;
 
 const { boolType, listOf, mapOf, stringType, structOf } = celTypes;
@@ -82,7 +82,7 @@ function completed({ resourceAttributes, ...spec }: JsonObject): JsonObject {
 
 /**
  * Reports whether to call a webhook: false if any condition is false, true if all are true.
- * @throws Error of the failed conditions, when none is false
+ * @throws Error of the failed conditions, if none is false
  */
 export function conditionsMatch(conditions: readonly MatchCondition[], request: JsonObject): boolean {
   const failures: Error[] = [];

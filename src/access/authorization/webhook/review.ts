@@ -58,7 +58,7 @@ const operators: Readonly<Record<LabelRequirement["operator"], string | undefine
   notin: "NotIn",
   exists: "Exists",
   "!": "DoesNotExist",
-  // Reviews do not have these operators. The question is asked without them, which makes it broader.
+  // Reviews lack these operators. Asking without them makes the question broader.
   gt: undefined,
   lt: undefined,
 };

@@ -24,7 +24,7 @@ export interface WebhookOptions {
   /** Cache times of allowed and of other decisions; 0 for none. */
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
-  /** Timeout of one question with all its tries. */
+  /** Time limit of one question, including all attempts. */
   readonly timeoutMs: number;
   readonly failurePolicy: "NoOpinion" | "Deny";
   readonly conditions: readonly MatchCondition[];
@@ -67,13 +67,13 @@ export function webhookAuthorizer(options: WebhookOptions): Authorizer {
   };
 }
 
-/** Returns the review's text, or undefined when the conditions exclude this request. */
+/** Returns the review's text, or undefined if the conditions exclude this request. */
 function questionOf(
   options: WebhookOptions,
   user: UserInfo,
   attributes: Attributes,
 ): string | undefined | { readonly error: unknown } {
-  // Conditions are written for v1, whatever version is sent.
+  // Conditions are written for v1, whichever version is sent.
   try {
     if (options.conditions.length > 0) {
       const spec = reviewSpec(user, attributes, { ...options, version: "v1" });
@@ -85,7 +85,7 @@ function questionOf(
   return reviewText(reviewSpec(user, attributes, options), options);
 }
 
-/** Evaluates the conditions and records how that went. @throws Error for a condition that cannot be evaluated */
+/** Evaluates the conditions and records the outcome. @throws Error for a condition that fails */
 function matches({ conditions, observer }: WebhookOptions, spec: JsonObject): boolean {
   const startedMs = performance.now();
   let outcome: Parameters<WebhookAuthorizerObserver["conditionsEvaluated"]>[1] = "failed";
@@ -163,7 +163,7 @@ function statusOf(body: Uint8Array): JsonObject {
   } catch {
     // Not JSON. The error below does not quote the body.
   }
-  throw new UnusableAnswer("the webhook's answer is no SubjectAccessReview with a status");
+  throw new UnusableAnswer("the webhook's answer is not a SubjectAccessReview with a status");
 }
 
 function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {

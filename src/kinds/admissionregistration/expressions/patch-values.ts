@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../api/json.ts";
+import { emptyJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import {
   celTypes,
   type HasJsonForm,
@@ -29,7 +29,9 @@ abstract class MadeValue extends OpaqueValue implements HasJsonForm {
   }
 
   toJsonForm(): JsonObject {
-    return Object.fromEntries([...this.fields].map(([name, value]) => [name, toJson(value)])) as JsonObject;
+    const json = emptyJsonObject();
+    for (const [name, value] of this.fields) json[name] = toJson(value) as JsonValue;
+    return json;
   }
 }
 
@@ -60,24 +62,32 @@ export class PatchOperationValue extends MadeValue {
  * Reports the objects whose type is not named after the path of fields that leads to them. Lists and maps on the way have
  * no name.
  */
-export function typeNameProblems(value: Value, path = objectType.name): string[] {
-  if (!(value instanceof ObjectValue)) return [...partsOf(value)].flatMap((item) => typeNameProblems(item, path));
-  const { name } = value.type;
-  const problem = `unexpected type name ${JSON.stringify(name)}, expected ${JSON.stringify(path)}, which matches field name path from root Object type`;
-  const below = [...value.fields].flatMap(([field, item]) => typeNameProblems(item, `${path}.${field}`));
-  return name === path ? below : [problem, ...below];
+export function typeNameProblems(value: Value, path: string): string[] {
+  const problems: string[] = [];
+  addProblems(value, path, problems);
+  return problems;
 }
 
-function* partsOf(value: Value): Generator<Value> {
-  if (value instanceof List) {
+function addProblems(value: Value, path: string, problems: string[]): void {
+  if (typeof value !== "object") return;
+  if (value instanceof ObjectValue) {
+    const { name } = value.type;
+    if (name !== path) {
+      const expected = `expected ${JSON.stringify(path)}, which matches field name path from root Object type`;
+      problems.push(`unexpected type name ${JSON.stringify(name)}, ${expected}`);
+    }
+    for (const [field, item] of value.fields) {
+      if (typeof item === "object") addProblems(item, `${path}.${field}`, problems);
+    }
+  } else if (value instanceof List) {
     for (let at = 0; at < value.size; at++) {
       const item = value.at(at);
-      if (!isError(item)) yield item;
+      if (!isError(item)) addProblems(item, path, problems);
     }
   } else if (value instanceof ValueMap) {
     for (const key of value.keys()) {
       const item = value.find(key);
-      if (item !== undefined && !isError(item)) yield item;
+      if (item !== undefined && !isError(item)) addProblems(item, path, problems);
     }
   }
 }

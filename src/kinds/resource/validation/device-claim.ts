@@ -4,7 +4,7 @@ import { validateBoundedList, validateBoundedSet } from "../../../api/validation
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateDeviceConfiguration } from "./device-configuration.ts";
 import { validateDeviceLabel, validateFullAttributeName } from "./device-names.ts";
-import { validateDeviceSelectors } from "./device-selector.ts";
+import { compileSelectors, type ExpressionProblems, validateDeviceSelectors } from "./device-selector.ts";
 import { validateDeviceTolerations } from "./device-taint.ts";
 
 const requestsMax = 32;
@@ -18,13 +18,18 @@ const unknownRequestText =
 export type RequestNames = ReadonlySet<string>;
 
 /** Validates the devices that a claim asks for, how they have to fit together, and how they are set up. */
-export function validateDeviceClaim(claim: resourceV1.DeviceClaim, field: string): FieldError[] {
+export function* validateDeviceClaim(claim: resourceV1.DeviceClaim, field: string): Generator<void, FieldError[]> {
   const { requests, constraints = [], config = [] } = claim;
   const names = requestNamesOf(claim);
+  const problems = yield* compileSelectors(selectorsOf(requests ?? []));
   return [
     ...validateBoundedSet(
       requests ?? [],
-      { max: requestsMax, keyOf: ({ name }) => name, validate: validateRequest },
+      {
+        max: requestsMax,
+        keyOf: ({ name }) => name,
+        validate: (request, path) => validateRequest(request, problems, path),
+      },
       `${field}.requests`,
     ),
     ...validateBoundedList(
@@ -74,18 +79,27 @@ export function validateRequestReference(name: string, names: RequestNames, fiel
   return names.has(name) ? errors : [...errors, fieldError.invalid(field, name, unknownRequestText)];
 }
 
-function validateRequest(request: resourceV1.DeviceRequest, field: string): FieldError[] {
+function* selectorsOf(requests: readonly resourceV1.DeviceRequest[]): Generator<readonly resourceV1.DeviceSelector[]> {
+  if (requests.length > requestsMax) return;
+  for (const { exactly, firstAvailable = [] } of requests) {
+    if (exactly !== undefined) yield exactly.selectors ?? [];
+    if (firstAvailable.length > subRequestsMax) continue;
+    for (const { selectors = [] } of firstAvailable) yield selectors;
+  }
+}
+
+function validateRequest(request: resourceV1.DeviceRequest, problems: ExpressionProblems, field: string): FieldError[] {
   const { name, exactly, firstAvailable = [] } = request;
   const errors = validateDeviceLabel(name, `${field}.name`);
   const text = "exactly one of `exactly` or `firstAvailable` is required";
   if (exactly !== undefined && firstAvailable.length > 0) {
     return [...errors, fieldError.invalid(field, null, `${text}, but multiple fields are set`)];
   }
-  if (exactly !== undefined) return [...errors, ...validateExact(exactly, `${field}.exactly`)];
+  if (exactly !== undefined) return [...errors, ...validateExact(exactly, problems, `${field}.exactly`)];
   if (firstAvailable.length === 0) return [...errors, fieldError.required(field, text)];
   const validate = (sub: resourceV1.DeviceSubRequest, path: string) => [
     ...validateDeviceLabel(sub.name, `${path}.name`),
-    ...validateExact(sub, path),
+    ...validateExact(sub, problems, path),
   ];
   const sets = { max: subRequestsMax, keyOf: (sub: resourceV1.DeviceSubRequest) => sub.name, validate };
   return [...errors, ...validateBoundedSet(firstAvailable, sets, `${field}.firstAvailable`)];
@@ -93,6 +107,7 @@ function validateRequest(request: resourceV1.DeviceRequest, field: string): Fiel
 
 function validateExact(
   request: resourceV1.ExactDeviceRequest | resourceV1.DeviceSubRequest,
+  problems: ExpressionProblems,
   field: string,
 ): FieldError[] {
   const { deviceClassName: className, selectors = [], tolerations = [] } = request;
@@ -101,7 +116,7 @@ function validateExact(
     ...(className === ""
       ? [fieldError.required(path)]
       : dnsSubdomainProblems(className).map((problem) => fieldError.invalid(path, className, problem))),
-    ...validateDeviceSelectors(selectors, `${field}.selectors`),
+    ...validateDeviceSelectors(selectors, problems, `${field}.selectors`),
     ...validateMode(request.allocationMode ?? "", request.count ?? 0, field),
     ...validateDeviceTolerations(tolerations, `${field}.tolerations`),
   ];

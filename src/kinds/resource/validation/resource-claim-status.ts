@@ -7,6 +7,7 @@ import { requireTexts, validateRequiredChoice } from "../../../api/validation/fi
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateNodeSelector } from "../../core/validation/node-selector.ts";
 import { validateCsiDriverName } from "../../core/validation/volume-source.ts";
+import { deviceKey, type SharedDevice } from "../device-key.ts";
 import { validateBindingConditions } from "./binding-conditions.ts";
 import {
   type RequestNames,
@@ -111,7 +112,7 @@ function validateResult(
   ];
 }
 
-function validateDeviceId({ driver, pool, device }: DeviceId, path: string): FieldError[] {
+function validateDeviceId({ driver, pool, device }: SharedDevice, path: string): FieldError[] {
   return [
     ...validateCsiDriverName(driver, `${path}.driver`),
     ...validatePoolName(pool, `${path}.pool`),
@@ -146,19 +147,7 @@ function validateDevices({ allocation, devices = [] }: Status): FieldError[] {
   );
 }
 
-/** A device, and the share of it that the claim has. */
-interface DeviceId {
-  readonly driver: string;
-  readonly pool: string;
-  readonly device: string;
-  readonly shareID?: string;
-}
-
-function deviceKey({ driver, pool, device, shareID = "" }: DeviceId): string {
-  return [driver, pool, device, shareID].join("/");
-}
-
 /** Upstream shows the identifier as a struct. */
-function shownId({ driver, pool, device, shareID = "" }: DeviceId): JsonObject {
+function shownId({ driver, pool, device, shareID = "" }: SharedDevice): JsonObject {
   return { Driver: driver, Pool: pool, Device: device, ShareID: shareID };
 }

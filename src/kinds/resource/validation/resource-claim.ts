@@ -22,8 +22,12 @@ const unsupportedMetadata: ReadonlyMap<string, string> = new Map([
   ["managedFields", "managedFields"],
 ]);
 
-export function validateResourceClaim({ spec }: resourceV1.ResourceClaim): FieldError[] {
-  return validateDeviceClaim(spec.devices ?? {}, "spec.devices");
+/** Validates a new claim; the spec of a stored one never changes. */
+export function* validateResourceClaim(
+  { spec }: resourceV1.ResourceClaim,
+  old?: resourceV1.ResourceClaim,
+): Generator<void, FieldError[]> {
+  return old !== undefined ? [] : yield* validateDeviceClaim(spec.devices ?? {}, "spec.devices");
 }
 
 export function validateResourceClaimUpdate(
@@ -33,7 +37,9 @@ export function validateResourceClaimUpdate(
   return validateImmutable(claim.spec, old.spec, "spec", "resource/v1.ResourceClaimSpec");
 }
 
-export function validateResourceClaimTemplate({ spec }: resourceV1.ResourceClaimTemplate): FieldError[] {
+export function* validateResourceClaimTemplate({
+  spec,
+}: resourceV1.ResourceClaimTemplate): Generator<void, FieldError[]> {
   const { labels, annotations } = (spec.metadata ?? {}) as KubeObject["metadata"];
   const metadata = (spec.metadata ?? {}) as Readonly<Record<string, unknown>>;
   return [
@@ -42,7 +48,7 @@ export function validateResourceClaimTemplate({ spec }: resourceV1.ResourceClaim
     ...[...unsupportedMetadata]
       .filter(([name]) => metadata[name] !== undefined)
       .map(([, path]) => fieldError.forbidden(`spec.metadata.${path}`, "cannot be set")),
-    ...validateDeviceClaim(spec.spec.devices ?? {}, "spec.spec.devices"),
+    ...(yield* validateDeviceClaim(spec.spec.devices ?? {}, "spec.spec.devices")),
   ];
 }
 

@@ -22,7 +22,7 @@ export const defaultBindings: readonly DefaultBinding[] = [
   cluster("system:kube-dns", "ServiceAccount kube-system/kube-dns"),
   cluster("system:kube-scheduler", "User system:kube-scheduler"),
   cluster("system:volume-scheduler", "User system:kube-scheduler"),
-  // The Node authorizer has replaced this binding. It stays, so that a cluster may still add subjects.
+  // The Node authorizer has replaced this binding. It remains so that a cluster can add subjects.
   cluster("system:node"),
   cluster("system:service-account-issuer-discovery", "Group system:serviceaccounts"),
   {

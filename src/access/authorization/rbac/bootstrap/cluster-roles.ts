@@ -5,7 +5,7 @@ import { allow, allowEvents, allowUrls, read, readWrite, write } from "./rule.ts
 export interface DefaultRole {
   readonly name: string;
   readonly rules: readonly GatedRule[];
-  /** Role that aggregates these rules by their label. */
+  /** The role that aggregates these rules by their label. */
   readonly aggregateTo?: "admin" | "edit" | "view";
   /** Label of the roles whose rules this role aggregates. */
   readonly aggregates?: "admin" | "edit" | "view";
@@ -16,7 +16,7 @@ export type GatedRule = JsonObject | { readonly gate: string; readonly rule: Jso
 const discoveryUrls = "/api /api/* /apis /apis/* /openapi /openapi/*";
 const publicUrls = "/healthz /livez /readyz /version /version/";
 
-/** The rules of every node. The Node authorizer decides about objects, and the admission about fields. */
+/** The rules of every node. The Node authorizer decides about objects, and admission about fields. */
 export const nodeRules: readonly GatedRule[] = [
   allow("create", "authentication.k8s.io", "tokenreviews"),
   allow("create", "authorization.k8s.io", "localsubjectaccessreviews subjectaccessreviews"),

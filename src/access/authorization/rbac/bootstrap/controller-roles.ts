@@ -285,7 +285,7 @@ export const controllerRoles: readonly DefaultRole[] = Object.entries(controller
   return { name: rolePrefix + name, rules, ...(gate === undefined ? {} : { gate }) };
 });
 
-/** Returns the service account that a controller's role is bound to. */
+/** Returns the service account to which a controller's role is bound. */
 export function controllerAccount(role: DefaultRole): string {
   return role.name.slice(rolePrefix.length);
 }

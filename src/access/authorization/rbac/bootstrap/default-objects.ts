@@ -12,7 +12,7 @@ export const autoUpdateAnnotation = "rbac.authorization.kubernetes.io/autoupdate
 
 export type IsGateOn = (gate: string) => boolean;
 
-/** Returns the rules without a gate and those whose gate is on. */
+/** Returns the rules that have no gate, or one that is on. */
 export function rulesOf(rules: readonly GatedRule[], isOn: IsGateOn): JsonObject[] {
   return rules.flatMap((rule) => {
     if (typeof rule["gate"] !== "string") return [rule as JsonObject];
@@ -20,12 +20,14 @@ export function rulesOf(rules: readonly GatedRule[], isOn: IsGateOn): JsonObject
   });
 }
 
-/** Returns every role and binding that a server ensures at its start: roles first, because bindings refer to them. */
+/**
+ * Returns every role and binding that a server ensures at its start. Roles come first, because bindings refer to them.
+ */
 export function defaultObjects(isOn: IsGateOn): KubeObject[] {
   const isMade = ({ gate }: { readonly gate?: string }) => gate === undefined || isOn(gate);
   const controllers = controllerRoles.filter(isMade);
   const clusterRoles = [...defaultClusterRoles.filter(isMade), ...controllers].map((role) => clusterRole(role, isOn));
-  // From the inside out, so that one round suffices and the controller has nothing to change.
+  // From the inside out, so that one round is enough and the controller has nothing to change.
   for (const name of ["view", "edit", "admin"]) {
     const role = clusterRoles.find(({ metadata }) => metadata.name === name) as KubeObject;
     role["rules"] = aggregatedRules(role, clusterRoles) ?? [];

@@ -6,8 +6,8 @@ import { policyRules } from "../policy-rule.ts";
 import { autoUpdateAnnotation } from "./default-objects.ts";
 
 /**
- * The action for an existing default role or binding: `replace` where it refers to another role, which cannot be
- * changed. Additions of others stay. An object that is annotated against updates is left alone.
+ * The action for an existing default role or binding: `replace` if it refers to another role, which cannot be changed.
+ * Keeps additions of others. Ignores an object that is annotated against updates.
  */
 export type Reconciled =
   | { readonly kind: "unchanged" | "replace" }

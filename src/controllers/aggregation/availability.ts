@@ -1,0 +1,144 @@
+import type { Entry } from "../../api/entry.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { formatTime } from "../../api/time.ts";
+import type { APIService } from "../../api/types/apiregistration-v1.ts";
+import { BackendError } from "../../client/aggregation/aggregated-backend.ts";
+import { apiService } from "../../kinds/apiregistration/api-service.ts";
+import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { apiServiceNameOf } from "../../kinds/apiregistration/automatic-api-service.ts";
+import {
+  type Availability,
+  locallyAvailable,
+  withAvailability,
+} from "../../kinds/apiregistration/available-condition.ts";
+import { strategyOf } from "../../registry/kind.ts";
+import type { Registries } from "../../registry/registries.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { apiServerContext } from "../../registry/server-context.ts";
+import type { Store } from "../../storage/store.ts";
+import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { type AvailabilityCheckParts, checkAvailability } from "./availability-check.ts";
+
+/** Interval of the checks of services without changes. */
+const recheckMs = 30_000;
+/** Wait after a failed check. It doubles with each further failure, up to `recheckMs`. */
+const retryMsMin = 5;
+/** Number of APIServices checked at a time. The check of a dead service takes seconds. */
+const workers = 5;
+const serviceNameLabel = "kubernetes.io/service-name";
+
+export interface AvailabilityParts extends AvailabilityCheckParts, QueueSource {
+  readonly apis: ServedApis;
+  readonly registries: Registries;
+  readonly store: Store;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Records in each APIService whether the group version is reachable. */
+export function startAvailability(parts: AvailabilityParts): Disposable {
+  const { store, registries, clock, observeQueue, onError } = parts;
+  const running = new DisposableStack();
+  const failures = new Map<string, number>();
+  const registry = registries.builtIn(apiService);
+  const work = async (name: string) => {
+    const isRetried = await settle(parts, registry, name);
+    if (!isRetried) {
+      failures.delete(name);
+      return;
+    }
+    const count = failures.get(name) ?? 0;
+    failures.set(name, count + 1);
+    queue.addAfter(name, Math.min(recheckMs, retryMsMin * 2 ** count));
+  };
+  const queue: WorkQueue = running.use(
+    new WorkQueue({ name: "RemoteAvailabilityController", clock, observeQueue, workers, onError, work }),
+  );
+  const { keyPrefix } = registry.info;
+  running.use(followObjects(store, keyPrefix, (key) => queue.add(key.slice(keyPrefix.length))));
+  running.use(
+    clock.every(recheckMs, () => {
+      for (const api of remoteApis(parts.apis)) queue.add(apiServiceNameOf(api));
+    }),
+  );
+  running.use(
+    followServices(parts, (namespace, name) => {
+      for (const api of remoteApis(parts.apis)) {
+        if (api.remote?.namespace === namespace && api.remote.name === name) queue.add(apiServiceNameOf(api));
+      }
+    }),
+  );
+  return running;
+}
+
+/** Checks one APIService and records the result. @returns whether the check failed in a way that may pass */
+async function settle(parts: AvailabilityParts, registry: Registry, name: string): Promise<boolean> {
+  const dot = name.indexOf(".");
+  const [version, group] = [name.slice(0, dot), name.slice(dot + 1)];
+  const api = parts.apis.find(group, version);
+  if (api === undefined) return false;
+  const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  let found = locallyAvailable;
+  try {
+    if (api.remote !== undefined) found = await checkAvailability(api.remote, path, parts);
+  } catch (error) {
+    if (error instanceof BackendError && error.reason === "unusable") return true;
+    throw error;
+  }
+  await write(parts, registry, name, api, found);
+  return found.reason === "FailedDiscoveryCheck";
+}
+
+/** Drop the result if the APIService has another service by now. */
+async function write(
+  { clock }: AvailabilityParts,
+  registry: Registry,
+  name: string,
+  { apiService: checked }: ServedApi,
+  found: Availability,
+): Promise<void> {
+  const now = formatTime(clock.nowMs());
+  const changed = (old: APIService) =>
+    old.metadata.uid === checked.metadata.uid && JSON.stringify(old.spec) === JSON.stringify(checked.spec)
+      ? withAvailability(old, found, now)
+      : old;
+  const current = registry.current("", name) as APIService | undefined;
+  if (current === undefined || changed(current) === current) return;
+  await registry.update("", name, (old) => changed(old as APIService) as unknown as KubeObject, apiServerContext, {
+    strategy: strategyOf(apiService, "status"),
+    subresource: "status",
+    reapplies: true,
+  });
+}
+
+function remoteApis(apis: ServedApis): ServedApi[] {
+  return apis.groups().flatMap(({ versions }) => versions.filter(({ remote }) => remote !== undefined));
+}
+
+/** Reports every change of a Service or of its endpoints. */
+function followServices(
+  { store, registries }: AvailabilityParts,
+  changed: (namespace: string, name: string) => void,
+): Disposable {
+  const services = registries.builtIn({ group: "", resource: "services" }).info.keyPrefix;
+  const slices = registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }).info.keyPrefix;
+  const serviceOf = (entry: Entry | undefined): readonly [string, string] | undefined => {
+    if (entry?.key.startsWith(services) === true) return split(entry.key.slice(services.length));
+    if (entry?.key.startsWith(slices) !== true) return undefined;
+    const [namespace] = split(entry.key.slice(slices.length));
+    return [namespace, entry.index.labels?.[serviceNameLabel] ?? ""];
+  };
+  return store.subscribe((events) => {
+    for (const { entry, previous } of events) {
+      const now = serviceOf(entry);
+      if (now === undefined) continue;
+      changed(...now);
+      const before = serviceOf(previous);
+      if (before !== undefined && before[1] !== now[1]) changed(...before);
+    }
+  });
+}
+
+function split(path: string): readonly [namespace: string, name: string] {
+  const at = path.indexOf("/");
+  return [path.slice(0, at), path.slice(at + 1)];
+}

@@ -1,0 +1,175 @@
+import type { Entry, Key } from "../../api/entry.ts";
+import { matchesLabels } from "../../api/label-selector.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { StatusError } from "../../api/status.ts";
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/types/policy-v1.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { controllerManagerContext } from "../../registry/server-context.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { type Store, type StoreEvent, StoreUnavailableError } from "../../storage/store.ts";
+import type { RecordEvent } from "../events/record-event.ts";
+import { namesOf } from "../object-key.ts";
+import { TurnSlice } from "../turn-slice.ts";
+import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { type BudgetPod, budgetPodOf, countsDifferently } from "./budget-pod.ts";
+import { BudgetSelectors, budgetSelector } from "./budget-selectors.ts";
+import {
+  dependsOnScale,
+  disruptionsOf,
+  type Expectation,
+  expectationOf,
+  failedStatus,
+  nextStatus,
+} from "./budget-status.ts";
+import { type PodScales, ScaleError } from "./pod-scales.ts";
+import { selectorText } from "./selector-text.ts";
+
+/** Number of pods processed between two readings of the clock. */
+const podsPerLook = 256;
+
+export interface DisruptionControllerParts extends QueueSource {
+  readonly budgets: Registry;
+  readonly budgetStatus: Strategy;
+  readonly pods: Registry;
+  readonly scales: Pick<PodScales, "expected">;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly record: RecordEvent;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Counts the pods of disruption budgets, so that evictions know whether they are allowed. */
+export class DisruptionController {
+  readonly #parts: DisruptionControllerParts;
+  readonly #selectors = new BudgetSelectors();
+  readonly #slice = new TurnSlice();
+  readonly #queue: WorkQueue;
+
+  constructor(parts: DisruptionControllerParts) {
+    const { clock, observeQueue, onError } = parts;
+    this.#parts = parts;
+    const work = (key: Key) => this.#sync(key);
+    this.#queue = new WorkQueue({ name: "disruption", clock, observeQueue, onError, work });
+  }
+
+  start(): Disposable {
+    const { store, budgets } = this.#parts;
+    const running = new DisposableStack();
+    running.use(this.#queue);
+    running.use(followObjects(store, budgets.info.keyPrefix, (key) => this.#queue.add(key)));
+    running.use(store.subscribe((events) => this.#receivePods(events)));
+    return running;
+  }
+
+  #receivePods(events: readonly StoreEvent[]): void {
+    const { pods } = this.#parts;
+    for (const event of events) if (event.entry.key.startsWith(pods.info.keyPrefix)) this.#receivePod(event);
+  }
+
+  #receivePod({ type, entry, previous }: StoreEvent): void {
+    const { budgets, pods } = this.#parts;
+    const { namespace, name } = namesOf(pods, entry.key);
+    const after = this.#selectors.covering(namespace, entry.index.labels);
+    const before = previous === undefined ? after : this.#selectors.covering(namespace, previous.index.labels);
+    if (before.size + after.size === 0) return;
+    const isCounted = previous !== undefined && type !== "DELETED";
+    const isSame = isCounted && !countsDifferently(previous, entry);
+    const touched = isSame ? before.symmetricDifference(after) : before.union(after);
+    for (const budget of touched) this.#queue.add(budgets.keyOf(namespace, budget));
+    if (touched.size > 0 && after.size > 1 && type !== "DELETED") this.#reportSeveral(namespace, name, after);
+  }
+
+  #reportSeveral(namespace: string, name: string, budgets: ReadonlySet<string>): void {
+    const { pods, record } = this.#parts;
+    const pod = pods.current(namespace, name);
+    const [chosen] = budgets;
+    const subject = `Pod ${JSON.stringify(namespace)}/${JSON.stringify(name)}`;
+    const message = `${subject} matches multiple PodDisruptionBudgets.  Chose ${JSON.stringify(chosen)} arbitrarily.`;
+    if (pod !== undefined) record(pod, { type: "Warning", reason: "MultiplePodDisruptionBudgets", message });
+  }
+
+  async #sync(key: Key): Promise<void> {
+    await this.#slice.turn();
+    const { budgets, clock } = this.#parts;
+    const { namespace, name } = namesOf(budgets, key);
+    const budget = budgets.current(namespace, name) as PodDisruptionBudget | undefined;
+    this.#selectors.set(namespace, name, budget && budgetSelector(budget));
+    if (budget === undefined) return;
+    try {
+      await this.#count(key, budget);
+    } catch (error) {
+      // These errors say nothing about the budget. The next attempt may succeed.
+      const isTransient = error instanceof StatusError && error.code === 409;
+      if (isTransient || error instanceof StoreUnavailableError) throw error;
+      if (!(error instanceof ScaleError || error instanceof StatusError)) throw error;
+      await this.#write(budget, failedStatus(budget, error.message, clock.nowMs()));
+    }
+  }
+
+  async #count(key: Key, budget: PodDisruptionBudget): Promise<void> {
+    const { clock, record } = this.#parts;
+    const covered = await this.#podsOf(budget);
+    const pods = covered.map(budgetPodOf);
+    if (pods.length === 0) record(budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
+    const expectation = await this.#expectation(budget, pods);
+    const nowMs = clock.nowMs();
+    const disruptions = disruptionsOf(budget, pods, nowMs);
+    for (const name of disruptions.overdue) this.#reportOverdue(budget, name);
+    const status = nextStatus(budget, expectation, pods, disruptions, nowMs);
+    if (status !== undefined) await this.#write(budget, status);
+    if (disruptions.nextMs !== undefined) this.#queue.addAfter(key, disruptions.nextMs - nowMs + 1);
+  }
+
+  async #podsOf(budget: PodDisruptionBudget): Promise<Entry[]> {
+    const { pods, store } = this.#parts;
+    const selector = budgetSelector(budget);
+    const covered: Entry[] = [];
+    if (selector === undefined) return covered;
+    let looks = 0;
+    for (const entry of store.scan(pods.keyOf(budget.metadata.namespace ?? "", ""))) {
+      if (++looks % podsPerLook === 0) await this.#slice.turn();
+      if (matchesLabels(selector, entry.index.labels ?? {})) covered.push(entry);
+    }
+    return covered;
+  }
+
+  async #expectation(budget: PodDisruptionBudget, pods: readonly BudgetPod[]): Promise<Expectation> {
+    const { scales, record } = this.#parts;
+    if (!dependsOnScale(budget)) return expectationOf(budget, pods.length);
+    const warn = (reason: string, message: string) => record(budget, { type: "Warning", reason, message });
+    try {
+      const { count, unmanaged } = await scales.expected(budget.metadata.namespace ?? "", pods);
+      if (unmanaged.length > 0) warn("UnmanagedPods", unmanagedText(budget));
+      return expectationOf(budget, count);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      warn("CalculateExpectedPodCountFailed", `Failed to calculate the number of expected pods: ${message}`);
+      throw error;
+    }
+  }
+
+  #reportOverdue({ metadata: { namespace = "", name = "" } }: PodDisruptionBudget, podName: string): void {
+    const { pods, record } = this.#parts;
+    const pod = pods.current(namespace, podName);
+    const message = `Pod was expected by PDB ${namespace}/${name} to be deleted but it wasn't`;
+    if (pod !== undefined) record(pod, { type: "Warning", reason: "NotDeleted", message });
+  }
+
+  /** Writes the status unless the budget has changed. An eviction in between is counted first. */
+  async #write(budget: PodDisruptionBudget, status: PodDisruptionBudgetStatus): Promise<void> {
+    const { budgets, budgetStatus } = this.#parts;
+    const { namespace = "", name = "" } = budget.metadata;
+    const next = { ...budget, status } as unknown as KubeObject;
+    const options = { strategy: budgetStatus, subresource: "status" };
+    await budgets.update(namespace, name, () => next, controllerManagerContext, options);
+  }
+}
+
+function unmanagedText({ spec }: PodDisruptionBudget): string {
+  return (
+    `Pods selected by this PodDisruptionBudget (selector: ${selectorText(spec?.selector)}) were found to be unmanaged. ` +
+    "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +
+    'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
+  );
+}

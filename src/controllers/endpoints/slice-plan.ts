@@ -1,0 +1,79 @@
+import { equalJson } from "../../api/json.ts";
+import type { OwnerReference } from "../../api/object-meta.ts";
+import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/types/discovery-v1.ts";
+
+export const serviceNameLabel = "kubernetes.io/service-name";
+export const managedByLabel = "endpointslice.kubernetes.io/managed-by";
+/** Maximum length of the name of an EndpointSlice. */
+const nameLengthMax = 253;
+
+/** Changes that correct EndpointSlices. Slices to create have a prefix in place of a name. */
+export interface SliceChanges {
+  create: EndpointSlice[];
+  update: EndpointSlice[];
+  remove: EndpointSlice[];
+}
+
+/** Endpoints by their key, in the order in which they are put into slices. */
+export type EndpointSet = Map<string, Endpoint>;
+
+/** Returns the key of an endpoint. Two endpoints with the same key are states of one. */
+export function endpointKey({ addresses, hostname = "", targetRef = {} }: Endpoint): string {
+  const { namespace = "", name = "" } = targetRef;
+  return JSON.stringify([(addresses ?? []).toSorted(), hostname, namespace, name]);
+}
+
+/** Returns the key of a set of ports. A slice holds endpoints that have the same ports. */
+export function portsKey(ports: readonly EndpointPort[] | null): string {
+  const keys = (ports ?? []).map(({ name = "", protocol = "TCP", port = 0, appProtocol = "" }) =>
+    JSON.stringify([name, protocol, port, appProtocol]),
+  );
+  return keys.toSorted().join();
+}
+
+/** Reports whether two states of one endpoint are equal, apart from hints. */
+export function sameState(a: Endpoint, b: Endpoint): boolean {
+  const [aRef, bRef] = [a, b].map(({ targetRef }) => {
+    const { resourceVersion: _version, ...rest } = targetRef ?? {};
+    return rest;
+  });
+  return (
+    a.nodeName === b.nodeName &&
+    a.zone === b.zone &&
+    a.conditions?.ready === b.conditions?.ready &&
+    a.conditions?.serving === b.conditions?.serving &&
+    a.conditions?.terminating === b.conditions?.terminating &&
+    equalJson(aRef, bRef)
+  );
+}
+
+/** Returns the prefix of the names of the slices of a service. */
+export function sliceNamePrefix(service: string): string {
+  return service.length < nameLengthMax ? `${service}-` : service;
+}
+
+/** Returns a reference to the object for which slices are made. They are deleted with it. */
+export function sliceOwner(kind: "Service" | "Endpoints", name: string, uid: string): OwnerReference {
+  return { apiVersion: "v1", kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** Reuses slices of the same address type that would be removed, in place of creating new ones. */
+export function reuseSlices(
+  { create, update, remove }: SliceChanges,
+  mayReuse: (removed: EndpointSlice) => boolean,
+): SliceChanges {
+  const created = [...create];
+  const updated = [...update];
+  const removed = remove.filter((slice) => {
+    const at = mayReuse(slice) ? created.findLastIndex(({ addressType }) => addressType === slice.addressType) : -1;
+    const [content] = at < 0 ? [] : created.splice(at, 1);
+    if (content !== undefined) updated.push(inPlaceOf(slice, content));
+    return content === undefined;
+  });
+  return { create: created, update: updated, remove: removed };
+}
+
+function inPlaceOf({ metadata }: EndpointSlice, content: EndpointSlice): EndpointSlice {
+  const { name, uid, resourceVersion } = metadata;
+  return { ...content, metadata: { ...content.metadata, name, uid, resourceVersion } as EndpointSlice["metadata"] };
+}

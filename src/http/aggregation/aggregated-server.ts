@@ -1,0 +1,60 @@
+import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import type { Exchange, Handler } from "../../request/exchange.ts";
+import type { AppPlugin } from "../app.ts";
+import type { ResourceServer } from "../handlers/resources.ts";
+import { type ProxyParts, proxyRequest, unavailable } from "./proxy-request.ts";
+
+export interface AggregatedServerParts extends ProxyParts {
+  readonly apis: ServedApis;
+}
+
+/** Serves the group versions that have a service. It is asked first, so this server never serves such a group version. */
+export function aggregatedServer(parts: AggregatedServerParts): ResourceServer {
+  return (exchange, request) => {
+    const api = parts.apis.find(request.group, request.version);
+    return api?.remote === undefined ? undefined : serve(exchange, api, parts);
+  };
+}
+
+/** Serves the discovery documents of these group versions, which are not requests for resources. */
+export function aggregatedDocuments(parts: AggregatedServerParts): AppPlugin {
+  let generation: number | undefined;
+  let byPath = new Map<string, ServedApi>();
+  const remotes = () => {
+    if (generation !== parts.apis.generation()) {
+      byPath = remotesByPath(parts.apis);
+      generation = parts.apis.generation();
+    }
+    return byPath;
+  };
+  const handle: Handler = (exchange) => {
+    const api = remotes().get(exchange.info.path);
+    if (api === undefined) throw new Error("a path of another plugin");
+    return serve(exchange, api, parts);
+  };
+  return {
+    name: "aggregated",
+    get paths() {
+      return [...remotes().keys()];
+    },
+    handle,
+  };
+}
+
+function serve(exchange: Exchange, { remote, isAvailable }: ServedApi, parts: ProxyParts): ReturnType<Handler> {
+  if (remote === undefined || !isAvailable) throw unavailable(exchange);
+  return proxyRequest(exchange, remote, parts);
+}
+
+function remotesByPath(apis: ServedApis): Map<string, ServedApi> {
+  const remotes = apis.groups().flatMap(({ versions }) => versions.filter(({ remote }) => remote !== undefined));
+  return new Map(
+    remotes.flatMap((api) => {
+      const path = api.group === "" ? `/api/${api.version}` : `/apis/${api.group}/${api.version}`;
+      return [
+        [path, api],
+        [`${path}/`, api],
+      ] as const;
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+import { randomInt } from "node:crypto";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { Service } from "../api/types/core-v1.ts";
+import type { EndpointSlice } from "../api/types/discovery-v1.ts";
+import {
+  clusterAddressResolver,
+  endpointResolver,
+  type ServiceLookup,
+  type ServiceResolver,
+} from "../client/service-endpoints.ts";
+import type { Registries } from "../registry/registries.ts";
+
+const serviceNameLabel = "kubernetes.io/service-name";
+
+/** Looks up the currently stored Services and their EndpointSlices. */
+export function storedServices(registries: () => Pick<Registries, "find">): ServiceLookup {
+  return {
+    service: (namespace, name) =>
+      registries().find({ group: "", resource: "services" })?.current(namespace, name) as
+        | (Service & KubeObject)
+        | undefined,
+    endpointSlices(namespace, service) {
+      const slices = registries().find({ group: "discovery.k8s.io", resource: "endpointslices" });
+      if (slices === undefined) return [];
+      const page = slices.cacher.list({
+        prefix: slices.keyOf(namespace, ""),
+        matches: ({ index }) => index.labels?.[serviceNameLabel] === service,
+      });
+      if (page instanceof Promise) throw new Error("the newest state is always in memory");
+      return page.entries.map((entry) => decodeEntry(entry, slices.info) as EndpointSlice & KubeObject);
+    },
+  };
+}
+
+/** Finds the addresses of the Services of webhooks and APIServices. */
+export function serviceAddresses(lookup: ServiceLookup, routesToEndpoints: boolean): ServiceResolver {
+  if (!routesToEndpoints) return clusterAddressResolver(lookup);
+  return endpointResolver(lookup, (below) => (below === 0 ? 0 : randomInt(below)));
+}

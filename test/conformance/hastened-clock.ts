@@ -1,0 +1,77 @@
+import { type Clock, systemClock } from "../../src/process/clock.ts";
+
+/** Simulated time between two turns of the server. Its leader renews its lease in time. */
+const stepMs = 1_000;
+/** Real time for each step of the server. */
+const turnMs = 4;
+
+interface Timer {
+  dueMs: number;
+  readonly everyMs: number | undefined;
+  readonly run: () => void;
+  real: Disposable | undefined;
+}
+
+/** A clock that runs normally, and lets time pass faster on request. */
+export class HastenedClock implements Clock {
+  #aheadMs = 0;
+  readonly #timers = new Set<Timer>();
+
+  nowMs(): number {
+    return systemClock.nowMs() + this.#aheadMs;
+  }
+
+  steadyMs(): number {
+    return systemClock.steadyMs() + this.#aheadMs;
+  }
+
+  after(delayMs: number, run: () => void): Disposable {
+    return this.#add({ dueMs: this.steadyMs() + delayMs, everyMs: undefined, run, real: undefined });
+  }
+
+  every(intervalMs: number, run: () => void): Disposable {
+    return this.#add({ dueMs: this.steadyMs() + intervalMs, everyMs: intervalMs, run, real: undefined });
+  }
+
+  /** Advances time. Calls `meanwhile` in every simulated second. */
+  async pass(seconds: number, meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
+    for (let step = 0; step < seconds; step++) {
+      this.#aheadMs += stepMs;
+      const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.steadyMs());
+      for (const timer of due.sort((one, other) => one.dueMs - other.dueMs)) this.#fire(timer);
+      await meanwhile();
+      await Bun.sleep(turnMs);
+    }
+  }
+
+  #add(timer: Timer): Disposable {
+    this.#timers.add(timer);
+    this.#plan(timer);
+    return {
+      [Symbol.dispose]: () => {
+        timer.real?.[Symbol.dispose]();
+        this.#timers.delete(timer);
+      },
+    };
+  }
+
+  #plan(timer: Timer): void {
+    const fire = () => this.#fire(timer);
+    const waitMs = Math.max(0, timer.dueMs - this.steadyMs());
+    timer.real?.[Symbol.dispose]();
+    // An interval must not keep the process alive.
+    timer.real = timer.everyMs === undefined ? systemClock.after(waitMs, fire) : systemClock.every(waitMs, fire);
+  }
+
+  #fire(timer: Timer): void {
+    if (!this.#timers.has(timer)) return;
+    if (timer.everyMs === undefined) {
+      timer.real?.[Symbol.dispose]();
+      this.#timers.delete(timer);
+    } else {
+      timer.dueMs = this.steadyMs() + timer.everyMs;
+      this.#plan(timer);
+    }
+    timer.run();
+  }
+}
