@@ -204,7 +204,7 @@ test("a watch is passed on event by event, and ends with its client", async () =
   await gone.promise;
 });
 
-test("a watch is broken off with its backend, which is no fault of this server", async () => {
+test("a watch breaks off with its backend, and the log does not blame this server", async () => {
   const log = spyOn(process.stderr, "write").mockReturnValue(true);
   extension.answer = (_message, response) => {
     response.writeHead(200, { "content-type": "application/json" });
