@@ -230,6 +230,22 @@ test("a watch is passed on event by event, and ends with its client", async () =
   await gone.promise;
 });
 
+test("a watch gives its seats back when the backend has begun to answer", async () => {
+  const executing = async () => {
+    const { text } = await server.get("/metrics");
+    const lines = text.split("\n").filter((line) => line.startsWith("apiserver_flowcontrol_current_executing_seats{"));
+    expect(lines.length).toBeGreaterThan(0);
+    return lines.map((line) => Number(line.split(" ").at(-1))).reduce((sum, seats) => sum + seats, 0);
+  };
+  const before = await executing();
+  extension.answer = (_message, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.flushHeaders();
+  };
+  await using _watch = await server.watch(widgets);
+  expect(await executing()).toBe(before);
+});
+
 test("a watch breaks off with its backend, and the log does not blame this server", async () => {
   const log = spyOn(process.stderr, "write").mockReturnValue(true);
   extension.answer = (_message, response) => {
