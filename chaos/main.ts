@@ -40,7 +40,7 @@ function list(): number {
     const why = whyNot(fault, Infinity);
     print(`${fault.name.padEnd(20)} ${fault.does}${why === undefined ? "" : ` – not here: ${why}`}`);
   }
-  print("\nBroken on purpose, for --control:");
+  print("\nDeliberately broken servers, for --control:");
   for (const { name, does } of controls) print(`${name.padEnd(20)} ${does}`);
   return 0;
 }

@@ -1,6 +1,6 @@
 /**
- * CPU milliseconds that this process has used. What hostile input may cost is asserted in these: unlike the time that
- * passes, they are the same on a machine that has other work to do.
+ * Returns the CPU milliseconds of this process. Tests of hostile input assert these, because, unlike elapsed time, they
+ * are the same on a busy machine.
  */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();

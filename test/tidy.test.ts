@@ -36,7 +36,7 @@ function readSource(path: string): SourceFile {
   return { path, text, lines: text.split("\n"), imports: importsOf(path, text) };
 }
 
-/** Bun's own scanner sees what is loaded when the program runs; types are gone for it, so those are read from the text. */
+/** Bun's scanner reports the imports that are loaded at run time. Type imports are read from the text. */
 function importsOf(path: string, text: string): ImportLine[] {
   const loader = path.endsWith("x") ? "tsx" : "ts";
   const loaded = new Bun.Transpiler({ loader }).scanImports(text).map(({ path: specifier }) => specifier);
@@ -67,7 +67,7 @@ function breaches(
   );
 }
 
-/** One line for each circle of imports, with its files in the order in which they import each other. */
+/** Returns one line for each cycle of imports, with its files in the order in which they import each other. */
 function importCycles(among: readonly SourceFile[]): string[] {
   const byPath = new Map(among.map((file) => [file.path, file]));
   const finished = new Set<string>();
@@ -98,7 +98,7 @@ test("the rules see the source", () => {
   expect(self?.imports.map(({ target }) => target)).toContain("node:path");
 });
 
-/** The folders of src, from the top down. A file imports from its own folder and those below it, types included. */
+/** The folders of src, from the top down. A file imports only from its own folder and those below it, types included. */
 const layers = [
   "cli",
   "server",
@@ -118,7 +118,7 @@ const layers = [
   "process",
 ] as const;
 
-/** Place in `layers`; -1 for the files directly in src, which lie above them all. */
+/** Returns the place in `layers`; -1 for the files directly in src, which lie above them all. */
 function layerOf(path: string): number {
   return (layers as readonly string[]).indexOf(path.split("/")[1] ?? "");
 }
@@ -130,7 +130,7 @@ describe("layers", () => {
   });
 
   test("imports go down, those of types too", () => {
-    // Test aids may reach up, as the tests that they serve.
+    // Test aids may import from above, as the tests do that use them.
     const product = inFolder("src").filter(({ path }) => basename(path) !== "testing.ts");
     const allowed = (target: string, { path }: SourceFile) =>
       !/^src\/.*\.ts$/.test(target) || layerOf(target) >= layerOf(path);
@@ -223,7 +223,7 @@ describe("documents", () => {
 });
 
 describe("text", () => {
-  /** Built from parts, so that this file does not contain them. */
+  /** Built from parts, so that this file does not match. */
   const forbidden: readonly (readonly [what: string, form: RegExp])[] = [
     ["a path outside the repository", /\.\.\/shared\b/],
     ["an absolute path of one machine", /(?<![\w.])\/(?:work|home\/[a-z]+|Users)\/[a-z]/],
@@ -236,7 +236,7 @@ describe("text", () => {
     expect(places(files, form)).toEqual([]);
   });
 
-  /** Text that becomes a program; each place on the list builds it from constants of ours only. */
+  /** Files that may build patterns from text. Each uses only constants of its own. */
   const mayBuildRegExp: readonly string[] = ["test/tidy.test.ts"];
 
   test("no program is made from text", () => {
@@ -254,10 +254,10 @@ describe("text", () => {
     expect(places(product, /\bconsole\.|process\.(?:stdout|stderr)\b/)).toEqual([]);
   });
 
-  test("no comment opens with a relative clause or uses a negated noun", () => {
+  test("no sentence of a comment opens with a relative clause, uses a negated noun or an archaic word", () => {
     const odd = files.flatMap(({ path, text }) =>
       commentsOf(text)
-        .filter((comment) => relativeOpening.test(comment.text) || negatedNoun.test(comment.text))
+        .filter(({ text }) => oddForms.some((form) => form.test(text)))
         .map((comment) => `${path}:${comment.line}: ${comment.text.slice(0, 100)}`),
     );
     expect(odd).toEqual([]);
@@ -277,8 +277,11 @@ describe("text", () => {
     expect(odd).toEqual([]);
   });
 
-  const relativeOpening = /^(?:What|Who|Whoever|Whose|Whatever|Of)\b/;
+  const relativeOpening = /^Of\b|(?:^|[.;:] )(?:What|Who|Whoever|Whose|Whatever|Of those)\b(?![^.]*\?)/;
   const negatedNoun = /(?<!\bthere )\b(?:is|are) no (?!longer\b|more\b|less\b|different\b)/i;
+  const archaic =
+    /[,;:] for (?:it|they|he|she|nobody|none)\b|\bnone of those (?:that|which)\b|\bso as it\b|\b(?:[wW]hosoever|thereof|therein|whereby|wherein|lest|whilst|amongst|anew)\b/;
+  const oddForms = [relativeOpening, negatedNoun, archaic];
 
   /** Returns the comments that start a line, each as one line of text. Adjacent line comments are one comment. */
   function commentsOf(source: string): { readonly line: number; readonly text: string }[] {

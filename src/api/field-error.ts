@@ -34,7 +34,7 @@ export const fieldError = {
     make(field, "FieldValueTypeInvalid", `Invalid value: ${formatValue(value)}`, detail),
   duplicate: (field: string, value: JsonValue | undefined) =>
     make(field, "FieldValueDuplicate", `Duplicate value: ${formatValue(value)}`, ""),
-  /** An error that does not show the value, because it is too long or says nothing. */
+  /** An error that does not show the value, because it is too long or not informative. */
   invalidUnshown: (field: string, detail: string) => make(field, "FieldValueInvalid", "Invalid value", detail),
   notFound: (field: string, value: JsonValue | undefined, detail = "") =>
     make(field, "FieldValueNotFound", `Not found: ${formatValue(value)}`, detail),

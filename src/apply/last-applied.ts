@@ -13,8 +13,8 @@ const annotation = "kubectl.kubernetes.io/last-applied-configuration";
 const annotationBytesMax = 256 * 1024;
 
 /**
- * The fields that client-side apply has set and that are as it set them: kubectl may take them without asking, for they
- * are its own. Undefined when the live object does not tell.
+ * The fields that client-side apply has set, and whose values are unchanged since. kubectl may take them over without
+ * asking, because they are its own. Undefined if the live object does not record them.
  */
 export function clientSideFields(live: JsonObject, { apiVersion, type }: TrackedVersion): FieldSet | undefined {
   const text = annotationsOf(live)?.[annotation];

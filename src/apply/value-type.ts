@@ -73,7 +73,7 @@ const deducedMap: MapType = { atomic: false, fields: noFields, values: deduced, 
 /** An object of unknown shape. */
 export const deducedObject: ValueType = { scalar: undefined, list: undefined, map: deducedMap };
 
-/** Which of its type's rules a value follows; a value that none of them fits follows the first that there is. */
+/** The rule of its type that a value follows. A value that fits none of them follows the first. */
 export type ValueKind = "scalar" | "list" | "map";
 
 export function kindOf(type: ValueType, value: JsonValue): ValueKind {

@@ -19,7 +19,7 @@ import { standardMacros } from "./syntax/macros.ts";
 /** A minor version of Kubernetes 1: 35 is 1.35. */
 export type MinorVersion = number;
 
-/** The version whose libraries are all that there are. */
+/** The version that contains all libraries. */
 const newestVersion: MinorVersion = 36;
 
 interface VersionedLibrary {

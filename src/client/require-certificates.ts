@@ -1,5 +1,5 @@
 /**
- * Checks a bundle of authorities, PEM; an absent one stands for those of the system.
+ * Checks a bundle of authorities, PEM; an absent one means those of the system.
  * @throws Error with upstream's text for a bundle without certificates
  */
 export function requireCertificates(pem: string | undefined): void {

@@ -20,7 +20,7 @@ import { MemoryStore } from "../storage/memory-store.ts";
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const turns = 40;
 
-/** A store with the registries of all built-in kinds, and a clock that a test moves. */
+/** A store with the registries of all built-in kinds, and a clock that the test controls. */
 export class ControllerTest implements AsyncDisposable {
   readonly clock = new ManualClock();
   readonly store = new MemoryStore();
@@ -31,19 +31,20 @@ export class ControllerTest implements AsyncDisposable {
 
   private constructor() {
     const { clock, store } = this;
-    this.#cachers = new CacherSet({ store, clock });
+    // Bookmarks are due each second, which would take long when a test lets a year pass.
+    this.#cachers = new CacherSet({ store, clock: new ManualClock() });
     this.registries = openRegistries({
       catalog: builtInCatalog(Scheme.builtIn()),
       store,
       cachers: this.#cachers,
       clock,
       randomInt: (below) => Math.floor(Math.random() * below),
-      // Pods wait for their service account, which nobody makes here.
+      // Pods wait for their service account, which no controller creates here.
       admissionPlugins: chosenPlugins([], ["ServiceAccount"]),
     }).registries;
   }
 
-  /** Opens a store that has the namespaces `default` and `n`. */
+  /** Opens a store with the namespaces `default` and `n`. */
   static async open(): Promise<ControllerTest> {
     const test = new ControllerTest();
     for (const name of ["default", "n"]) await test.create("namespaces", { kind: "Namespace", metadata: { name } });
@@ -70,26 +71,32 @@ export class ControllerTest implements AsyncDisposable {
     return this.store.scan(info.keyPrefix).map((entry) => decodeEntry(entry, info) as T);
   }
 
-  /** Writes what `change` makes of an object, or of its status, and lets the controllers act. */
-  async update(resource: string, name: string, change: (old: any) => object, part?: "status"): Promise<void> {
+  /** Writes an object, or its status, as `change` returns it, and lets the controllers act. */
+  async update(
+    resource: string,
+    name: string,
+    change: (old: any) => object,
+    part?: "status",
+    place = "n",
+  ): Promise<void> {
     const registry = this.registry(resource);
     const options = part !== undefined && {
       strategy: strategyOf(builtInKindOf(registry.info), part),
       subresource: part,
     };
-    const namespace = registry.info.namespaced ? "n" : "";
+    const namespace = registry.info.namespaced ? place : "";
     const write = (old: KubeObject) => change(old) as KubeObject;
     await registry.update(namespace, name, write, context, { ...options, reapplies: true });
     await settle(turns);
   }
 
-  async delete(resource: string, name: string, options: Partial<DeleteOptions> = {}): Promise<void> {
+  async delete(resource: string, name: string, options: Partial<DeleteOptions> = {}, place = "n"): Promise<void> {
     const registry = this.registry(resource);
-    await registry.delete(registry.info.namespaced ? "n" : "", name, { ...plainDeletion, ...options }, context);
+    await registry.delete(registry.info.namespaced ? place : "", name, { ...plainDeletion, ...options }, context);
     await settle(turns);
   }
 
-  /** Lets the controllers act, then moves the clock and lets them act again. */
+  /** Lets the controllers act, advances the clock, and lets them act again. */
   async pass(ms = 0): Promise<void> {
     await settle(turns);
     this.clock.advance(ms);

@@ -10,7 +10,7 @@ import { namesOf } from "./object-key.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const workers = 5;
-/** Longest time of a timer. A later deletion is planned anew then. */
+/** Maximum time of a timer. A later deletion is scheduled again then. */
 const waitMsMax = 2 ** 31 - 1;
 const ttlField = Buffer.from('"ttlSecondsAfterFinished":');
 
@@ -18,12 +18,12 @@ export interface TtlAfterFinishedParts extends QueueSource {
   readonly jobs: Registry;
   readonly store: Store;
   readonly clock: Clock;
-  /** Gets the time from when each Job was due until it was deleted. */
+  /** Receives the time from when each Job was due until it was deleted. */
   readonly deleted?: ((seconds: number) => void) | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-/** Deletes Jobs, with their pods, when the time after their end that they name has passed. */
+/** Deletes Jobs, with their pods, once the time after their end has passed that they specify. */
 export function startTtlAfterFinished(parts: TtlAfterFinishedParts): Disposable {
   const { jobs, store, clock, observeQueue, onError } = parts;
   const { keyPrefix } = jobs.info;
@@ -63,7 +63,9 @@ export function startTtlAfterFinished(parts: TtlAfterFinishedParts): Disposable 
   return running;
 }
 
-/** Returns when a Job is to be deleted; undefined for one that has not ended, names no time, or is being deleted. */
+/**
+ * Returns the time at which a Job will be deleted; undefined if it has not ended, specifies no time, or is being deleted.
+ */
 export function expiryMs({ metadata, spec, status }: Job): number | undefined {
   const { ttlSecondsAfterFinished } = spec ?? {};
   if (ttlSecondsAfterFinished === undefined || metadata.deletionTimestamp !== undefined) return undefined;
@@ -74,12 +76,12 @@ export function expiryMs({ metadata, spec, status }: Job): number | undefined {
   return Number.isNaN(endMs) ? undefined : endMs + Number(ttlSecondsAfterFinished) * 1_000;
 }
 
-/** Reports whether the Job may name a time, without decoding it. */
+/** Reports whether the Job may specify a time, without decoding it. */
 function namesTtl({ body }: Entry): boolean {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(ttlField);
 }
 
-/** Deletes exactly this state of a Job, so that a time that was changed meanwhile counts. */
+/** Deletes exactly this state of a Job, so that a changed time takes effect. */
 async function remove(jobs: Registry, { metadata }: Job): Promise<boolean> {
   const { namespace = "", name = "", uid, resourceVersion } = metadata;
   const options = {
@@ -91,7 +93,7 @@ async function remove(jobs: Registry, { metadata }: Job): Promise<boolean> {
     await jobs.delete(namespace, name, options, controllerManagerContext);
     return true;
   } catch (error) {
-    // A Job that has changed is in the queue again.
+    // A Job that has changed is already queued again.
     if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return false;
     throw error;
   }

@@ -1,9 +1,9 @@
 import { nextTurn } from "../api/turn.ts";
 
-/** Time that the workers of one controller take together before other requests get a turn. */
+/** Total time of the workers of one controller before other requests get a turn. */
 const sliceMs = 5;
 
-/** Keeps a controller with much to do from delaying requests: its workers share the time of a turn. */
+/** Keeps a busy controller from delaying requests: its workers share the time of a turn. */
 export class TurnSlice {
   #endMs = 0;
 

@@ -74,8 +74,8 @@ export class Scheme {
   /** Ordered by group in discovery order, then version by preference, then name. */
   readonly resources: readonly ResourceInfo[];
   /**
-   * The stored form of every kind, each once, however many versions share it. What is served by default is here even
-   * where it is switched off: the server works with many of these kinds itself.
+   * The stored form of every kind, each once, however many versions share it. It includes kinds that are served by
+   * default but disabled, because the server itself uses many of them.
    */
   readonly stored: readonly ResourceInfo[];
   readonly #types: TypeSchemas;

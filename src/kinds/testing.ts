@@ -145,7 +145,7 @@ function infoOf(path: ResourcePath): ResourceInfo {
   return info;
 }
 
-/** The stored form. Without a namespace a namespaced object gets the one that there is; without a name all are called `a`. */
+/** Returns the stored form. Fills in the test's namespace, and the name `a`. */
 function decode(info: ResourceInfo, object: JsonObject): KubeObject {
   const { object: decoded } = info.form.decode(cloneJson(object), { kind: info.kind });
   const { metadata } = decoded as unknown as KubeObject;

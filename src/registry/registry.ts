@@ -104,7 +104,7 @@ export class Registry {
       const object = await make(undefined);
       if (options.reapplies !== true)
         refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name, context.version));
-      // A version says nothing about an object that is not there. A dry run shows it nevertheless.
+      // A version has no meaning for an object that does not exist. A dry run shows it nevertheless.
       if (!context.dryRun) delete object.metadata.resourceVersion;
       return this.create(object, namespace, context, options);
     };

@@ -6,8 +6,8 @@ export type WriteOutcome = "stored" | "notStored" | "unknown";
 export type SettleListener = (outcome: WriteOutcome) => Promise<void> | void;
 
 /**
- * One attempt to write an object, for parts that have reserved something for it elsewhere (addresses, ports, quota).
- * Each is told the outcome once, before the writer is.
+ * One attempt to write an object, for parts that have reserved something for it elsewhere (addresses, ports, quota). Each
+ * learns the outcome once, before the writer does.
  */
 export class Settlement {
   #listeners: SettleListener[] = [];

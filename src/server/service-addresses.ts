@@ -13,7 +13,7 @@ import type { Registries } from "../registry/registries.ts";
 
 const serviceNameLabel = "kubernetes.io/service-name";
 
-/** Looks up Services and their EndpointSlices as they are stored now. */
+/** Looks up the currently stored Services and their EndpointSlices. */
 export function storedServices(registries: () => Pick<Registries, "find">): ServiceLookup {
   return {
     service: (namespace, name) =>
@@ -33,7 +33,7 @@ export function storedServices(registries: () => Pick<Registries, "find">): Serv
   };
 }
 
-/** Finds the addresses of the Services that webhooks and APIServices name. */
+/** Finds the addresses of the Services of webhooks and APIServices. */
 export function serviceAddresses(lookup: ServiceLookup, routesToEndpoints: boolean): ServiceResolver {
   if (!routesToEndpoints) return clusterAddressResolver(lookup);
   return endpointResolver(lookup, (below) => (below === 0 ? 0 : randomInt(below)));

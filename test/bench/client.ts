@@ -5,12 +5,12 @@ const windowBytes = 16 * 1024 * 1024;
 
 export interface Answer {
   readonly code: number;
-  /** Seconds, where the server said when to come again. */
+  /** Seconds from a Retry-After header. */
   readonly retryAfter?: number;
   readonly body: Buffer;
 }
 
-/** One HTTP/2 connection to a server under test; the driver trusts whatever it is. */
+/** One HTTP/2 connection to a server under test. It trusts any certificate. */
 export class Client implements Disposable {
   readonly #session: ClientHttp2Session;
   readonly #authorization: string;
@@ -63,7 +63,7 @@ export class Client implements Disposable {
     return promise;
   }
 
-  /** Like `request`, for what has to succeed. */
+  /** Makes a request that must succeed. */
   async expect(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<Buffer> {
     const answer = await this.request(method, path, body, headers);
     if (answer.code >= 300)
@@ -71,12 +71,12 @@ export class Client implements Disposable {
     return answer.body;
   }
 
-  /** False when it is closed, or is about to be: the server has said that it takes no new requests. */
+  /** False if it is closed or about to be, because the server takes no new requests. */
   get isOpen(): boolean {
     return !this.#session.closed && !this.#session.destroyed && !this.#leaving;
   }
 
-  /** Once what is under way has ended. */
+  /** Closes once the current requests have ended. */
   close(): void {
     this.#session.close();
   }

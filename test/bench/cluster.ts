@@ -5,7 +5,7 @@ import { cpuSeconds, type Served } from "./process.ts";
 const slowSync = join(import.meta.dir, "slow-sync.ts");
 
 export interface ClusterOptions {
-  /** The program as built. */
+  /** The built program. */
   readonly program: string;
   /** Directory of all members' data. */
   readonly directory: string;
@@ -16,7 +16,9 @@ export interface ClusterOptions {
   readonly addedSyncMs?: number;
 }
 
-/** Members of one cluster on this machine, each a process with its own data directory; killed when disposed of. */
+/**
+ * The members of one cluster on this machine, each a process with its own data directory. They are killed on disposal.
+ */
 export class BenchCluster implements AsyncDisposable {
   readonly #options: ClusterOptions;
   readonly #members: MemberProcess[] = [];
@@ -25,12 +27,12 @@ export class BenchCluster implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** No member is there yet. */
+  /** Creates a cluster without members. */
   static empty(options: ClusterOptions): BenchCluster {
     return new BenchCluster(options);
   }
 
-  /** Resolves when all of them vote. */
+  /** Starts the members. Resolves when all of them vote. */
   static async start(options: ClusterOptions): Promise<BenchCluster> {
     const cluster = BenchCluster.empty(options);
     const first = await cluster.add();
@@ -43,7 +45,7 @@ export class BenchCluster implements AsyncDisposable {
     return this.#members;
   }
 
-  /** A member that was not started yet. */
+  /** Returns a member that was not started yet. */
   async add(): Promise<MemberProcess> {
     const { program, directory, addedSyncMs = 0 } = this.#options;
     const preload = addedSyncMs === 0 ? [] : ["--preload", slowSync];
@@ -54,7 +56,7 @@ export class BenchCluster implements AsyncDisposable {
     return member;
   }
 
-  /** Lets further members join until there are so many, all of whom vote. */
+  /** Adds members until there are `count`, and all of them vote. */
   async grow(count: number): Promise<void> {
     while (this.#members.length < count) {
       const invitation = await this.#first.invitation();
@@ -78,7 +80,7 @@ export class BenchCluster implements AsyncDisposable {
     });
   }
 
-  /** Everybody votes, is heard, and has what the leader has. */
+  /** Resolves when all members vote, are reachable and have the leader's log. */
   async settled(): Promise<void> {
     await eventually(async () => {
       const { json } = await (await this.leader()).request("GET", "/cluster/status");
@@ -90,7 +92,7 @@ export class BenchCluster implements AsyncDisposable {
     });
   }
 
-  /** Asks the leader to hand over. */
+  /** Asks the leader to transfer leadership. */
   async transfer(to: MemberProcess): Promise<void> {
     const { code, json } = await to.request("GET", "/cluster/status");
     if (code !== 200) throw new Error(JSON.stringify(json));
@@ -99,7 +101,7 @@ export class BenchCluster implements AsyncDisposable {
     if (answer.code >= 300) throw new Error(JSON.stringify(answer.json));
   }
 
-  /** Returns the CPU time of all members together. */
+  /** Returns the total CPU time of all members. */
   cpuSeconds(): number {
     return this.#members.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
   }

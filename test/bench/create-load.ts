@@ -1,18 +1,18 @@
 import type { Client } from "./client.ts";
 import type { PreparedCreates } from "./prepared-creates.ts";
 
-/** Creations after which the servers' code is compiled. A few writers take longer, which is not worth the wait. */
+/** Number of creations until the servers' code is compiled. A few writers take longer, which is not worth the wait. */
 const warmUpCreates = 10_000;
 const warmUpMsMax = 8_000;
 
 export interface CreateLoadOptions {
-  /** Writers take turns with them: one connection takes a few hundred requests at a time. */
+  /** Connections that the writers share, because one handles a few hundred requests at a time. */
   readonly clients: readonly Client[];
   readonly writers: number;
   readonly bodies: PreparedCreates;
 }
 
-/** Runs writers that each create an object as soon as the one before is acknowledged. */
+/** Runs writers, each of which creates an object as soon as the previous one is acknowledged. */
 export class CreateLoad {
   readonly #options: CreateLoadOptions;
 
@@ -24,7 +24,7 @@ export class CreateLoad {
     await this.run(warmUpMsMax, warmUpCreates);
   }
 
-  /** Gives what each creation took, in ms. */
+  /** Returns the duration of each creation in ms. */
   async run(milliseconds: number, countMax = Number.POSITIVE_INFINITY): Promise<number[]> {
     const { clients, writers, bodies } = this.#options;
     const endMs = performance.now() + milliseconds;

@@ -1,6 +1,6 @@
 import { Client } from "./client.ts";
 
-/** Watches `path` with many streams until the server ends them, then prints the number of events they got. */
+/** Watches `path` with many streams until the server ends them, then prints the number of events received. */
 const [url, token, path, connections, streams] = Bun.argv.slice(2) as [string, string, string, string, string];
 const newline = 0x0a;
 

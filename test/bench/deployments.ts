@@ -1,4 +1,4 @@
-/** A Deployment of about 2 KiB, as people write one. */
+/** Returns a realistic Deployment of about 2 KiB. */
 export function deploymentDocument(number: number, image = "1.0"): object {
   const name = deploymentName(number);
   const labels = { app: name, tier: "web", release: `r${number % 7}` };

@@ -7,14 +7,14 @@ import { openAlone } from "../contract/open-alone.ts";
 
 export const namespace = "default";
 export const collection = `/api/v1/namespaces/${namespace}/configmaps`;
-/** Objects carry `shard: s0` to `s99`: a selector of one shard means one object in a hundred. */
+/** Objects have labels from `shard: s0` to `s99`, so a selector of one shard matches one object in a hundred. */
 const shards = 100;
 const payloadBytes = 1_700;
-/** Objects of one application have keys of the same names, as in a real cluster. */
+/** Objects of one application have the same key names, as in a real cluster. */
 const applications = 200;
 const seedBatch = 2_000;
 
-/** A stream of numbers in [0, 1) that depends on the seed alone (mulberry32). */
+/** Returns a stream of numbers in [0, 1) that depends only on the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -30,8 +30,8 @@ export function objectName(number: number): string {
 }
 
 /**
- * A ConfigMap of about 2 KiB; every one is different, because identical documents flatter parsers and caches.
- * @param application whose names its keys have; by default one of 200
+ * Returns a ConfigMap of about 2 KiB. Every one is different, because identical documents favour parsers and caches.
+ * @param application determines the key names; by default one of 200
  */
 export function document(number: number, application = number % applications): KubeObject {
   const random = randomFrom(number + 1);
@@ -54,7 +54,7 @@ function words(random: () => number, count: number): string {
   return Array.from({ length: count }, () => Math.floor(random() * 36 ** 6).toString(36)).join(" ");
 }
 
-/** Puts `count` ConfigMaps into a data directory, past the server: the quickest way to a large store. */
+/** Writes `count` ConfigMaps directly to a data directory, the fastest way to make a large store. */
 export async function seedDirectory(directory: string, count: number): Promise<void> {
   const info = Scheme.builtIn().find("", "v1", "configmaps") as ResourceInfo;
   const store = await openAlone({ directory });

@@ -2,10 +2,10 @@ import { collection, document, randomFrom } from "./documents.ts";
 import { FollowedWatch, writerName } from "./followed-watch.ts";
 import { NoAnswerError, RoamingClient } from "./roaming-client.ts";
 
-/** On average: of different length, or all would write at the same moment. */
+/** Average pauses. Their lengths vary, so that writers do not write at the same moment. */
 const writePauseMs = 50;
 const readPauseMs = 25;
-/** Nothing acknowledged for longer than this counts as an outage; a busy machine makes shorter ones by itself. */
+/** Time without an acknowledged write that counts as an outage. A busy machine causes shorter ones by itself. */
 const outageMsMin = 100;
 const catchUpMs = 15_000;
 const pollMs = 5;
@@ -16,40 +16,40 @@ export interface LoadOptions {
   readonly writers: number;
   readonly readers: number;
   readonly watchers: number;
-  /** Each watcher follows one writer, not all of them. */
+  /** Whether each watcher follows one writer, not all of them. */
   readonly watchersFollowOne?: boolean;
 }
 
-/** The observations of clients in a period. */
+/** The observations of the clients in a period. */
 export interface Observed {
-  /** Slowest write of each writer, from its first attempt until it is known to be done. */
+  /** The slowest write of each writer, from its first attempt until it is known to be done. */
   readonly slowestWritesMs: readonly number[];
-  /** The same of those that were not connected to the member that failed; of nobody where there is one endpoint for all. */
+  /** The same for writers that were not connected to the failed member; empty if all share one endpoint. */
   readonly elsewhereMs: readonly number[];
   readonly slowestReadMs: number;
-  /** Longest time in which no write of anybody was acknowledged. */
+  /** The longest time without any acknowledged write. */
   readonly longestOutageMs: number;
-  /** All such times together, without what is usual. */
+  /** The total of all such times, without the usual pauses. */
   readonly outageMs: number;
 }
 
 export interface Totals {
   readonly writes: number;
-  /** Writes without an answer that said what became of them. */
+  /** Writes that got no answer or one that left their outcome unknown. */
   readonly unknownWrites: number;
   readonly reads: number;
-  /** Answers to reads that were not the object, and did not say when to come again. */
+  /** Answers to reads that were neither the object nor a request to retry later. */
   readonly failedReads: number;
-  /** Answers that said when to come again. */
+  /** Answers that asked the client to retry later. */
   readonly deferred: number;
-  /** Reads that did not have what had been acknowledged before they began. */
+  /** Reads that lacked a write acknowledged before they began. */
   readonly staleReads: number;
   readonly lostWrites: number;
   readonly events: number;
   readonly misplacedEvents: number;
   readonly missingEvents: number;
   readonly relists: number;
-  /** Answers that were not expected, by code. */
+  /** Unexpected answers, by code. */
   readonly codes: ReadonlyMap<string, number>;
 }
 
@@ -60,14 +60,14 @@ interface Writer {
   acknowledged: number;
   resourceVersion: string;
   slowestMs: number;
-  /** The endpoint at the beginning of the stretch. */
+  /** The endpoint at the beginning of the period. */
   endpoint: string;
 }
 
 /**
- * Writers, readers and watchers as client-go is: each has a connection of its own, goes to another member when that breaks,
- * waits when it is told to, and never repeats a write before it has looked what became of it. Each writer counts up in an
- * object of its own, so that every reader and watcher can tell whether it misses something.
+ * Writers, readers and watchers that behave like client-go. Each has its own connection, moves to another member when
+ * that breaks, waits when asked to, and never repeats a write before checking its outcome. Each writer counts up in an
+ * object of its own, so that every reader and watcher notices a missing write.
  */
 export class FailoverLoad implements Disposable {
   readonly #options: LoadOptions;
@@ -113,13 +113,13 @@ export class FailoverLoad implements Disposable {
     ];
   }
 
-  /** Everybody who had to go elsewhere comes back. */
+  /** Returns all clients to their first endpoints. */
   goHome(): void {
     for (const { client } of this.#writers) client.goHome();
     for (const client of this.#readers) client.goHome();
   }
 
-  /** A stretch begins that `observed` tells of. */
+  /** Begins a period for `observed`. */
   begin(): void {
     this.#acknowledgedMs = performance.now();
     this.#longestOutageMs = this.#outageMs = this.#slowestReadMs = 0;
@@ -129,7 +129,7 @@ export class FailoverLoad implements Disposable {
     }
   }
 
-  /** @param failed the endpoint of the member that something was done to */
+  /** @param failed the endpoint of the failed member */
   observed(failed: string | undefined): Observed {
     const hasChoice = this.#options.endpoints.length > 1;
     const elsewhere = this.#writers.filter(({ endpoint }) => hasChoice && endpoint !== failed);
@@ -142,17 +142,17 @@ export class FailoverLoad implements Disposable {
     };
   }
 
-  /** Resolves when a write was acknowledged that began after the call, and all watchers know of it. */
+  /** Resolves when a write that began after the call is acknowledged, and all watchers have seen it. */
   async everybodySees(): Promise<void> {
     const before = this.#acknowledgedCounts();
-    // The first one may have been under way.
+    // The first acknowledged write may have begun earlier.
     while (this.#writers.every(({ acknowledged, number }) => acknowledged < (before[number] ?? 0) + 2)) {
       await Bun.sleep(pollMs);
     }
     await this.#watchersSee(this.#acknowledgedCounts());
   }
 
-  /** Ends the load, compares what everybody has seen, and tidies up. */
+  /** Ends the load, compares the observations of all clients, and cleans up. */
   async finish(): Promise<Totals> {
     this.#isStopping = true;
     await Promise.all(this.#running);
@@ -271,7 +271,7 @@ export class FailoverLoad implements Disposable {
   }
 }
 
-/** Undefined when there was no answer. */
+/** Undefined if there was no answer. */
 async function asked<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;

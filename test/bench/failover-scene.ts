@@ -3,12 +3,12 @@ import type { BenchCluster } from "./cluster.ts";
 import type { FailoverLoad, Observed, Totals } from "./failover-load.ts";
 import { type Figure, percentile } from "./report.ts";
 
-/** In which a fault shows, and all is well again. */
+/** Time in which the effects of a fault appear and disappear. */
 export const stretchMs = 2_500;
 const pauseMs = 5_000;
 export const calmMs = 500;
 
-/** Does to members what may happen to them, and tells what clients saw meanwhile. */
+/** Injects faults into members, and reports what clients observed. */
 export class Scene {
   readonly #cluster: BenchCluster;
   readonly #load: FailoverLoad;
@@ -51,7 +51,7 @@ export class Scene {
     return observed;
   }
 
-  /** One after the other, each when the one before is back. */
+  /** One after the other, each when the previous one is back. */
   async rollingRestart(): Promise<Observed[]> {
     const all: Observed[] = [];
     for (const member of this.#cluster.members) {
@@ -65,7 +65,7 @@ export class Scene {
     return all;
   }
 
-  /** @param failing to whom something is done meanwhile */
+  /** @param failing the affected member */
   async observe(failing: MemberProcess | undefined, run: () => Promise<void>): Promise<Observed> {
     this.#load.begin();
     await run();

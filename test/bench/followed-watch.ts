@@ -5,24 +5,24 @@ const newline = 0x0a;
 const version = Buffer.from('"resourceVersion":"');
 const name = Buffer.from('"name":"writer-');
 const sequence = Buffer.from('"sequence":"');
-/** There is always something to tell: a server that says nothing for so long is left. */
+/** Events are frequent, so a server that sends nothing for this long is abandoned. */
 const silenceMs = 3_000;
 const watchSeconds = 3_600;
 
 export interface FollowedWatchOptions {
   readonly endpoints: readonly string[];
   readonly token: string;
-  /** The endpoint to begin with. */
+  /** The endpoint to start with. */
   readonly at: number;
-  /** The resourceVersion that all counters are 0 at. */
+  /** The resourceVersion at which all counters are 0. */
   readonly from: string;
-  /** The only writer whose object is watched; undefined: all are. */
+  /** The only writer whose object is watched; undefined for all. */
   readonly writer?: number | undefined;
 }
 
 /**
- * A watcher as an informer is: resumes on another member from the last event it has seen, and checks each against those
- * before.
+ * A watcher that behaves like an informer: it resumes at another member from its last event, and checks each event
+ * against the previous ones.
  */
 export class FollowedWatch implements Disposable {
   readonly #client: RoamingClient;
@@ -35,9 +35,9 @@ export class FollowedWatch implements Disposable {
   events = 0;
   /** Events that were repeated or out of order. */
   misplaced = 0;
-  /** Counts that were left out. */
+  /** Counts that were skipped. */
   #skipped = 0;
-  /** How often it was told to list anew. */
+  /** Number of times that it had to list again. */
   expired = 0;
 
   constructor(options: FollowedWatchOptions) {
@@ -96,7 +96,7 @@ export class FollowedWatch implements Disposable {
     });
   }
 
-  /** Returns the start of a line that is not complete yet. */
+  /** Returns the start of an incomplete line. */
   #take(bytes: Buffer): Buffer {
     let from = 0;
     for (let end = bytes.indexOf(newline, from); end >= 0; end = bytes.indexOf(newline, from)) {

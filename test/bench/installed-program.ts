@@ -1,7 +1,7 @@
 import { rename, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** A program where its members find it, whatever build that is: who starts it anew gets the one that was installed last. */
+/** A program at a fixed path, whichever build it is. Restarted members run the most recently installed build. */
 export class InstalledProgram {
   readonly path: string;
   readonly #link: string;
@@ -11,7 +11,7 @@ export class InstalledProgram {
     this.path = join(this.#link, "quorate.js");
   }
 
-  /** @param program a built one, which stays where it is */
+  /** @param program the built program. It must stay where it is */
   async install(program: string): Promise<void> {
     await symlink(dirname(program), `${this.#link}.new`);
     await rename(`${this.#link}.new`, this.#link);

@@ -7,14 +7,14 @@ export interface Load {
   readonly connections: number;
   readonly streams: number;
   readonly seconds?: number;
-  /** Instead of `seconds`: so many and no more. */
+  /** A number of requests, in place of `seconds`. */
   readonly requests?: number;
   readonly headers?: Record<string, string>;
 }
 
 export interface LoadResult {
   readonly requestsPerSecond: number;
-  /** Size of the bodies. */
+  /** Total size of the bodies. */
   readonly bytes: number;
   readonly bytesPerSecond: number;
   readonly meanMs: number;
@@ -23,7 +23,7 @@ export interface LoadResult {
 
 const h2load = Bun.which("h2load");
 
-/** As many GETs as the server answers, closed loop: `streams` at a time on each of `connections`. */
+/** Sends GETs as fast as the server answers, closed loop: `streams` at a time on each of `connections`. */
 export function load(served: Pick<Served, "url" | "token">, options: Load): Promise<LoadResult> {
   return h2load === null ? ownLoad(served, options) : h2loadRun(h2load, served, options);
 }

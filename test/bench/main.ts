@@ -64,7 +64,7 @@ for (let at = 0; at < args.length; at++) {
 }
 
 print("machine", await machineCeilings());
-// W8 and W9 are two readings of one run.
+// W8 and W9 are two results of one run.
 const runs = new Map<Workload, string[]>();
 for (const name of named.length > 0 ? named : Object.keys(workloads)) {
   const run = workloads[name] as Workload;

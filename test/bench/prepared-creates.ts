@@ -1,15 +1,18 @@
 import { collection, document } from "./documents.ts";
 
-/** Different from each other; what comes after them differs from one of them in its name. */
+/** Number of distinct documents. Later ones differ from one of them only in their name. */
 const documents = 20_000;
 
-/** Bodies of new ConfigMaps that cost the driver next to nothing: on a machine of two cores it would be measured as well. */
+/**
+ * Bodies of new ConfigMaps that cost the driver almost nothing, because on a machine with two cores its cost would be
+ * measured too.
+ */
 export class PreparedCreates {
   readonly path = collection;
   readonly #bodies: readonly (readonly [string, string])[];
   #count = 0;
 
-  /** @param ownKeys no two documents have keys of the same names: nothing that a parser learned helps it */
+  /** @param ownKeys whether each document has its own key names, so that parsers cannot reuse shapes */
   constructor({ ownKeys = false } = {}) {
     this.#bodies = Array.from({ length: documents }, (_, number) => {
       const { metadata, ...rest } = ownKeys ? document(number, number) : document(number);

@@ -3,26 +3,26 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A child process that serves; killed when disposed of. */
+/** A child process that serves. It is killed on disposal. */
 export interface Served extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
   readonly pid: number;
-  /** From the start of the process to its line of readiness. */
+  /** Time from the start of the process to its line of readiness. */
   readonly startMs: number;
 }
 
 const root = join(import.meta.dir, "../..");
 const program = join(import.meta.dir, "server.ts");
 
-/** Starts `server.ts` with these arguments and waits until it serves. */
+/** Starts `server.ts` with these arguments, and waits until it serves. */
 export function serve(...args: string[]): Promise<Served> {
   return start([program, ...args], 1, (printed) => JSON.parse(printed) as { url: string; token: string });
 }
 
 /**
- * Builds the program as `npm start` does; gives its path. It does not contain LevelDB's binding.
- * @param commit whose sources are built, with the packages of these; undefined: these
+ * Builds the program as `npm start` does, and returns its path. LevelDB's binding is not part of it.
+ * @param commit the commit to build, with its own packages; undefined for the working tree
  */
 export async function makeProgram(directory: string, commit?: string): Promise<string> {
   const sources = commit === undefined ? root : await sourcesOf(commit, join(directory, "sources"));
@@ -32,7 +32,7 @@ export async function makeProgram(directory: string, commit?: string): Promise<s
   return join(directory, "quorate.js");
 }
 
-/** Inputs of a build. */
+/** The inputs of a build. */
 const sourcePaths = ["package.json", "bunfig.toml", "tsconfig.json", "scripts", "src", "raft"];
 
 async function sourcesOf(commit: string, directory: string): Promise<string> {
@@ -45,7 +45,7 @@ async function sourcesOf(commit: string, directory: string): Promise<string> {
   return directory;
 }
 
-/** Starts the program itself, as a user does, and waits until it says what to do next. */
+/** Starts the program as a user does, and waits until it prints the next commands. */
 export function startProgram(path: string, directory: string): Promise<Served> {
   return start([path, "up", "--data-dir", directory, "--secure-port", "0"], 2, () => {
     const kubeconfig = readFileSync(join(directory, "kubeconfig"), "utf8");
@@ -81,18 +81,18 @@ async function start(
   };
 }
 
-/** A directory that is gone when disposed of. */
+/** A directory that is removed on disposal. */
 export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "quorate-bench-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Bytes of memory that a process has resident. */
+/** Returns the resident memory of a process in bytes. */
 export function residentBytes(pid: number): number {
   return kilobytesOf(pid, /^VmRSS:\s+(\d+) kB/m) * 1024;
 }
 
-/** The most that it ever had. */
+/** Returns the peak resident memory. */
 export function peakBytes(pid: number): number {
   return kilobytesOf(pid, /^VmHWM:\s+(\d+) kB/m) * 1024;
 }
@@ -103,7 +103,7 @@ function kilobytesOf(pid: number, field: RegExp): number {
 
 const ticksPerSecond = 100;
 
-/** Seconds of CPU that a process has used, in user and kernel mode together. */
+/** Returns the CPU seconds of a process, in user and kernel mode together. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;

@@ -1,4 +1,4 @@
-/** One figure of a workload; `ceiling` is what the machine alone did in the same run, in the same unit. */
+/** A result of a workload. `ceiling` is the result of the machine alone in the same run, in the same unit. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
@@ -11,13 +11,13 @@ export interface Options {
   readonly seconds: number;
   /** Multiplies the number of objects. */
   readonly scale: number;
-  /** A commit whose program the members run before they are upgraded to this one; undefined: nothing is upgraded. */
+  /** The commit whose program the members run before they are upgraded; undefined for no upgrade. */
   readonly from: string | undefined;
 }
 
 export type Workload = (options: Options) => Promise<Figure[]>;
 
-/** A readable table, then everything again as one line of JSON. */
+/** Prints a readable table, and then the same as one line of JSON. */
 export function print(workload: string, figures: readonly Figure[]): void {
   const width = Math.max(...figures.map(({ name }) => name.length));
   console.log(`\n${workload}`);
@@ -35,7 +35,7 @@ function number(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
 }
 
-/** The value below which `share` of the samples lie. */
+/** Returns the value below which `share` of the samples lie. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

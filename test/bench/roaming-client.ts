@@ -1,19 +1,19 @@
 import type { ClientHttp2Stream } from "node:http2";
 import { type Answer, Client } from "./client.ts";
 
-/** Silence of a server for so long means that it is gone. */
+/** Time without an answer after which a server counts as gone. */
 const silenceMs = 3_000;
 const backoffMsMin = 20;
 const backoffMsMax = 500;
 
-/** No answer: the connection broke, or nothing came in time. What was asked for may have been done. */
+/** No answer: the connection broke, or nothing came in time. The request may have been executed. */
 export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
 }
 
 /**
- * A client with a list of endpoints: it stays with one while that answers, and goes on to the next when a connection
- * breaks, is refused or falls silent. Requests are its user's to repeat.
+ * A client with a list of endpoints. It stays with one while that answers, and moves to the next when a connection
+ * breaks, is refused or is silent. Repeating requests is up to its user.
  */
 export class RoamingClient implements Disposable {
   readonly #endpoints: readonly string[];
@@ -23,7 +23,7 @@ export class RoamingClient implements Disposable {
   #client: Client | undefined;
   #backoffMs = backoffMsMin;
 
-  /** @param at the endpoint to begin with */
+  /** @param at the endpoint to start with */
   constructor({ endpoints, token, at }: { endpoints: readonly string[]; token: string; at: number }) {
     this.#endpoints = endpoints;
     this.#token = token;
@@ -34,7 +34,7 @@ export class RoamingClient implements Disposable {
     return this.#endpoints[this.#at] ?? "";
   }
 
-  /** @throws NoAnswerError; the next request goes to another endpoint then */
+  /** @throws NoAnswerError; the next request then goes to another endpoint */
   async request(method: string, path: string, body?: string): Promise<Answer> {
     const client = this.#connected();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,7 +53,7 @@ export class RoamingClient implements Disposable {
     }
   }
 
-  /** A read, asked again until somebody answers; 503 and its like count as an answer. */
+  /** Reads, and repeats the request until there is an answer. A 503 counts as an answer. */
   async read(path: string): Promise<Answer> {
     for (;;) {
       try {
@@ -68,7 +68,7 @@ export class RoamingClient implements Disposable {
     return this.#connected().open("GET", path);
   }
 
-  /** Back to the endpoint that it began with: those who only flee would gather at one member. */
+  /** Returns to the first endpoint. Otherwise all clients would gather at one member. */
   goHome(): void {
     if (this.#at === this.#home) return;
     this.#client?.close();
@@ -76,7 +76,7 @@ export class RoamingClient implements Disposable {
     this.#at = this.#home;
   }
 
-  /** There was an answer: the next break is followed by an attempt at once. */
+  /** After an answer, the first attempt that follows a break is immediate. */
   works(): void {
     this.#backoffMs = backoffMsMin;
   }
@@ -92,13 +92,13 @@ export class RoamingClient implements Disposable {
   }
 
   #connected(): Client {
-    // A server that goes is left before it breaks the connection; what it has begun, it ends.
+    // Leave a stopping server before it breaks the connection. It finishes the requests that it has begun.
     if (this.#client?.isOpen === false) this.#advance();
     this.#client ??= new Client({ url: this.endpoint, token: this.#token });
     return this.#client;
   }
 
-  /** Several requests may have been on the connection that broke: the first of them goes on. */
+  /** Several requests may have been on the broken connection. Only the first one moves on. */
   async #moveOnFrom(client: Client): Promise<void> {
     if (this.#client !== client) return;
     client[Symbol.dispose]();

@@ -4,9 +4,10 @@ import { type ServerOptions, startServer } from "../../src/index.ts";
 import { FieldOwnership } from "../../src/registry/field-ownership.ts";
 
 /**
- * The process that is measured: `server <data directory> [options as JSON]`, `untracked` with the same arguments,
- * `bare <bytes> <chunks>`. Prints one line of JSON when it serves. `untracked` tracks no fields. `bare` is the listener alone, answering `/object` with so many bytes and `/list` with so many chunks of them:
- * what the machine can do with this HTTP stack and these bytes.
+ * The process under measurement: `server <data directory> [options as JSON]`, `untracked` with the same arguments, or
+ * `bare <bytes> <chunks>`. Prints one line of JSON when it serves. `untracked` does not track fields. `bare` is the
+ * listener alone, which answers `/object` with that many bytes and `/list` with that many chunks of them: the limit of
+ * the machine with this HTTP stack and these bytes.
  */
 const [mode, first = "", second = ""] = Bun.argv.slice(2);
 

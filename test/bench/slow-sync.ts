@@ -1,8 +1,8 @@
 import fs from "node:fs";
 
 /**
- * Loaded before the program: every sync of the log takes `QUORATE_BENCH_SYNC_MS` longer, as on a disk that does not
- * acknowledge from a cache. What LevelDB does is as fast as it was, for nobody waits for it.
+ * Loaded before the program. Every sync of the log takes `QUORATE_BENCH_SYNC_MS` longer, as on a disk that does not
+ * acknowledge from a cache. LevelDB is not slowed, because nothing waits for it.
  */
 const addedMs = Number(process.env["QUORATE_BENCH_SYNC_MS"]);
 const sync = fs.fdatasync;

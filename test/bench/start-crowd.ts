@@ -3,14 +3,14 @@ import { collection } from "./documents.ts";
 import type { Served } from "./process.ts";
 
 export interface Crowd {
-  /** Stops reading, as a client does that hangs. */
+  /** Stops reading, as a hanging client does. */
   pause(): void;
   resume(): void;
-  /** The number of events that all of them got, once the server has ended their watches. */
+  /** Returns the total number of events, once the server has ended the watches. */
   received(): Promise<number>;
 }
 
-/** Watchers in a process of their own, for so many seconds. */
+/** Starts watchers in a separate process, for a number of seconds. */
 export function startCrowd(
   served: Served,
   {

@@ -13,13 +13,13 @@ import { cpuMs } from "../cpu-time.ts";
 import { deploymentDocument } from "./deployments.ts";
 import { percentile } from "./report.ts";
 
-/** Deployments that are made in one go. */
+/** Number of Deployments per batch. */
 const batch = 200;
-/** The share of batches below the one that counts. */
+/** The quantile of the batches that counts. */
 const undisturbed = 0.1;
 const warmUpMs = 2_000;
 
-/** CPU of creations, in microseconds each. */
+/** CPU time of a creation in microseconds. */
 export interface TrackedCreates {
   readonly tracked: number;
   readonly untracked: number;
@@ -27,13 +27,13 @@ export interface TrackedCreates {
 
 /**
  * Measures creations in this process, from the bytes of a Deployment to those in a store in memory, with and without
- * tracking of fields. Connections, authorization and the disk are left out: with them the difference is smaller.
+ * field tracking. Connections, authorization and the disk are omitted, because they would hide the difference.
  */
 export async function measureTrackedCreates(seconds: number): Promise<TrackedCreates> {
   const scheme = Scheme.builtIn();
   const tracked = new Side(scheme, {});
   const untracked = new Side(scheme, { tracker: () => undefined });
-  // In turns: a busy moment of the machine must not count for one side alone.
+  // In turns, so that a busy moment of the machine affects both sides.
   const turns = async (milliseconds: number) => {
     const endMs = performance.now() + milliseconds;
     while (performance.now() < endMs) for (const side of [tracked, untracked]) await side.run();
@@ -44,7 +44,7 @@ export async function measureTrackedCreates(seconds: number): Promise<TrackedCre
   return { tracked: tracked.microseconds, untracked: untracked.microseconds };
 }
 
-/** Creations of one kind, and what they have cost. */
+/** Creations of one kind, and their costs. */
 class Side {
   readonly #scheme: Scheme;
   readonly #options: CreateOptions;
@@ -56,17 +56,17 @@ class Side {
     this.#options = options;
   }
 
-  /** The cost of one creation in batches that other work of the machine has hardly made dearer. */
+  /** Returns the cost of one creation, from the batches that other work on the machine has affected least. */
   get microseconds(): number {
     return percentile(this.#costs, undisturbed);
   }
 
-  /** Counts from here on. */
+  /** Starts counting. */
   forget(): void {
     this.#costs.length = 0;
   }
 
-  /** Creates a batch in a store of its own, so that what is stored does not add to the work of the garbage collector. */
+  /** Creates a batch in a separate store, so that stored objects do not add to the garbage collector's work. */
   async run(): Promise<void> {
     await using cleanup = new AsyncDisposableStack();
     const store = cleanup.adopt(new MemoryStore(), (open) => open.close());

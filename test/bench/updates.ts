@@ -3,14 +3,14 @@ import { collection, document, objectName } from "./documents.ts";
 
 const createdAtOnce = 100;
 
-/** Replaces object after object; each new state says when it was sent, in ms of `performance.now()`. */
+/** Replaces one object after the other. Each new state contains its sending time, in ms of `performance.now()`. */
 export class Updates {
   readonly #clients: readonly Client[];
   readonly #objects: number;
   #count = 0;
   #turn = 0;
 
-  /** @param clients who take turns: one connection takes a few hundred requests at a time */
+  /** @param clients take turns, because one connection handles a few hundred requests at a time */
   constructor(clients: Client | readonly Client[], objects: number) {
     this.#clients = clients instanceof Client ? [clients] : clients;
     this.#objects = objects;
@@ -39,7 +39,7 @@ export class Updates {
     await this.#next.expect("PUT", `${collection}/${objectName(number)}`, JSON.stringify(object));
   }
 
-  /** At a fixed rate, whatever the answers take. Gives the time of each in ms, from when it was due. */
+  /** Updates at a fixed rate, however long the answers take. Returns the duration of each in ms, from its due time. */
   async atRate(perSecond: number, seconds: number): Promise<number[]> {
     const startMs = performance.now();
     const running: Promise<number>[] = [];
@@ -57,7 +57,7 @@ export class Updates {
     return Promise.all(running);
   }
 
-  /** As many as are answered, so many at a time. */
+  /** Updates as fast as the server answers, with a number of requests at a time. */
   async saturate(writers: number, seconds: number): Promise<void> {
     const endMs = performance.now() + seconds * 1_000;
     const write = async () => {
@@ -69,7 +69,7 @@ export class Updates {
 
 const mark = Buffer.from('"sentMs":"');
 
-/** Milliseconds from sending to now of every event in a piece of a watch. */
+/** Returns the milliseconds since sending for every event in a piece of a watch. */
 export function latencies(chunk: Buffer): number[] {
   const nowMs = performance.now();
   const found: number[] = [];

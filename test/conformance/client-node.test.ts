@@ -179,7 +179,7 @@ describe("an informer over restarts of the server", () => {
     informer.on("update", record("update"));
     informer.on("delete", record("delete"));
     informer.on("connect", () => connections++);
-    // A refused connection ends the informer; a program that goes on starts it again, from the version it last saw.
+    // A refused connection ends the informer. A program that continues restarts it from the last version that it saw.
     informer.on("error", () => setTimeout(() => void informer.start(), 20));
 
     const expected: string[] = [];

@@ -10,8 +10,8 @@ import {
 } from "@kubernetes/client-node";
 
 /**
- * The generated client over Bun's fetch: the client's own HTTP library hands the certificates to an agent that Bun's
- * fetch does not know.
+ * The generated client on Bun's fetch. The client's own HTTP library passes certificates to an agent that Bun's fetch
+ * does not support.
  */
 export class Client {
   readonly core: CoreV1Api;

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "../../src/process/clock.ts";
 
-/** Simulated time between two turns in which the server works. Its leader renews its lease in time. */
+/** Simulated time between two turns of the server. Its leader renews its lease in time. */
 const stepMs = 1_000;
-/** Real time that the server has for each step. */
+/** Real time for each step of the server. */
 const turnMs = 4;
 
 interface Timer {
@@ -12,7 +12,7 @@ interface Timer {
   real: Disposable | undefined;
 }
 
-/** A clock that runs as usual, and lets time pass faster while a test says so. */
+/** A clock that runs normally, and lets time pass faster on request. */
 export class HastenedClock implements Clock {
   #aheadMs = 0;
   readonly #timers = new Set<Timer>();
@@ -33,7 +33,7 @@ export class HastenedClock implements Clock {
     return this.#add({ dueMs: this.steadyMs() + intervalMs, everyMs: intervalMs, run, real: undefined });
   }
 
-  /** Lets time pass. `meanwhile` runs in every simulated second. */
+  /** Advances time. Calls `meanwhile` in every simulated second. */
   async pass(seconds: number, meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
     for (let step = 0; step < seconds; step++) {
       this.#aheadMs += stepMs;

@@ -16,7 +16,7 @@ afterAll(async () => {
   await server.close({ graceMs: 0 });
 });
 
-/** Creates a pod that runs, as a node agent would report it. */
+/** Creates a running pod, with the status that a node agent would report. */
 async function runPod(name: string, ip: string): Promise<void> {
   const container = { name: "c", image: "example.com/web:1", ports: [{ name: "web", containerPort: 8080 }] };
   const metadata = { name, labels: { app: "web" } };

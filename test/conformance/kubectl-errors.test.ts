@@ -19,7 +19,7 @@ beforeAll(async () => {
   kubectl = await Kubectl.open(server.kubeconfig);
   guest = await Kubectl.open(kubeconfigWithToken("guest-token"));
   stranger = await Kubectl.open(kubeconfigWithToken("no-such-token"));
-  // Discovery is refused to the guest too: it reads what the administrator has kept.
+  // The guest may not read discovery either. It uses the administrator's cache.
   await kubectl.ok(["api-resources", "--cache-dir", scratch]);
 });
 

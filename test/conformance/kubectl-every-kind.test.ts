@@ -6,7 +6,7 @@ import { Scheme } from "../../src/kinds/scheme.ts";
 import { minimalObjects } from "../integration/minimal-objects.ts";
 import { Kubectl } from "./kubectl.ts";
 
-/** kubectl processes at a time. */
+/** Number of concurrent kubectl processes. */
 const parallel = 4;
 const timeoutMs = 60_000;
 
@@ -56,7 +56,7 @@ describe("every kind", () => {
     "is applied, applied again, printed, described and deleted",
     async () => {
       const minimal = await minimalObjects("default");
-      // Events are not told apart by kind alone: two groups have them, in one store.
+      // Two groups have Events, in one store, so the kind alone does not identify them.
       const stored = scheme.stored.filter(({ kind }) => kind !== "Event");
       const objects = stored.map(({ group, version, kind }) => {
         const { name = "test", fields = {} } = minimal[`${group}/${kind}`] ?? {};
@@ -75,7 +75,7 @@ describe("every kind", () => {
       expect(await versions()).toEqual(before);
       const printed = await kubectl.ok(["get", "-o", "wide", "-f", "-"], all);
       for (const { metadata } of objects) expect(printed).toContain(metadata.name);
-      // This one kubectl describes through a beta version that is not served.
+      // kubectl describes only this kind through a beta version that is not served.
       const described = objects.filter(({ kind }) => kind !== "VolumeAttributesClass");
       const input = JSON.stringify({ kind: "List", apiVersion: "v1", items: described });
       const description = await kubectl.ok(["describe", "-f", "-"], { input });

@@ -23,7 +23,7 @@ interface Owner {
   readonly apiVersion?: string;
 }
 
-/** Creates a ConfigMap and returns what its dependents name. */
+/** Creates a ConfigMap, and returns the owner reference for its dependents. */
 async function create(name: string, owners: readonly Owner[] = [], more: object = {}): Promise<Owner> {
   const ownerReferences = owners.map(({ blocks, ...owner }) => ({
     apiVersion: "v1",

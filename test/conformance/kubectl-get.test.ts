@@ -28,7 +28,7 @@ afterAll(async () => {
   await server.close({ graceMs: 0 });
 });
 
-/** The cells of a printed table; columns are at least three spaces apart. */
+/** Returns the cells of a printed table. Columns are at least three spaces apart. */
 function rows(printed: string): string[][] {
   return printed
     .trimEnd()

@@ -10,7 +10,7 @@ import { type RunningServer, startServer } from "../../src/index.ts";
 import { Client } from "./client.ts";
 import { Kubectl } from "./kubectl.ts";
 
-/** Every way in which kubectl and the JavaScript client prove who they are. */
+/** Tests every way in which kubectl and the JavaScript client authenticate. */
 let server: RunningServer;
 let scratch: string;
 let kubectl: Kubectl;

@@ -7,7 +7,7 @@ const timeoutMs = 30_000;
 let server: RunningServer;
 let kubectl: Kubectl;
 
-/** A three-tier application, a batch pipeline, and what stands around them. */
+/** A three-tier application, a batch pipeline, and their surroundings. */
 const application = `
 apiVersion: apps/v1
 kind: Deployment
@@ -121,7 +121,7 @@ afterAll(async () => {
   await server.close({ graceMs: 0 });
 });
 
-/** Cells of a printed table, without ages, which depend on the moment. */
+/** Returns the cells of a printed table without ages, which vary. */
 function rowsOf(printed: string): string[][] {
   const [head = "", ...lines] = printed.trimEnd().split("\n");
   const starts = [...head.matchAll(/\S+(?: \S+)*/g)].map(({ index, 0: name }) => ({ index, name }));
@@ -143,7 +143,7 @@ test(
     };
     const before = await versions();
     const printed = await kubectl.apply(application);
-    // kubectl compares lists without a key, and fields that are replaced as a whole, before they have their defaults.
+    // kubectl compares lists without a key, and atomic fields, before they have their defaults.
     const compared = ["statefulset.apps/db", "poddisruptionbudget.policy/web", "limitrange/limits"];
     for (const line of printed.trim().split("\n")) {
       expect(line).toEndWith(compared.some((object) => line.startsWith(object)) ? " configured" : " unchanged");

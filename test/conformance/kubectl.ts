@@ -10,23 +10,23 @@ export interface Finished {
 }
 
 export interface RunOptions {
-  /** Standard input of kubectl; closed at once when absent. */
+  /** Standard input of kubectl; closed at once if absent. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A command that keeps running, such as `get -w`; ended by `stop` or by itself. */
+/** A command that keeps running, such as `get -w`. It ends by `stop` or by itself. */
 export interface Running extends AsyncDisposable {
-  /** Resolves with everything printed so far once `done` says that it suffices. */
+  /** Resolves with everything printed so far once `done` returns true. */
   until(done: (printed: string) => boolean): Promise<string>;
 }
 
-/** No command of these tests takes longer than a second or two: beyond this kubectl is stopped and the test fails. */
+/** Time limit of a command, after which the test fails. Normal commands take a second or two. */
 const commandTimeoutMs = 15_000;
 
 /**
- * Value of `--controllers` for tests that count objects, and whose objects name owners that do not exist: without the
- * ConfigMap that every namespace gets, without the endpoints of services, and without the garbage collector.
+ * Value of `--controllers` for tests that count objects, or whose objects name owners that do not exist: without the
+ * ConfigMap in every namespace, without the endpoints of services, and without the garbage collector.
  */
 export const withoutConfigMaps = [
   "*",
@@ -38,7 +38,7 @@ export const withoutConfigMaps = [
   "-endpointslice-mirroring-controller",
 ].join(",");
 
-/** The real kubectl with a home directory of its own: neither its configuration nor its caches leak in or out. */
+/** The real kubectl with a home directory of its own, so that configuration and caches are isolated. */
 export class Kubectl implements AsyncDisposable {
   readonly #home: string;
   readonly #binary: string;
@@ -68,26 +68,26 @@ export class Kubectl implements AsyncDisposable {
     return { code, stdout, stderr };
   }
 
-  /** Returns the output of the command. @throws when it fails, with its error output */
+  /** Returns the output of the command. @throws with its error output if it fails */
   async ok(args: readonly string[], options?: RunOptions): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, options);
     if (code !== 0) throw new Error(`kubectl ${args.join(" ")} exited with ${code}\n${stderr}${stdout}`);
     return stdout;
   }
 
-  /** Returns the error output of the command. @throws when it succeeds */
+  /** Returns the error output of the command. @throws if it succeeds */
   async refused(args: readonly string[], options?: RunOptions): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, options);
     if (code === 0) throw new Error(`kubectl ${args.join(" ")} should have failed but printed\n${stdout}`);
     return stderr.trimEnd();
   }
 
-  /** The object or list that `get -o json` prints. */
+  /** Returns the object or list of `get -o json`. */
   async get(args: readonly string[]): Promise<any> {
     return JSON.parse(await this.ok(["get", "-o", "json", ...args]));
   }
 
-  /** `apply -f -` of a document. */
+  /** Runs `apply -f -` with a document. */
   apply(document: string | object, ...args: readonly string[]): Promise<string> {
     return this.ok(["apply", "-f", "-", ...args], { input: textOf(document) });
   }
@@ -121,7 +121,7 @@ export class Kubectl implements AsyncDisposable {
     };
   }
 
-  /** Writes a file of the home directory, which is also the working directory; gives its path. */
+  /** Writes a file to the home directory, which is also the working directory, and returns its path. */
   async file(name: string, text: string): Promise<string> {
     const path = join(this.#home, name);
     await writeFile(path, text);
@@ -147,8 +147,8 @@ export function textOf(document: string | object): string {
 }
 
 /**
- * `$KUBECTL`, else the kubectl on the path. Some distributions install a dispatcher with one `kubectl.<version>` per
- * minor version beside it, which asks the server before each command: of these the newest is taken itself.
+ * Returns `$KUBECTL`, or the kubectl on the path. Some distributions install a dispatcher that asks the server before
+ * each command, with one `kubectl.<version>` per minor version beside it. The newest of these is used directly.
  */
 function findKubectl(): string {
   const asked = process.env.KUBECTL;

@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** A Service whose only endpoint is the process. */
+/** Makes a Service whose only endpoint is this process. */
 async function createService(): Promise<void> {
   await server.create("/api/v1/namespaces/default/services", {
     metadata: { name: "hooks" },

@@ -15,7 +15,7 @@ const deployments: ResourceType = { group: "apps", version: "v1", resource: "dep
 export type OpenClientOf = (server: RunningServer, user?: "nobody") => Client;
 
 /**
- * Tests the contract of Client. `open` returns one for a running server, as its administrator or as a user without
+ * Tests the contract of Client. `open` returns a client for a running server, as its administrator or as a user without
  * rights.
  */
 export function clientContract(name: string, open: OpenClientOf): void {
@@ -26,7 +26,7 @@ export function clientContract(name: string, open: OpenClientOf): void {
     let spaces = 0;
 
     beforeAll(async () => {
-      // The tests count ConfigMaps, so no namespace gets one of its own.
+      // The tests count ConfigMaps, so namespaces must not get one of their own.
       server = await startServer({
         authorizationMode: ["RBAC"],
         controllers: "*,-root-ca-certificate-publisher-controller",

@@ -6,7 +6,7 @@ import { prepareMember } from "../../src/storage/replicated/prepare-replica.ts";
 
 const pollMs = 10;
 
-/** Replicas in one process, each with its directory, on a network in memory. */
+/** Replicas in one process, each with its own directory, on a network in memory. */
 export class ClusterInProcess implements AsyncDisposable {
   readonly network: MemoryNetwork;
   readonly #root: string;
@@ -20,7 +20,7 @@ export class ClusterInProcess implements AsyncDisposable {
     this.network = new MemoryNetwork({ random: Math.random });
   }
 
-  /** All of them vote. */
+  /** Starts the replicas. All of them vote. */
   static async start(root: string, size: number, options: Partial<ReplicaOptions> = {}): Promise<ClusterInProcess> {
     const cluster = new ClusterInProcess(root, options);
     const founder = await cluster.open(1);
@@ -40,7 +40,7 @@ export class ClusterInProcess implements AsyncDisposable {
     return replica;
   }
 
-  /** Waits for one that leads and knows that it does. */
+  /** Waits for a replica that leads and knows it. */
   async leader(): Promise<OpenReplica> {
     return eventually(async () => {
       for (const replica of this.replicas) if (await replica.cluster.confirmLeader()) return replica;
@@ -70,7 +70,7 @@ export class ClusterInProcess implements AsyncDisposable {
     return replica;
   }
 
-  /** Undefined when the leader was none any more. */
+  /** Undefined if the leader had stepped down. */
   async #addLearner(record: Omit<MemberRecord, "id">) {
     const { cluster } = await this.leader();
     return cluster.addLearner(record).then(
@@ -108,7 +108,7 @@ function recordOf(id: number): MemberRecord {
   return { id, name: `m${id}`, peerAddress: `127.0.0.1:${7000 + id}`, clientUrl: `https://127.0.0.1:${6000 + id}` };
 }
 
-/** Asks until there is an answer. The test's own time limit ends it otherwise. */
+/** Repeats the request until there is an answer. The test's time limit ends it otherwise. */
 export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
   for (;;) {
     const answer = await ask();

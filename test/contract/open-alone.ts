@@ -1,7 +1,7 @@
 import { openReplica, type ReplicaOptions } from "../../src/storage/replicated/open-replica.ts";
 import type { ReplicatedStore } from "../../src/storage/replicated/replicated-store.ts";
 
-/** The store of a replica that is alone, as soon as it is what it was. */
+/** Opens the store of a single replica, and resolves once its former state is restored. */
 export async function openAlone(options: ReplicaOptions): Promise<ReplicatedStore> {
   const { store } = await openReplica(options);
   try {

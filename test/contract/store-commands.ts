@@ -19,7 +19,7 @@ function proposedBody(data: string): ProposedBody {
   };
 }
 
-/** Makes a command for each key given. */
+/** Makes one command for each key. */
 export function proposal(operation: Operation, expect: Expect = { kind: "any" }): (key: Key) => Command {
   return (key) => ({ key, expect, operation });
 }
@@ -33,7 +33,7 @@ export function del(key: Key, data: string, expect: Expect = { kind: "any" }): C
   return proposal({ kind: "delete", last: proposedBody(data) }, expect)(key);
 }
 
-/** "" for no entry. */
+/** "" if there is no entry. */
 export function bodyText(entry: Entry | undefined): string {
   return decoder.decode(entry?.body);
 }

@@ -4,9 +4,9 @@ import { comparedRequests } from "./compared-requests.ts";
 import { type ComparedAnswer, type ComparedRequest, ComparedServer } from "./compared-server.ts";
 
 /**
- * Sends the same requests to two servers and prints where their answers differ:
- * `bun run compare <kubeconfig> <kubeconfig>`. `SEED` repeats a run, `REQUESTS` is their number in each area, `AREAS`
- * chooses among the areas, and `SHOW` is the number of differing pairs that are printed.
+ * Sends the same requests to two servers and prints where their answers differ: `bun run compare <kubeconfig>
+ * <kubeconfig>`. `SEED` repeats a run, `REQUESTS` is their number in each area, `AREAS` selects areas, and `SHOW` is the
+ * number of differing pairs that are printed.
  */
 const [first, second] = process.argv.slice(2);
 if (first === undefined || second === undefined) {
@@ -19,7 +19,7 @@ const shown = Number(Bun.env["SHOW"] ?? 20);
 const only = Bun.env["AREAS"]?.split(",");
 
 const servers = [new ComparedServer(first), new ComparedServer(second)] as const;
-// A server without controllers never finishes the deletion of a namespace, so each run has its own.
+// A server without controllers never finishes deleting a namespace, so each run has its own.
 const { setup, areas, cleanup } = await comparedRequests(`compare-${Date.now().toString(36)}`);
 console.log(`seed ${seed}`);
 let different = 0;

@@ -11,9 +11,9 @@ import type { ComparedRequest } from "./compared-server.ts";
 /** Makes one request of an area. */
 type Generator = (chance: Chance) => ComparedRequest;
 
-/** The requests that two servers are compared by. Writes are dry runs, except for those in `setup`. */
+/** Requests that compare two servers. Writes are dry runs, except for those in `setup`. */
 export interface ComparedRequests {
-  /** Requests that come first, and whose answers do not count. */
+  /** Requests that run first, and whose answers do not count. */
   readonly setup: readonly ComparedRequest[];
   readonly areas: ReadonlyMap<string, Generator>;
   readonly cleanup: readonly ComparedRequest[];
@@ -21,11 +21,11 @@ export interface ComparedRequests {
 
 const objects = 4;
 
-/** @param namespace that is made for the comparison and removed after it */
+/** @param namespace made for the comparison and removed afterwards */
 export async function comparedRequests(namespace: string): Promise<ComparedRequests> {
   const minimal = await minimalObjects(namespace);
   const kinds = Scheme.builtIn().resources.filter((info) => !info.virtual && minimal[`${info.group}/${info.kind}`]);
-  // Servers put ConfigMaps of their own into a namespace.
+  // Servers create their own ConfigMaps in a namespace.
   const secrets = `/api/v1/namespaces/${namespace}/secrets`;
   const post = (target: string, body: JsonObject): ComparedRequest => ({
     method: "POST",
@@ -79,7 +79,10 @@ function minimalObject(info: ResourceInfo, { name = "compared", fields, metadata
   return { ...type, metadata: { name, ...metadata }, ...fields } as JsonObject;
 }
 
-/** The object with one change: a value from a random object of the kind, one of another type, one less or one unknown. */
+/**
+ * Returns the object with one change: a value from a random object of the kind, one of another type, a missing one or an
+ * unknown one.
+ */
 function mutated(object: JsonObject, info: ResourceInfo, chance: Chance): JsonObject {
   const changed = cloneJson(object) as JsonObject;
   const source = randomObject(structOf(info), chance);
@@ -110,7 +113,7 @@ function membersOf(object: JsonObject, parent: readonly string[] = []): Member[]
   ]);
 }
 
-/** The object at a place, made where there is none. */
+/** Returns the object at a path. Creates it if it is missing. */
 function at(object: JsonObject, place: readonly string[]): JsonObject {
   let current = object;
   for (const key of place) {

@@ -13,7 +13,7 @@ export interface ComparedRequest {
   readonly body?: string;
 }
 
-/** An answer without what differs from server to server. */
+/** An answer without the parts that differ between servers. */
 export interface ComparedAnswer {
   readonly code: number;
   readonly contentType: string;
@@ -23,7 +23,7 @@ export interface ComparedAnswer {
 
 const answerMsMax = 20_000;
 
-/** A server that a kubeconfig names. */
+/** The server of a kubeconfig. */
 export class ComparedServer {
   readonly #server: KubeconfigServer;
 
@@ -69,10 +69,10 @@ function warningsIn(header: string): string[] {
   return (header.match(/299 - "(?:[^"\\]|\\.)*"/g) ?? []).toSorted();
 }
 
-/** The revision that a server has reached. */
+/** Returns the revision that a server has reached. */
 const currentRevision = /(Too large resource version: \d+, current: )\d+/g;
 
-/** A document, or the events of a watch, one a line; a string for any other text. */
+/** Returns a document, or the events of a watch, one per line; a string for any other text. */
 function comparableBody(sent: string): JsonValue {
   const text = sent.replace(currentRevision, "$1<rv>");
   const document = parsed(text);
@@ -82,7 +82,7 @@ function comparableBody(sent: string): JsonValue {
   return comparableAnswer(text, "");
 }
 
-/** The index of paths without those of health checks and of the server's own commands. */
+/** Returns the index of paths without those of health checks and of the server's own commands. */
 function withoutOwnPaths(document: JsonValue): JsonValue {
   if (!isJsonObject(document) || !Array.isArray(document["paths"])) return document;
   return { ...document, paths: document["paths"].filter((path) => /^\/apis?\/./.test(String(path))) };

@@ -5,7 +5,7 @@ export interface TextFamily {
 }
 
 interface TextSample {
-  /** Name of the family, with `_bucket`, `_sum` or `_count` behind it in a histogram or a summary. */
+  /** The name of the family, with the suffix `_bucket`, `_sum` or `_count` in a histogram or a summary. */
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
   readonly value: number;
@@ -17,8 +17,8 @@ const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/gy;
 const types = new Set<string>(["counter", "gauge", "histogram", "summary"]);
 
 /**
- * Parses a text strictly: each family stands in one place behind its HELP and TYPE, no sample occurs twice, counters
- * are not negative, and histograms are cumulative and complete.
+ * Parses a text strictly: each family is contiguous after its HELP and TYPE, no sample occurs twice, counters are not
+ * negative, and histograms are cumulative and complete.
  * @throws Error that quotes the line
  */
 export function parseExposition(text: string): Map<string, TextFamily> {

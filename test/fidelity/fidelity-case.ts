@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../src/api/json.ts";
 
-/** A request that comes before the one that is compared. */
+/** A request that precedes the compared one. */
 export interface SetupRequest {
   readonly method: string;
   readonly target: string;
@@ -9,7 +9,7 @@ export interface SetupRequest {
   readonly save?: Readonly<Record<string, string>>;
 }
 
-/** One request, and what kube-apiserver answered. */
+/** A request, and kube-apiserver's answer. */
 export interface FidelityCase {
   readonly area: string;
   readonly title: string;
@@ -21,9 +21,9 @@ export interface FidelityCase {
     readonly body?: string;
   };
   readonly code: number;
-  /** Undefined where nobody has to look at it. */
+  /** Undefined if it does not matter. */
   readonly contentType?: string;
   readonly warnings: readonly string[];
-  /** The answer, with placeholders for values that differ from run to run; a string if it is not JSON. */
+  /** The answer, with placeholders for values that differ between runs; a string if it is not JSON. */
   readonly answer: JsonValue;
 }

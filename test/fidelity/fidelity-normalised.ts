@@ -4,14 +4,14 @@ import { normalised } from "../vectors/normalised.ts";
 const age = /^(\d+[smhdy])+$|^<invalid>$/;
 const hostAndPort = /\b\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}\b/g;
 const suffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}\b/;
-/** Longest prefixes of generated names, of labels and of subdomains. */
+/** Maximum length of the prefixes of generated names, of labels and of subdomains. */
 const prefixLengths = [248, 58];
 const lastSuffix = /[bcdfghjklmnpqrstvwxz2456789]{5}(?=["\\ ]|$)/g;
 const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n?/;
 
 /**
- * An answer without what differs from run to run, as the recorded ones are: beyond uids and times these are addresses,
- * ages, tokens of pages and generated names.
+ * Returns an answer without the parts that differ between runs, in the form of the recorded ones: besides uids and times
+ * these are addresses, ages, page tokens and generated names.
  * @param generateName of the request, "" for none
  */
 export function comparableAnswer(answer: JsonValue, generateName: string): JsonValue {
@@ -33,7 +33,7 @@ function withoutChance(value: JsonValue, generateName: string, key = ""): JsonVa
   return withoutSuffix(value.replace(hostAndPort, "<address>"), generateName);
 }
 
-/** A generated name with the place of its suffix marked. Prefixes are cut where the name would be too long. */
+/** Returns a generated name with its suffix marked. Prefixes are cut if the name would be too long. */
 function withoutSuffix(text: string, generateName: string): string {
   if (generateName === "") return text;
   const [first = "", ...rest] = text.split(generateName);
@@ -60,7 +60,7 @@ function isAge(cell: JsonValue, column: JsonObject | undefined): boolean {
   return typeof cell === "string" && age.test(cell) && column?.["name"] !== "Completions";
 }
 
-/** A cell with the placeholders that its value has as a field. */
+/** Returns a cell with the placeholders that its value has as a field. */
 function shownCell(cell: JsonValue): JsonValue {
   const asUser = normalised(cell, "username");
   return asUser === cell ? normalised(cell, "clusterIP") : asUser;
@@ -70,7 +70,7 @@ function listOf(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** YAML and other texts. */
+/** Returns YAML and other texts in their compared form. */
 function plainText(text: string): string {
   return String(normalised(text))
     .replace(/^(\s*(?:- )?resourceVersion: )"\d+"$/gm, '$1"<rv>"')

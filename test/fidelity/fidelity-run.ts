@@ -5,7 +5,7 @@ import { comparableStatus } from "../vectors/normalised.ts";
 import type { FidelityCase, SetupRequest } from "./fidelity-case.ts";
 import { comparableAnswer } from "./fidelity-normalised.ts";
 
-/** The flags that the answers were recorded under. */
+/** The flags of the recorded server. */
 export const recordedUnder: ServerOptions = {
   authorizationMode: ["Node", "RBAC"],
   enableAdmissionPlugins: ["NodeRestriction"],
@@ -13,9 +13,9 @@ export const recordedUnder: ServerOptions = {
   serviceAccountIssuer: ["https://kubernetes.default.svc"],
 };
 
-/** Objects that the recording made before its cases, without saying so in their setup. */
+/** Objects that the recording created before its cases, although their setup does not mention them. */
 export interface StandingObjects {
-  /** Returns the creations in a namespace, which are made again after each write to it. */
+  /** Returns the creations in a namespace, which are repeated after each write to it. */
   of(namespace: string): readonly SetupRequest[];
 }
 
@@ -24,10 +24,7 @@ const pollsMax = 200;
 const removalRoundsMax = 20;
 const namespacePattern = /\/namespaces\/([a-z0-9-]+)/;
 
-/**
- * Replays cases against one server, in the order in which they are given. Cases with the same setup share its objects
- * as long as none of them writes for real.
- */
+/** Replays cases on one server, in order. Cases with the same setup share its objects until one of them really writes. */
 export class FidelityRun {
   readonly #server: TestServer;
   readonly #namespaces = new Set<string>(["default", "kube-system", "kube-public", "kube-node-lease"]);
@@ -38,13 +35,13 @@ export class FidelityRun {
 
   readonly #standing: StandingObjects | undefined;
 
-  /** @param standing objects that cases take for granted */
+  /** @param standing objects that cases assume to exist */
   constructor(server: TestServer, standing?: StandingObjects) {
     this.#server = server;
     this.#standing = standing;
   }
 
-  /** Describes how the answer differs; undefined when it is the same. */
+  /** Describes how the answer differs; undefined if it does not. */
   async differs(recorded: FidelityCase): Promise<string | undefined> {
     await this.#prepare(recorded);
     const { method, target, headers, body } = recorded.request;
@@ -61,17 +58,17 @@ export class FidelityRun {
       if (namespace !== undefined && this.#namespaces.has(namespace)) await this.#stand(namespace);
     }
     const want = { code: recorded.code, warnings: [...recorded.warnings], answer: recorded.answer };
-    // For some documents, only the head was recorded.
+    // Only the head of some documents was recorded.
     if (recorded.answer === "-" && got.code === recorded.code) return undefined;
     const isTyped = recorded.contentType === undefined || recorded.contentType === got.contentType;
     const { code, warnings, answer } = got;
-    // The recorded texts have some of the values that differ from run to run.
+    // Recorded texts contain some values that differ between runs.
     const shownWant = { ...want, answer: comparableAnswer(want.answer, generateNameIn(body)) };
     if (isTyped && equalJson(comparable(shownWant), comparable({ code, warnings, answer }))) return undefined;
     return `${recorded.area}: ${recorded.title}: ${method} ${target}\n  expected ${shown(shownWant)}\n  actual   ${shown(got)}`;
   }
 
-  /** Removes what the last setup has made. */
+  /** Removes the objects of the last setup. */
   async clean(): Promise<void> {
     for (const path of this.#made.toReversed()) await this.#remove(path);
     this.#made = [];
@@ -106,7 +103,7 @@ export class FidelityRun {
     }
   }
 
-  /** Returns a new object, once controllers have set its conditions where the kind has such. */
+  /** Returns a new object, once controllers have set its conditions if the kind has any. */
   async #settled(path: string, document: JsonValue): Promise<JsonValue> {
     const { name } = metadataIn(document);
     if (!settledKinds.some((kind) => path.startsWith(kind)) || typeof name !== "string") return document;
@@ -125,7 +122,7 @@ export class FidelityRun {
     }
   }
 
-  /** Pods need the account that every namespace gets. */
+  /** Pods need the service account that every namespace gets. */
   async #ensureNamespace(target: string, own: ReadonlySet<string | undefined>): Promise<void> {
     const name = namespacePattern.exec(target)?.[1];
     if (name === undefined || own.has(name) || !name.startsWith("diff-") || this.#namespaces.has(name)) return;
@@ -138,7 +135,7 @@ export class FidelityRun {
     await this.#stand(name);
   }
 
-  /** Makes the standing objects of a namespace anew. */
+  /** Recreates the standing objects of a namespace. */
   async #stand(namespace: string): Promise<void> {
     for (const { method, target, body = "" } of this.#standing?.of(namespace) ?? []) {
       const { name = "" } = metadataIn(parsed(body));
@@ -199,7 +196,7 @@ function metadataIn(document: JsonValue): JsonObject {
   return isJsonObject(document) && isJsonObject(document["metadata"]) ? document["metadata"] : {};
 }
 
-/** Returns the namespace that a request makes. */
+/** Returns the namespace that a request creates. */
 function createdNamespace({ method, target, body }: SetupRequest): string | undefined {
   if (method !== "POST" || target !== "/api/v1/namespaces" || body === undefined) return undefined;
   const document = parsed(body);

@@ -10,7 +10,7 @@ const cases = [...readCases(file)].map((recorded) => recorded as unknown as Fide
 const byArea = Map.groupBy(cases, ({ area }) => area);
 const server = await TestServer.start(recordedUnder);
 const differencesShownMax = 5;
-/** Long enough for a busy machine: the sample takes some seconds. */
+/** Enough for a busy machine; the sample takes some seconds. */
 const areaMsMax = 120_000;
 
 afterAll(() => server.close());

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A family of metrics as kube-apiserver has it. */
+/** A metric family of kube-apiserver. */
 export interface KnownFamily {
   readonly stability: string;
   readonly type: string;
   readonly labels: readonly string[];
-  /** Empty for the default buckets, and for families without any. */
+  /** Empty for the default buckets, and for families without buckets. */
   readonly bounds: readonly number[];
 }
 
@@ -31,9 +31,9 @@ export function knownFamilies(): Map<string, KnownFamily> {
   );
 }
 
-/** The reasons for which families that upstream promises are not served. */
+/** The reasons why stable families of upstream are not served. */
 export const unservedFamilies: ReadonlyMap<string, string> = new Map<string, string>([]);
 
-/** Families that kube-apiserver's list does not have: our own, those of any process, and kube-controller-manager's. */
+/** Families that kube-apiserver lacks: our own, those of any process, and kube-controller-manager's. */
 export const ownFamilies =
-  /^(quorate_|process_|(garbagecollector_controller|endpoint_slice|node_collector|pod_gc_collector|taint_eviction_controller|ttl_after_finished_controller)_)/;
+  /^(quorate_|process_|(garbagecollector_controller|ephemeral_volume_controller|endpoint_slice|node_collector|node_ipam_controller|pod_gc_collector|taint_eviction_controller|ttl_after_finished_controller)_)/;

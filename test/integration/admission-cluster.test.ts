@@ -6,8 +6,8 @@ import { eventually, MemberProcess } from "./member-process.ts";
 import { TlsService } from "./tls-service.ts";
 
 /**
- * Policies and webhooks on three replicas. The one that acknowledges a change enforces it when it acknowledges it. The
- * others enforce it from the log entry on: a replica that has read the change judges the next request by it.
+ * Policies and webhooks on three replicas. The replica that acknowledges a change enforces it from then on. The others
+ * enforce it from the log entry on: a replica that has applied the change uses it for the next request.
  */
 const root = mkdtempSync(join(tmpdir(), "quorate-admission-"));
 const members: MemberProcess[] = [];
@@ -46,14 +46,17 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-/** A change that requests are judged by. */
+/** A change that affects later requests. */
 interface Change {
   readonly method: "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: { readonly metadata: object };
 }
 
-/** Makes the change at one replica after another, and writes at each of them. `code` is that of a write afterwards. */
+/**
+ * Makes the change at one replica after another, and writes at each of them. `code` is the expected code of a write
+ * afterwards.
+ */
 async function judgedBy(at: number, { method, path, body }: Change, code: number): Promise<void> {
   const [writer, ...readers] = members.map((_, offset) => members[(at + offset) % members.length]) as [
     MemberProcess,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import * as x509 from "@peculiar/x509";
 import { mergePatch, TestServer } from "./server.ts";
 
-/** Plugins that ask the authorizer about more than the request itself says, on a server with RBAC. */
+/** Plugins that ask the authorizer about more than the request itself, on a server with RBAC. */
 const directory = mkdtempSync(join(tmpdir(), "admission-permissions-"));
 const csrs = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";

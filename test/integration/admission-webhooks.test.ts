@@ -5,7 +5,7 @@ import { MemoryStore } from "../../src/storage/memory-store.ts";
 import { TestServer } from "./server.ts";
 import { TlsService } from "./tls-service.ts";
 
-// A server and a real webhook over HTTPS. The last segment of the path says how the webhook answers.
+// A server and a real webhook over HTTPS. The last segment of the path selects the webhook's behaviour.
 let server: TestServer;
 let hook: TlsService;
 const configurations = "/apis/admissionregistration.k8s.io/v1";
@@ -171,7 +171,7 @@ test("an object that a webhook renames is stored under its new name only", async
   const names = async () => (await server.get(configMaps)).json.items.map(({ metadata }: any) => metadata.name);
   expect((await apply("one")).json.metadata.name).toBe("renamed");
   expect(await names()).toEqual(["renamed"]);
-  // kube-apiserver stores a second object named "renamed" under the key of "two". Here names are unique.
+  // kube-apiserver stores a second object named "renamed" under the key of "two". Here, names are unique.
   expect((await apply("two")).json.message).toBe('configmaps "renamed" already exists');
   expect(await names()).toEqual(["renamed"]);
 });

@@ -246,7 +246,7 @@ test("a watch gives its seats back when the backend has begun to answer", async 
   expect(await executing()).toBe(before);
 });
 
-test("a watch breaks off with its backend, and the log does not blame this server", async () => {
+test("a watch is broken off with its backend, and this server is not at fault", async () => {
   const log = spyOn(process.stderr, "write").mockReturnValue(true);
   extension.answer = (_message, response) => {
     response.writeHead(200, { "content-type": "application/json" });

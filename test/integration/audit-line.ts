@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 const waitMsMax = 2_000;
 
-/** The event of a request that was answered, as the log holds it; undefined when there is none in time. */
+/** Returns the event of an answered request from the log; undefined if there is none in time. */
 export async function auditLine(path: string, auditId: string): Promise<string | undefined> {
   for (const end = performance.now() + waitMsMax; performance.now() < end; await Bun.sleep(5)) {
     const lines = readFileSync(path, "utf8").split("\n");

@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** A server that records to a file, and what it has recorded. */
+/** A server that records to a file, and its records. */
 async function recording(auditPolicyFile: string, options: ServerOptions = {}) {
   const auditLogPath = join(directory, `audit-${servers.length}.log`);
   const server = await TestServer.start({

@@ -12,7 +12,7 @@ import { bearer, type RawAnswer, rawRequest, rawWhoAmI, type Sent } from "./raw-
 import { pod, TestServer } from "./server.ts";
 
 /**
- * Attacks on who one is, through real connections; 6 to 13, on tokens of service accounts, have a file of their own.
+ * Attacks on authentication, through real connections. 6 to 13, on tokens of service accounts, have a file of their own.
  */
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-attacks-"));
@@ -106,7 +106,7 @@ describe("attack 3: a bearer token has one form", () => {
     ["beyond ASCII", "Bearer bob-tok\u00e9n", 401],
     ["a megabyte", `Bearer ${"x".repeat(1 << 20)}`, 431],
     ["the longest that fits", `Bearer ${"x".repeat(60_000)}`, 401],
-    // An empty token counts as no credential, as clients expect, and an anonymous user may do nothing.
+    // An empty token counts as no credential, as clients expect, and an anonymous user may not do anything.
     ["no token", "Bearer ", "system:anonymous"],
     ["another scheme", "Basic Ym9iOmJvYg==", "system:anonymous"],
   ])("%s", async (_name, value, expected) => {

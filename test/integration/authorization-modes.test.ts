@@ -12,7 +12,7 @@ const tokenAuthFile = file(
   'alice-token,alice,1,"team"\nnode-token,system:node:n1,2,"system:nodes"\nevil-token,system:node:n2,3,"system:nodes"\n',
 );
 
-/** Somebody who is asked and told, and what they heard. */
+/** A service that answers questions, and the questions that it received. */
 let heard: { readonly path: string; readonly body: any; readonly authorization: string | null }[] = [];
 let reply: (body: any) => Response | Promise<Response> = () => Response.json({});
 const service = new TlsService(async (request) => {

@@ -18,7 +18,7 @@ import { freePorts } from "./member-process.ts";
 
 const root = join(import.meta.dir, "../..");
 
-/** The first lines that a process prints. */
+/** Returns the first lines that a process prints. */
 async function firstLines(stream: ReadableStream<Uint8Array>, count: number): Promise<string[]> {
   let text = "";
   for await (const bytes of stream) {
@@ -39,7 +39,7 @@ function directoryOf(name: string): string {
   return directory;
 }
 
-/** Starts a server, has it answer, and stops it. */
+/** Starts a server, makes a request, and stops it. */
 async function expectServes(
   command: readonly string[],
   at: { cwd: string; env?: Record<string, string> },
@@ -66,7 +66,7 @@ test("the built program starts, shows the next step, answers, and stops on reque
   const built = Bun.spawnSync([process.execPath, join(root, "scripts/build.ts"), directory]);
   expect(built.stderr.toString()).toBe("");
   await expectTalk(join(directory, "libp2p-network.js"));
-  // A server that is alone does without it.
+  // A server without a cluster does not need libp2p.
   rmSync(join(directory, "libp2p-network.js"));
   // The build does not contain the database's binding.
   symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
@@ -81,7 +81,7 @@ test(
     expect(built.stderr.toString()).toBe("");
     expect(readdirSync(out)).toEqual(["quorate"]);
     const program = join(out, "quorate");
-    // Files of the user's own directory mean nothing to it.
+    // Configuration files of the working directory have no effect.
     const cwd = directoryOf("anywhere");
     writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./absent.ts"]');
     const [peerPort = 0] = await freePorts(1);
@@ -187,7 +187,7 @@ function packageOf(name: string): string {
   return name.split("/", name.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** Two that are opened by the built file hear each other. */
+/** Two replicas that the built file runs hear each other. */
 async function expectTalk(path: string): Promise<void> {
   const { openLibp2pNetwork } = (await import(path)) as { openLibp2pNetwork: OpenNetwork };
   const heard = Promise.withResolvers<string>();

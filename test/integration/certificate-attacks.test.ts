@@ -38,7 +38,7 @@ interface Request {
 }
 let serial = 16;
 
-/** A certificate of any form; signed by itself without an issuer. */
+/** Makes a certificate of any form; self-signed without an issuer. */
 async function issue(name: string, request: Request = {}): Promise<Issued> {
   const { issuer, usages = [clientAuth], isAuthority = false, algorithm: kind = algorithm } = request;
   const keys = (await crypto.subtle.generateKey(kind, true, ["sign", "verify"])) as CryptoKeyPair;
@@ -78,7 +78,7 @@ const clock: Clock = {
   nowMs: () => Date.now() + skewMs,
   every: (ms, run) => systemClock.every(Math.min(ms, 20), run),
 };
-/** One knows clients only, one proxies too. */
+/** One server knows only client authorities, the other knows proxies too. */
 let server: TestServer;
 let behindProxies: TestServer;
 
@@ -104,7 +104,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** A session that a TLS connection with the certificate leaves behind. */
+/** Returns a session from a TLS connection with the certificate. */
 async function ticketOf({ running: { port, ca } }: TestServer, pair: KeyPair): Promise<Buffer> {
   const { certificate: cert, key } = pair;
   const socket = connectTls({ port, host: "127.0.0.1", ca, cert, key, ALPNProtocols: ["http/1.1"] });
@@ -116,7 +116,7 @@ async function ticketOf({ running: { port, ca } }: TestServer, pair: KeyPair): P
   return session;
 }
 
-/** The answer on a connection that goes on with a session and shows no certificate. */
+/** Returns the answer on a connection that resumes a session and shows no certificate. */
 async function resume({ running: { port, ca } }: TestServer, session: Buffer) {
   const socket = connectTls({ port, host: "127.0.0.1", ca, session, ALPNProtocols: ["http/1.1"] });
   socket.write("GET /api HTTP/1.1\r\nhost: kubernetes\r\n\r\n");
@@ -129,7 +129,7 @@ async function resume({ running: { port, ca } }: TestServer, session: Buffer) {
   return { code: Number(text.split(" ", 2)[1]), reused };
 }
 
-/** Nobody: refused, or nobody in particular. */
+/** Not identified: refused, or anonymous. */
 const nobody = [0, 401, "system:anonymous"];
 
 describe("attack 17: an invalid client certificate authenticates no user (CVE-2016-7075)", () => {

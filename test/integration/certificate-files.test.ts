@@ -12,7 +12,7 @@ import { TestServer } from "./server.ts";
 const checkMs = 10;
 const waitMsMax = 5_000;
 
-/** Looks at files as often as a test can wait for. */
+/** Checks files at short intervals. */
 const hasty: Clock = { ...systemClock, every: (ms, run) => systemClock.every(Math.min(ms, checkMs), run) };
 
 const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };

@@ -3,14 +3,14 @@ import { constants } from "node:http2";
 import { connect } from "node:tls";
 import { configMap, TestServer } from "./server.ts";
 
-/** Clients that end a connection in the middle of anything leave nothing behind: no request in flight, no watch, no failure. */
+/** Clients that disconnect at any moment leave nothing behind: no request in flight, no watch, no failure. */
 let server: TestServer;
 let maps: string;
 
 beforeAll(async () => {
   server = await TestServer.start();
   maps = `/api/v1/namespaces/${await server.namespace()}/configmaps`;
-  // More than the buffers of a connection hold.
+  // Larger than the buffers of a connection.
   for (let at = 0; at < 40; at++) {
     await server.create(maps, { ...configMap(`big-${at}`), data: { text: "x".repeat(200_000) } });
   }
@@ -23,7 +23,9 @@ const json = "content-type: application/json\r\n";
 const handshake =
   "origin: https://a\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
-/** Requests by what is going on when their client leaves: the line, further headers, and the body that comes. */
+/**
+ * Requests by their state when the client disconnects: the line, further headers, and the part of the body that is sent.
+ */
 const requests = (): readonly [name: string, line: string, headers: string, body: string][] => [
   ["a list", `GET ${maps}`, "", ""],
   ["the head of a list", `HEAD ${maps}`, "", ""],
@@ -37,7 +39,7 @@ const requests = (): readonly [name: string, line: string, headers: string, body
   ["an OpenAPI document", "GET /openapi/v3/apis/apps/v1", "", ""],
 ];
 
-/** Sends a request, and leaves at once or with the first bytes of the answer. */
+/** Sends a request, and disconnects at once or with the first bytes of the answer. */
 function leave(line: string, headers: string, body: string, when: "at once" | "in the answer"): Promise<void> {
   const { port, ca, token } = server.running;
   const socket = connect({ host: "127.0.0.1", port, ca, ALPNProtocols: ["http/1.1"] });
@@ -47,13 +49,13 @@ function leave(line: string, headers: string, body: string, when: "at once" | "i
   const leaves = () => socket.destroy();
   const text = `${line} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${token}\r\n${headers}\r\n${body}`;
   socket.once("secureConnect", () => socket.write(text, () => when === "at once" && setImmediate(leaves)));
-  // A body that never comes has no answer.
+  // A request whose body never arrives gets no answer.
   if (body === "") socket.once("data", leaves);
   else setTimeout(leaves, bodyWaitMs);
   return promise;
 }
 
-/** Returns the metrics that show what is going on, without the request that reads them. */
+/** Returns the metrics of current activity, without the request that reads them. */
 async function underWay(): Promise<string[]> {
   const { text } = await server.get("/metrics");
   const shown = /^(apiserver_longrunning_requests|apiserver_current_inflight_requests)\{/;
@@ -68,7 +70,7 @@ async function failures(): Promise<string[]> {
   return text.split("\n").filter((line) => /^apiserver_request_total\{.*code="5/.test(line));
 }
 
-/** Waits until as much is going on as before. */
+/** Waits until the activity is as before. */
 async function settled(before: readonly string[]): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (Bun.deepEquals(await underWay(), before)) return;

@@ -168,7 +168,7 @@ describe("the administration of a cluster", () => {
       "/cluster/peer-authority",
       { step: "trust", authority: { certificate: "x", key: "y" }, newest: unknownHash },
       400,
-      /authority has/,
+      /authority must/,
     ],
     ["POST", "/cluster/peer-authority", { step: "jump" }, 400, /trust, issue, use or drop/],
     ["POST", "/cluster/peer-authority", { step: "use" }, 400, /newest must be the hash/],
@@ -286,7 +286,7 @@ describe("permission to administer a cluster", () => {
     };
     expect(await codes("nobody")).toEqual(everyEndpoint.map(() => 403));
     expect(await codes("looks")).toEqual([200, 200, ...Array.from({ length: everyEndpoint.length - 2 }, () => 403)]);
-    // Joining is for machines with a token, whatever else one may do.
+    // Joining needs a token, whatever other permissions the user has.
     expect(await codes("changes")).toEqual([200, 200, 400, 409, 409, 400, 200, 200, 201, 200, 400, 200, 400, 403]);
   });
 

@@ -96,7 +96,7 @@ describe("commands of a cluster", () => {
     expect(own.users.map(({ name }: any) => name)).toEqual(["quorate-admin"]);
     const wrong: [string[], RegExp][] = [
       [["--address", "lb"], /^quorate: --address: "lb" is not an https URL$/],
-      [["--group", "g"], /^quorate: --group and --ttl are for the certificate of another user/],
+      [["--group", "g"], /^quorate: --group and --ttl describe a new certificate/],
     ];
     for (const [args, message] of wrong) {
       const { code, complaints } = await at("kubeconfig", ...args);
@@ -131,7 +131,7 @@ describe("commands of a cluster", () => {
       ],
       [
         ["cluster", "join", "https://x", "--token", "a", "--data-dir", scratch, "--peer-address", "127.0.0.1:1"],
-        /^quorate: --token: a token is six and sixteen/,
+        /^quorate: --token: a token consists of six and sixteen/,
       ],
       [
         [

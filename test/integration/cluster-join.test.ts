@@ -21,7 +21,7 @@ async function invitation(server: ClusterServer) {
   return { endpoint: server.url, token: parseJoinToken(json.token), caHash: json.caHash as string, member };
 }
 
-/** Shows a certificate of its own beside the authority of a server. */
+/** Shows a certificate of its own beside a server's authority. */
 class Impostor implements Disposable {
   readonly endpoint: string;
   received = "";

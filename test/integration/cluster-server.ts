@@ -32,11 +32,11 @@ interface Parts {
   readonly registries: Registries;
   readonly identity: ServerIdentity;
   readonly peers: PeerIdentity;
-  /** Method, path and credentials of everything that arrived. */
+  /** Method, path and credentials of all received requests. */
   readonly seen: string[];
-  /** Events, at the highest level. */
+  /** Audit events, at the highest level. */
   readonly audited: string[];
-  /** Health of the others by gossip. */
+  /** The health of the other members, as gossip reports it. */
   readonly heard: Map<number, PeerHealth>;
   readonly listener: Listener;
   readonly disposables: AsyncDisposableStack;
@@ -54,7 +54,7 @@ const policy = parseAuditPolicy(
 );
 const notServed: Handler = () => ({ kind: "reply", code: 404, headers: [], body: new Uint8Array() });
 
-/** The administration of a cluster that is a fake, behind listener and filters of a real server. */
+/** The administration of a fake cluster, behind the listener and the filters of a real server. */
 export class ClusterServer implements AsyncDisposable {
   readonly parts: Parts;
   readonly url: string;
@@ -66,7 +66,7 @@ export class ClusterServer implements AsyncDisposable {
     this.ca = parts.identity.ca;
   }
 
-  /** @param like a server of the same cluster, which it has everything in common with */
+  /** @param like a server of the same cluster, to share everything with */
   static async start(
     options: ServerOptions = {},
     cluster = new FakeCluster(),
@@ -164,7 +164,7 @@ export class ClusterServer implements AsyncDisposable {
     });
   }
 
-  /** @param token the administrator's unless given; "" for none */
+  /** @param token the administrator's by default; "" for none */
   async request(
     method: string,
     path: string,

@@ -162,7 +162,7 @@ describe("pods/log", () => {
   });
 });
 
-/** Sends the head of a request that asks for `protocol`, and gives the socket with a reader of what comes back. */
+/** Sends the head of a request to upgrade to `protocol`. Returns the socket with a reader of its data. */
 async function upgrade(method: string, path: string, protocol: string, token = server.running.token, to = server) {
   const { port, ca } = to.running;
   const socket = connect({ host: "127.0.0.1", port, ca, ALPNProtocols: ["http/1.1"] });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mergePatch, TestServer } from "./server.ts";
 import { TlsService } from "./tls-service.ts";
 
-// A custom kind in two versions, which a real webhook converts: `spec.host` of v1 is `spec.server` in v2.
+// A custom kind in two versions, converted by a real webhook: `spec.host` of v1 is `spec.server` in v2.
 let server: TestServer;
 let hook: TlsService;
 /** Numbers of objects in the reviews. */

@@ -19,12 +19,12 @@ interface Reach {
   readonly ca: string;
 }
 
-/** The server's last answer for one name, and the requests without an answer. */
+/** The server's last answer about a name, and the requests without an answer. */
 interface Told {
-  /** The `turn` that it holds; undefined: deleted. */
+  /** The `turn` in it; undefined if it was deleted. */
   readonly turn: string | undefined;
   readonly revision: number;
-  /** True while the outcome of a later write is unknown. */
+  /** Whether the outcome of a later write is unknown. */
   readonly open: boolean;
 }
 
@@ -145,7 +145,7 @@ async function remove(reach: Reach, name: string) {
   return { turn: undefined, revision: 0 };
 }
 
-/** Compares what is there with what was told, takes over what is there, and gives the server's revision. */
+/** Compares the stored objects with the answers, adopts the stored state, and returns the server's revision. */
 async function checkAll(reach: Reach, told: Map<string, Told>, newest: number): Promise<number> {
   const list = (await (await request(reach, "GET", maps)).json()) as any;
   const revision = Number(list.metadata.resourceVersion);
@@ -158,7 +158,7 @@ async function checkAll(reach: Reach, told: Map<string, Told>, newest: number): 
       revision: Number(object?.metadata.resourceVersion ?? 0),
     };
     if (!open) expect({ name, ...now }).toEqual({ name, turn, revision: at });
-    // The write without an answer may be there or not, whole; nothing older may.
+    // A write without an answer may be stored completely or not at all. Older states may not.
     else if (object !== undefined) expect(now.revision).toBeGreaterThanOrEqual(at);
     told.set(name, { ...now, open: false });
   }

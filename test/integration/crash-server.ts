@@ -1,8 +1,8 @@
 import { startServer } from "../../src/index.ts";
 
-/** Serves the data directory given until it is killed; tells its parent in one line of JSON how to reach it. */
+/** Serves a data directory until it is killed. Prints one line of JSON with its address and credentials. */
 const [dataDir] = Bun.argv.slice(2) as [string];
-// The test counts ConfigMaps: only its own may be there.
+// The test counts ConfigMaps, so the server must not create any.
 const controllers = "*,-root-ca-certificate-publisher-controller";
 const { url, token, ca } = await startServer({ dataDir, controllers });
 console.log(JSON.stringify({ url, token, ca }));

@@ -2,8 +2,8 @@ import { openAlone } from "../contract/open-alone.ts";
 import { put } from "../contract/store-commands.ts";
 
 /**
- * Writes to the store in the directory given until it is killed, and tells its parent what was acknowledged, one line
- * each: `key data revision`. Compacts now and then, so that kills fall into that too.
+ * Writes to the store in a directory until it is killed. Prints each acknowledged write as one line, `key data revision`.
+ * Compacts now and then, so that kills can interrupt that too.
  */
 const [directory, round] = Bun.argv.slice(2) as [string, string];
 const writers = 8;

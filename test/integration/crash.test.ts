@@ -19,7 +19,7 @@ interface Acknowledged {
   readonly revision: number;
 }
 
-/** Runs a writer, kills it after `killAfterMs` of writing, and adds to `acknowledged` what it said. */
+/** Runs a writer, kills it after `killAfterMs` of writing, and adds its output to `acknowledged`. */
 async function writeAndKill(
   directory: string,
   round: number,
@@ -39,7 +39,7 @@ async function writeAndKill(
   }
   await child.exited;
   expect(child.signalCode).toBe("SIGKILL");
-  // The last piece may be half a line: that write may be there or not.
+  // The last piece may be an incomplete line, whose write may or may not be stored.
   const lines = text.split("\n").slice(0, -1);
   for (const line of lines) {
     const [key, data, revision] = line.split(" ") as [string, string, string];
@@ -79,7 +79,7 @@ test(
   rounds * 5_000,
 );
 
-/** The acknowledged state, or a later one whose acknowledgement the kill swallowed. */
+/** The acknowledged state, or a later one whose acknowledgement was lost in the kill. */
 function checkPresent(store: Store, key: string, data: string, revision: number): void {
   const entry = store.get(key);
   expect(entry?.revision as number).toBeGreaterThanOrEqual(revision);

@@ -6,7 +6,7 @@ import { encode } from "cbor-x";
 import { auditLine } from "./audit-line.ts";
 import { mergePatch, TestServer } from "./server.ts";
 
-// Everything that is there for any kind is there for a custom kind: access, audit, admission, quota, formats, deletion.
+// Everything that works for all kinds works for a custom kind: access, audit, admission, quota, formats, deletion.
 const directory = mkdtempSync(join(tmpdir(), "custom-machinery-"));
 const auditLogPath = join(directory, "audit.log");
 const group = "stable.example.com";

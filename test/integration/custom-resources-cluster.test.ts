@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually, MemberProcess } from "./member-process.ts";
 
-/** Custom resources on three replicas: what one replica says is established, the others serve. */
+/** Custom resources on three replicas: if one replica reports a definition as established, all serve it. */
 
 const root = mkdtempSync(join(tmpdir(), "quorate-custom-"));
 const members: MemberProcess[] = [];

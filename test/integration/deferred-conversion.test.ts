@@ -21,7 +21,7 @@ import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { MemorySink } from "../../src/storage/cacher/testing.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 
-// A kind in two versions that differ in the name of one field, and whose converter answers later, or not at all.
+// A kind in two versions that differ in the name of one field, with a converter that answers late or not at all.
 const scheme = Scheme.builtIn();
 const catalog = builtInCatalog(scheme);
 const store = new MemoryStore();

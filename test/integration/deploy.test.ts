@@ -30,7 +30,7 @@ afterAll(async () => {
   scratch[Symbol.dispose]();
 }, timeoutMs);
 
-/** Starts a service's command without this process's environment, except the path to the system's own programs. */
+/** Starts a service's command without this process's environment, except the path to the system's programs. */
 function start(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -59,7 +59,7 @@ function flagsOf(number: number): string {
   return `--peer-address=127.0.0.1:${peerPort} --secure-port=${port} --gossip=false --member-name=m${number + 1}`;
 }
 
-/** `/opt/quorate/bin/x --flag` of a unit, as it is on this machine. */
+/** Returns `/opt/quorate/bin/x --flag` of a unit in its form on this machine. */
 function execStartOf(unit: string): string[] {
   const [, line = ""] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
   return line.replaceAll("/opt/quorate", installed).split(" ");
@@ -78,7 +78,7 @@ describe("an installed program", () => {
       expect(command.length).toBeGreaterThan(1);
       await serves(start(command, { STATE_DIRECTORY: data, QUORATE_FLAGS: flagsOf(0) }));
       const { url } = readKubeconfig(join(data, "kubeconfig"));
-      // Under the authorization of the unit, checks need no credentials.
+      // With the unit's authorization, health checks need no credentials.
       const ready = await fetch(`${url}/readyz`, { tls: { rejectUnauthorized: false } });
       expect([ready.status, await ready.text()]).toEqual([200, "ok"]);
 
@@ -94,7 +94,7 @@ describe("an installed program", () => {
       await serves(joining);
       const members = await metricsOf(second);
       expect(members).toMatch(/^quorate_raft_has_leader 1$/m);
-      // The token is in no process that the machine's other users can look at.
+      // Other users of the machine cannot see the token in any process.
       const [, token = ""] = /QUORATE_JOIN_TOKEN=(\S+)/.exec(readFileSync(file, "utf8")) ?? [];
       expect(token).toMatch(/^\w{6}\.\w{16}$/);
       expect(Bun.spawnSync(["ps", "-e", "-o", "args="]).stdout.toString()).not.toContain(token);
@@ -135,9 +135,9 @@ describe("an installed program", () => {
         expressions.flatMap(({ expr }) => [...expr.matchAll(/([a-z_]+)\{job="quorate"/g)].map(([, name = ""]) => name)),
       );
       expect(used.size).toBeGreaterThan(15);
-      // Prometheus makes it itself.
+      // Prometheus itself makes this metric.
       expect([...used].filter((name) => name !== "up" && !known.has(name))).toEqual([]);
-      // Every name of ours stands before its labels, where it was seen.
+      // Every metric name of ours in the expressions, recognised by its labels.
       const mentioned = expressions.flatMap(({ expr }) => expr.match(/\b(?:quorate|apiserver)_[a-z_]+/g) ?? []);
       expect(mentioned.filter((name) => !used.has(name))).toEqual([]);
     },
@@ -157,7 +157,7 @@ describe("files for services", () => {
     "container/compose.yaml",
   ].map((path) => [path, text(path)]);
 
-  /** Flags of commands around ours. */
+  /** Flags of other commands in the same files. */
   const foreign = new Set([
     "frozen-lockfile",
     "detach",

@@ -13,9 +13,9 @@ import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer, type Watch
 
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
-/** Objects that others wait for go a moment after their deletion. */
+/** Objects with waiting dependents disappear a moment after their deletion. */
 const goneWaitMsMax = 3_000;
-/** Controllers answer at once; so many reads without a change, this far apart, and they are done. */
+/** Number of unchanged reads, and their interval, after which controllers count as done. */
 const settledReads = 4;
 const settledWaitMs = 5;
 
@@ -88,7 +88,7 @@ function nameOf({ group, kind }: ResourceInfo): string {
   return minimal[`${group}/${kind}`]?.name ?? minimal[`/${kind}`]?.name ?? "test";
 }
 
-/** The minimal object of the stored version as this version has it. */
+/** Returns the minimal object of the stored version in this version. */
 function minimalObject(info: ResourceInfo): KubeObject {
   const stored = storedInfo(info);
   const { fields = {}, metadata = {} } = minimal[`${stored.group}/${stored.kind}`] as MinimalObject;
@@ -112,7 +112,7 @@ const modernEvent = {
   reportingInstance: "one",
 };
 
-/** The object once the server's own controllers are done with it. */
+/** Returns the object once the server's controllers are done with it. */
 async function settled(path: string): Promise<any> {
   let last = (await server.get(path)).json;
   for (let same = 0; same < settledReads; ) {
@@ -135,7 +135,7 @@ async function readsInEveryForm(info: ResourceInfo, path: string, json: any): Pr
   expect(JSON.parse(JSON.stringify({ kind, apiVersion, ...object }))).toEqual(json);
   const rows = await server.get(path, { accept: table });
   expect(rows.json).toMatchObject({ kind: "Table", rows: [{ cells: expect.any(Array) }] });
-  // 1.36 writes the age of an IPAddress without a column for it.
+  // 1.36 prints the age of an IPAddress without a column for it.
   const further = info.kind === "IPAddress" ? 1 : 0;
   expect(rows.json.rows[0].cells).toHaveLength(rows.json.columnDefinitions.length + further);
   const at = rows.json.columnDefinitions.findIndex(({ format }: { format: string }) => format === "name");
@@ -208,7 +208,7 @@ async function writesStatus(info: ResourceInfo, path: string): Promise<void> {
   expect(patched.json.metadata?.annotations?.status).toBe(keepsMetadata.has(info.resource) ? undefined : "yes");
 }
 
-/** Kinds of which a write to the status leaves labels, annotations, owners and finalizers alone. */
+/** Kinds whose status endpoint leaves labels, annotations, owners and finalizers alone. */
 const keepsMetadata: ReadonlySet<string> = new Set([
   "apiservices",
   "customresourcedefinitions",

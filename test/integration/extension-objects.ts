@@ -3,7 +3,7 @@ import { type ExtensionServer, group, root } from "./extension-server.ts";
 
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** Answers that a test may take away from the server. */
+/** Answers that a test may disable. */
 export interface ExtensionDocuments {
   discovery: object | undefined;
   openApiV2: object | undefined;
@@ -98,7 +98,7 @@ export class ExtensionObjects {
     extension.answer = (message, response) => void this.#answer(message, response);
   }
 
-  /** `<namespace>/<name>` of all objects. */
+  /** Returns `<namespace>/<name>` of all objects. */
   get names(): string[] {
     return [...this.#objects.keys()].sort();
   }
@@ -166,7 +166,7 @@ export class ExtensionObjects {
     reply(response, object);
   }
 
-  /** Takes a merge patch of metadata. */
+  /** Applies a merge patch of metadata. */
   #patch(response: ServerResponse, object: Widget, { metadata = {} }: any): void {
     for (const [key, value] of Object.entries(metadata)) {
       if (key === "uid" || key === "resourceVersion") continue;
@@ -218,7 +218,7 @@ async function bodyOf(message: IncomingMessage): Promise<any> {
   return text === "" ? {} : JSON.parse(text);
 }
 
-/** Takes `<root>/namespaces/<namespace>/widgets/<name>` apart; the namespace and the name may be absent. */
+/** Parses `<root>/namespaces/<namespace>/widgets/<name>`; the namespace and the name may be absent. */
 function placeOf(pathname: string): { readonly namespace?: string | undefined; readonly name?: string | undefined } {
   const parts = pathname.slice(root.length + 1).split("/");
   return parts[0] === "namespaces" ? { namespace: parts[1], name: parts[3] } : { name: parts[1] };

@@ -11,20 +11,20 @@ const namespace = "default";
 const name = "widgets";
 const port = 443;
 
-/** One request as the extension server saw it. */
+/** A request as the extension server received it. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   /** Names in lower case, in order. */
   readonly headers: readonly (readonly [string, string])[];
-  /** Common name of the client's certificate; "" without one. */
+  /** Common name of the client's certificate; "" if there is none. */
   readonly client: string;
 }
 
-/** Answers the paths that a test gives it; by default the discovery of its group version. */
+/** Answers paths as a test defines them; by default, it serves the discovery of its group version. */
 export type ExtensionAnswer = (message: IncomingMessage, response: ServerResponse) => void;
 
-/** A server of the group `widgets.example.com`, with a Service and an APIService that lead to it. */
+/** A server of the group `widgets.example.com`, with a Service and an APIService that refer to it. */
 export class ExtensionServer implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
   answer: ExtensionAnswer = (_message, response) => response.end("{}");
@@ -79,13 +79,13 @@ export class ExtensionServer implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The requests other than those of the server itself. */
+  /** Returns the requests, except for those of the server itself. */
   get clients(): readonly SeenRequest[] {
     const own = ["system:kube-aggregator", "system:aggregator"];
     return this.seen.filter(({ headers }) => !headers.some(([, value]) => own.includes(value)));
   }
 
-  /** The objects that lead to it, by the paths at which they are created. */
+  /** Returns the objects that refer to it, by the paths at which they are created. */
   objects(): readonly (readonly [path: string, object: object])[] {
     const spec = { ports: [{ name: "https", port, targetPort: this.port }] };
     const slice = {
@@ -114,7 +114,7 @@ export class ExtensionServer implements AsyncDisposable {
     return { metadata: { name: `v1.${group}` }, spec };
   }
 
-  /** Ends all connections, and takes no more. */
+  /** Closes all connections, and accepts no more. */
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets.keys()) socket.destroy();

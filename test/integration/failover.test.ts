@@ -6,7 +6,7 @@ import { BenchCluster } from "../bench/cluster.ts";
 import { FailoverLoad } from "../bench/failover-load.ts";
 import type { MemberProcess } from "./member-process.ts";
 
-/** Tests that clients of three members notice only a moment without answers when members go. */
+/** Tests that clients of three members notice only short interruptions when members fail. */
 
 const root = mkdtempSync(join(tmpdir(), "quorate-failover-"));
 const program = join(import.meta.dir, "../../src/main.ts");

@@ -23,7 +23,7 @@ test("a field behind a disabled gate is never stored, by any verb", async () => 
   const created = await server.create(path, { metadata: { name: "a" }, spec });
   expect(created.spec.behavior.scaleUp).toBeDefined();
   expect(created.spec.behavior.scaleUp.tolerance).toBeUndefined();
-  // As upstream: the writer owns the field that was dropped.
+  // As upstream does: the writer owns the field that was dropped.
   expect(JSON.stringify(created.metadata.managedFields)).toContain("f:tolerance");
   const patched = await server.patch(`${path}/a`, mergePatch, {
     spec: { behavior: { scaleDown: { tolerance: "1" } } },

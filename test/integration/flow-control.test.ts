@@ -12,7 +12,7 @@ const everything = {
   nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
 };
 const oneSeat = { nominalConcurrencyShares: 1, lendablePercent: 0, borrowingLimitPercent: 0 };
-/** No answer takes this long unless it never comes. */
+/** Time after which an answer counts as missing. */
 const answerMsMax = 4_000;
 
 let server: TestServer;
@@ -82,7 +82,7 @@ class HeldRequest implements Disposable {
   }
 }
 
-/** The requests of a user that have arrived at the server. */
+/** Returns the number of a user's requests that have arrived at the server. */
 async function arrived(user: string): Promise<string[][]> {
   const { text } = await server.get(`${pages}/dump_requests?includeRequestDetails=1`);
   const rows = text.split("\n").map((line) => line.split(",").map((cell) => cell.trim()));
@@ -186,7 +186,7 @@ describe("a greedy service account", () => {
     expect(rows.filter((row) => row[3] === "-1").length).toBe(limit);
     expect(new Set(rows.map((row) => row[2])).size).toBeLessThanOrEqual(6);
 
-    // Its level is full, but those of leases, of nodes and of health checks are not.
+    // Its level is full, but the levels of leases, nodes and health checks are not.
     const controllers = as("system:serviceaccount:kube-system:controller");
     const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
     expect((await server.post(leases, { metadata: { name: "held" } }, controllers)).code).toBe(201);

@@ -4,7 +4,7 @@ import { encode } from "cbor-x";
 import fc from "fast-check";
 import { configMap, jsonPatch, mergePatch, protobuf, strategicPatch, TestServer } from "./server.ts";
 
-/** An answer that takes longer than this is a hang: nothing here asks for more than a second. */
+/** Time after which a request counts as hanging. No request here should take more than a second. */
 const answerWaitMsMax = 4_500;
 const requestsPerProperty = 400;
 const timeoutMs = 20_000;
@@ -29,13 +29,13 @@ interface Shot {
   readonly body?: Uint8Array;
 }
 
-/** HTTP/2, because its `:path` goes out byte for byte: no client library tidies it up. */
+/** Uses HTTP/2, because its `:path` is sent byte for byte: no client library normalises it. */
 async function shoot(shot: Shot, tries = 3): Promise<number> {
   if (session.closed || session.destroyed) session = server.http2();
   try {
     return await send(session, shot);
   } catch (error) {
-    // An invalid target costs its connection. Requests sent after it may be repeated.
+    // An invalid target costs the connection. Requests sent after it may be repeated.
     if (tries === 1 || (error as { code?: string }).code !== "ERR_HTTP2_GOAWAY_SESSION") throw error;
     session.destroy();
     return shoot(shot, tries - 1);
@@ -58,7 +58,7 @@ function send(over: ClientHttp2Session, { method, path, type, accept, body }: Sh
   stream.on("response", (headers) => {
     code = Number(headers[":status"]);
   });
-  // Some mistakes of a client are a 500 without a reason: upstream passes on the error as it is.
+  // As upstream does, some mistakes of clients give a 500 without a reason, which passes on the error unchanged.
   stream.on("data", (chunk: Buffer) => {
     isPassedOn ||= code === 500 && !chunk.includes('"reason"');
   });
@@ -72,7 +72,7 @@ function send(over: ClientHttp2Session, { method, path, type, accept, body }: Sh
 }
 
 /**
- * Invalid requests are never the server's fault. The few requests that upstream answers with 5xx by design are not made
+ * Invalid requests are never the server's fault. The few requests that upstream answers with 5xx by design are not sent
  * here.
  */
 async function expectClientsFault(shot: Shot): Promise<void> {
@@ -124,7 +124,7 @@ const nearly = fc.oneof(
   ),
 );
 
-/** Valid except for their keys: these are stored, read back, merged and printed. */
+/** Valid except for their keys, so they are stored, read back, merged and printed. */
 const textMap = fc
   .array(fc.tuple(fc.constantFrom(...evilKeys, "a", "b"), fc.constantFrom("x", "", "polluted")), { maxLength: 4 })
   .map((pairs) => objectText(pairs.map(([key, text]) => [key, JSON.stringify(text)])));
@@ -298,7 +298,7 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(method, path, query, accept, async (verb, target, text, accepted) => {
-        // A delete of everything would also delete what shows that the server is alive.
+        // A delete of everything would also delete the object that proves that the server is alive.
         const safe = verb === "DELETE" ? "GET" : verb;
         await expectClientsFault({
           method: safe,

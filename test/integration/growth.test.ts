@@ -26,16 +26,16 @@ import { objectProblems } from "../../src/registry/object-problems.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { minimalObjects } from "./minimal-objects.ts";
 
-/** Eight times the input may take eight times as long; quadratic work takes 64 times. */
+/** Factor by which the input grows. Linear work takes 8 times as long, quadratic work 64 times. */
 const growth = 8;
 const ratioMax = 3 * growth;
-/** Below this the noise of the machine is larger than the work. */
+/** Durations below this are mostly noise. */
 const noticeableMs = 30;
 const repetitions = 3;
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 
-/** The least of a few runs, so that what else the process does hardly counts. */
+/** Returns the minimum of a few runs, which is least affected by other work. */
 function leastCpuMs(run: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
   for (let count = 0; count < repetitions; count++) {
@@ -46,7 +46,7 @@ function leastCpuMs(run: () => unknown): number {
   return least;
 }
 
-/** How much longer the work on eight times the input takes; undefined where it takes no time to speak of. */
+/** Returns the ratio of the costs for eight times the input; undefined if they are negligible. */
 function ratioOf(size: number, prepare: (size: number) => () => unknown): number | undefined {
   const large = prepare(growth * size);
   large();
@@ -185,7 +185,7 @@ describe("a JSON patch that moves large values repeatedly is rejected", () => {
   });
 });
 
-/** A struct of a kind, and lists and maps of it that may be long. */
+/** A struct of a kind, with its lists and maps that may be long. */
 interface Spot {
   readonly info: ResourceInfo;
   readonly path: readonly string[];
@@ -207,7 +207,7 @@ const samples: Partial<Record<ScalarKind, (at: number) => JsonValue>> = {
   fieldsV1: () => ({}),
 };
 
-/** A value of the type that differs from the ones at other places. */
+/** Returns a value of the type that differs from those at other places. */
 function sample(schema: Schema, at: number, depth = 0): JsonValue {
   switch (schema.kind) {
     case "scalar":
@@ -227,7 +227,7 @@ function sample(schema: Schema, at: number, depth = 0): JsonValue {
 
 const pathDepthMax = 8;
 
-/** Every struct with lists or maps, once however many kinds have it. */
+/** Returns every struct with lists or maps, each once even if many kinds have it. */
 function spotsOf(info: ResourceInfo, seen: Set<StructSchema>): Spot[] {
   const spots: Spot[] = [];
   visit(structOf(info), []);
@@ -255,7 +255,7 @@ function isLong({ kind }: Schema): boolean {
 const minimal = await minimalObjects("default");
 const declarative = new DeclarativeValidation({ enabled: () => true, takeover: true, onMismatch() {} });
 
-/** An object of the kind with `size` items and keys at the spot. */
+/** Returns an object of the kind with `size` items and keys at the spot. */
 function longObject({ info, path, fields }: Spot, size: number): KubeObject {
   const { metadata = {}, fields: rest = {} } = minimal[`${info.group}/${info.kind}`] ?? {};
   const root = JSON.parse(JSON.stringify({ ...rest, metadata: { name: "test", ...metadata } })) as JsonObject;
@@ -271,7 +271,7 @@ function longObject({ info, path, fields }: Spot, size: number): KubeObject {
   return { metadata: {}, ...object, kind: info.kind, apiVersion: apiVersionOf(info) } as unknown as KubeObject;
 }
 
-/** The struct at the path, made where it is missing. */
+/** Returns the struct at the path. Creates it if it is missing. */
 function reach(root: JsonObject, path: readonly string[], schema: Schema): JsonObject {
   let at = root;
   let type = schema;

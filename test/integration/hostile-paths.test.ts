@@ -18,8 +18,8 @@ import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 
 /**
- * Tests that the authorizer's question, the handler's answer and the key that was read concern the same object,
- * whatever the path. `HOSTILE_PATHS` sets the number of paths, and `SEED` repeats a run.
+ * Tests that the authorizer's question, the handler's answer and the key that was read concern the same object for any
+ * path. `HOSTILE_PATHS` sets the number of paths, and `SEED` repeats a run.
  */
 const paths = Number(Bun.env["HOSTILE_PATHS"] ?? 10_000);
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 1_000_000);
@@ -226,12 +226,12 @@ test(`attack 36, CVE-2022-3162: authorizer, handler and key agree on ${paths} ho
     const problem = disagreement(response);
     if (problem !== undefined) expect({ path, problem, asked }).toEqual({ path, problem: undefined, asked } as never);
   }
-  // The paths are neither all refused nor all plain.
+  // Neither all paths are refused nor are all harmless.
   for (const code of [200, 400, 404]) expect(outcomes.get(code) ?? 0).toBeGreaterThan(paths / 50);
   expect([...outcomes.keys()].filter((code) => code >= 500)).toEqual([]);
 });
 
-/** Upstream calls a path that ends where the resource has to follow a fault of its own. */
+/** Upstream answers a path that ends before its resource with a 500. */
 function lacksResource(response: HttpResponse): boolean {
   if (response.code !== 500 || response.kind !== "reply") return false;
   return new TextDecoder().decode(bytesOf(response)).includes("unable to determine kind and namespace from url");

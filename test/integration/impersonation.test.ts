@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TestServer } from "./server.ts";
 
-/** Every user may impersonate something else; who a request became is asked of a review that everybody may post. */
+/** Every user may impersonate something else. A review that everybody may post returns the resulting user. */
 const grants: Readonly<Record<string, readonly object[]>> = {
   nobody: [],
   users: [impersonate("", "users", ["bob", "system:anonymous", "system:node:n1"])],
@@ -27,7 +27,7 @@ const grants: Readonly<Record<string, readonly object[]>> = {
 const directory = mkdtempSync(join(tmpdir(), "quorate-impersonation-"));
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 let server: TestServer;
-/** A server without constrained impersonation; its refusals name the denied part. */
+/** A server without constrained impersonation. Its refusals name the denied part. */
 let plain: TestServer;
 
 function impersonate(group: string, resource: string, resourceNames?: string[]): object {
@@ -182,7 +182,7 @@ test.each<[string, string, number]>([
 });
 
 describe("attack 27: accounts are impersonated as accounts", () => {
-  // These users have impersonated others before, so the refusal is that of the mode which was allowed then.
+  // These users have impersonated others before, so the refusal is that of the mode that was then allowed.
   test("not by a user who may be any user", async () => {
     const robot = { "impersonate-user": "system:serviceaccount:default:robot" };
     expect(await listPods("everyone", robot)).toEqual({

@@ -24,7 +24,7 @@ afterAll(async () => {
   scratch[Symbol.dispose]();
 }, timeoutMs);
 
-/** client-node's informer, which goes on where it was whenever its connection breaks, and counts its lists. */
+/** client-node's informer, which resumes whenever its connection breaks, and counts its lists. */
 class Informer {
   readonly #informer: ListWatch<V1ConfigMap>;
   #stopped = false;
@@ -52,7 +52,7 @@ class Informer {
     void this.#informer.stop();
   }
 
-  /** `name resourceVersion`, sorted. */
+  /** Returns `name resourceVersion` of each object, sorted. */
   get state(): string[] {
     return versionsOf(this.#informer.list());
   }
@@ -62,7 +62,7 @@ function versionsOf(items: readonly V1ConfigMap[]): string[] {
   return items.map(({ metadata }) => `${metadata?.name} ${metadata?.resourceVersion}`).sort();
 }
 
-/** Creates, changes and deletes until told to stop. A failure is an outcome that is not known: the writer goes on. */
+/** Creates, changes and deletes until told to stop. After a failure the outcome is unknown, and the writer continues. */
 async function write(
   { core }: Client,
   writer: number,
@@ -104,7 +104,7 @@ test(
     await Bun.sleep(500);
     await startedAgain(leader, "SIGKILL");
     for (const name of ["m1", "m2", "m3"]) await startedAgain(name, "SIGTERM");
-    // Only who asks notices that a replica stands still: haproxy does.
+    // Only active checks, such as haproxy's, notice that a replica stands still.
     if (hasHaproxy) await paused(others[0] ?? "", 6_000);
     await startedAgain(others[1] ?? "", "SIGKILL");
     isOver = true;
@@ -113,13 +113,13 @@ test(
     expect(done).toBeGreaterThan(100);
 
     await eventually(async () => {
-      // Anew each time: a write that a paused replica had taken, and whose writer has given up, may be done late.
+      // New names each time, because a paused replica may still execute a write that its writer has given up.
       const wanted = versionsOf((await kubectl.get(["configmaps"])).items);
       expect(wanted.length).toBeGreaterThan(0);
       for (const { state } of informers) expect(state).toEqual(wanted);
     });
     for (const informer of informers) informer.stop();
-    // Each replica knows the history that an informer goes on from: none has to begin anew.
+    // Every replica has the history from which an informer resumes, so none has to list again.
     expect(informers.map(({ lists }) => lists)).toEqual(informers.map(() => 1));
     expect(informers.every(({ connections }) => connections > 1)).toBe(true);
   },

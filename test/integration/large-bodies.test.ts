@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ClientHttp2Session } from "node:http2";
 import { TestServer } from "./server.ts";
 
-/** Status code of a POST over an open HTTP/2 session. */
+/** Returns the status code of a POST on an open HTTP/2 session. */
 function post(session: ClientHttp2Session, token: string, path: string, body: Uint8Array): Promise<number> {
   const headers = {
     ":method": "POST",
@@ -22,7 +22,7 @@ function post(session: ClientHttp2Session, token: string, path: string, body: Ui
 test("bodies of more than a megabyte arrive over HTTP/2, one after another on one connection", async () => {
   await using server = await TestServer.start();
   const session = server.http2();
-  // Beyond the limit of a ConfigMap, so that the answer shows that the whole body was read.
+  // Larger than the limit of a ConfigMap, so that the answer proves that the whole body was read.
   const body = Buffer.from(JSON.stringify({ metadata: { name: "large" }, data: { k: "x".repeat(2 * 1024 * 1024) } }));
   try {
     for (let round = 0; round < 3; round++) {

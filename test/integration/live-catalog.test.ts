@@ -67,7 +67,7 @@ beforeAll(async () => {
   const randomInt = (below: number) => Math.floor(Math.random() * below);
   const parts = { catalog, store, clock: systemClock, randomInt, authorizer: allow };
   const { registries, admission } = openRegistries({ ...parts, cachers });
-  // Connections and tokens are not asked for here.
+  // This test does not use connections and tokens.
   const registry: KindParts["registry"] = (resource) => registries.builtIn(resource);
   const kindParts = { ...parts, tokens: {}, connections: {}, registry } as unknown as KindParts;
   const endpoints = new Endpoints(kindParts, (info) => registries.of(info));
@@ -169,7 +169,7 @@ async function must(method: string, path: string, body?: unknown): Promise<any> 
 }
 
 interface Watch {
-  /** The names of added objects so far. */
+  /** The names of all objects added so far. */
   readonly added: string[];
   /** Resolves when the server ends the watch. */
   readonly ended: Promise<void>;
@@ -206,7 +206,7 @@ const widgetsPath = "/apis/example.com/v1/namespaces/n/widgets";
 const mapsPath = "/api/v1/namespaces/n/configmaps";
 const named = (name: string) => ({ metadata: { name } });
 
-/** Writes and reads a built-in kind without a pause; every answer has to be right. */
+/** Writes and reads a built-in kind without a pause. Every answer must be correct. */
 async function load(prefix: string, isOver: () => boolean): Promise<string[]> {
   const names: string[] = [];
   while (!isOver()) {

@@ -55,7 +55,7 @@ describe("three replicas on one machine", () => {
         const { code, stderr } = await client.run(["create", "configmap", `while-dead-${i}`]);
         if (code !== 0) failures++;
         else continue;
-        // The old leader is gone and another is being elected. A second request finds or creates the object.
+        // The old leader is gone and a new one is being elected. A second request finds or creates the object.
         expect(stderr).toMatch(/timeout|EOF|refused|reset|quorum|leader|not known|not done/i);
         const again = await client.run(["create", "configmap", `while-dead-${i}`]);
         expect(again.code === 0 || again.stderr.includes("AlreadyExists")).toBe(true);
@@ -133,7 +133,7 @@ describe("impossible requests", () => {
     [["--replicas=many"], /^quorate: --replicas: "many" is not a number/],
     [["--in-memory"], /^quorate: --in-memory: omit it/],
     [["--peer-address=127.0.0.1:1"], /^quorate: --peer-address: omit it/],
-    [["--load-balancer=nginx"], /^quorate: .*--load-balancer <kind>' argument 'nginx' is invalid/],
+    [["--load-balancer=nginx"], /^quorate: .*--load-balancer <kind>': 'nginx' is not one of auto, haproxy, none/],
     [["--replicas=1"], /^quorate: .* holds 3 replicas: give --replicas 3/],
   ])("%j is told in one line", async (flags, message) => {
     const command = new LocalClusterCommand(directory, ...flags);

@@ -7,7 +7,7 @@ import { findHaproxy } from "../../src/cli/cluster/local-cluster-balancer.ts";
 const main = join(import.meta.dir, "../../src/main.ts");
 const startMsMax = 90_000;
 
-/** `quorate cluster up` as its user has it: real processes, and haproxy in front of them where it is installed. */
+/** `quorate cluster up` as users run it: real processes, behind haproxy if it is installed. */
 export class LocalClusterCommand {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly printed: Promise<string>;
@@ -26,16 +26,16 @@ export class LocalClusterCommand {
     return this.#child.pid;
   }
 
-  /** Resolves when the command says that all is there. */
+  /** Resolves when the command reports that everything runs. */
   async ready(): Promise<this> {
     await this.says((line) => line.includes("spreads connections") || line.includes("no load balancer"), startMsMax);
     return this;
   }
 
-  /** Resolves with the line that is looked for, once it is whole, and what follows it by then. @throws when the command ends before */
+  /** Resolves with the first complete line that matches, and the output after it. @throws if the command ends first */
   async says(isIt: (line: string) => boolean, msMax = 30_000): Promise<readonly [said: string, next: string]> {
     for (const endMs = performance.now() + msMax; ; await Bun.sleep(20)) {
-      // Behind the last line break stands what is not a whole line yet.
+      // The text after the last line break is an incomplete line.
       const lines = this.complaints.split("\n").slice(0, -1);
       const at = lines.findIndex(isIt);
       if (at >= 0) return [lines[at] ?? "", lines[at + 1] ?? ""];
@@ -84,13 +84,16 @@ export class Scratch implements Disposable {
 
 export const hasHaproxy = findHaproxy() !== undefined;
 
-/** Processes that have the directory on their command line. */
+/** Returns the processes with the directory on their command line. */
 export function processesOf(directory: string): string[] {
   const listed = Bun.spawnSync(["ps", "-e", "-o", "pid=,args="]).stdout.toString();
   return listed.split("\n").filter((line) => line.includes(directory));
 }
 
-/** The way to the cluster, over haproxy where it is installed and else over a proxy of ours that tries one replica after the other. */
+/**
+ * Returns the address of the cluster: haproxy's if it is installed, or that of a proxy of ours that tries one replica
+ * after the other.
+ */
 export async function openWay(directory: string): Promise<{ kubeconfig: string } & AsyncDisposable> {
   const kubeconfig = readFileSync(join(directory, "kubeconfig"), "utf8");
   if (hasHaproxy) return { kubeconfig, async [Symbol.asyncDispose]() {} };

@@ -8,12 +8,12 @@ import { cpuMs } from "../cpu-time.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer } from "./server.ts";
 
 /**
- * A turn takes a tenth of it on a machine that is idle. A body that is read or judged at one stretch took from one second
- * to fifteen.
+ * Maximum CPU time of a turn. An idle machine needs a tenth of it. A body that is processed in one turn took from one
+ * second to fifteen.
  */
 const turnMsMax = 600;
 
-/** CPU milliseconds of the longest turn of the event loop while something is done. */
+/** Returns the CPU milliseconds of the longest turn of the event loop during an action. */
 async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let before = cpuMs();

@@ -6,13 +6,13 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { eventually, MemberProcess } from "./member-process.ts";
 import { TlsService } from "./tls-service.ts";
 
-/** Gossip between members in processes of their own, and the same cluster without it. */
+/** Gossip between members in separate processes, and the same cluster without it. */
 
 const root = mkdtempSync(join(tmpdir(), "quorate-gossip-"));
 let members: MemberProcess[] = [];
 
 /**
- * An issuer of users who are not members. Each replica keeps its keys for ten minutes, and asks for them at most every
+ * An issuer of users who are not members. Each replica caches its keys for ten minutes, and fetches them at most every
  * ten seconds.
  */
 let issuerKeys: Awaited<ReturnType<typeof newIssuerKey>>[] = [];
@@ -71,9 +71,7 @@ async function status(member: MemberProcess): Promise<any> {
   return (await member.request("GET", "/cluster/status")).json;
 }
 
-/**
- * Waits until a member has heard lately of `count` others, that they are ready: a busy machine may be late with that.
- */
+/** Waits until a member has recently heard from `count` others that are ready. A busy machine may be late. */
 function hears(member: MemberProcess, count: number): Promise<any> {
   return eventually(async () => {
     const { gossip } = await status(member);
@@ -98,7 +96,7 @@ describe("members", () => {
   test("hear from one of them that an issuer of tokens has withdrawn a key, and ask for its keys again", async () => {
     const [old, renewed] = [await newIssuerKey("old"), await newIssuerKey("new")];
     issuerKeys = [old];
-    // Its user may do nothing, so a token that is accepted gets a 403.
+    // Its user has no rights, so a token that is accepted gets a 403.
     const codeOf = async (member: MemberProcess, { token }: { token: string }) =>
       (await member.fetch("GET", configMaps, { token })).status;
     const [first, ...others] = members as [MemberProcess, ...MemberProcess[]];

@@ -22,13 +22,13 @@ export async function quorate(args: readonly string[], environment: Record<strin
   return { code, out, err };
 }
 
-/** A member in a process of its own. */
+/** A member in a separate process. */
 export class MemberProcess implements AsyncDisposable {
   readonly name: string;
   readonly directory: string;
   readonly peerPort: number;
   readonly port: number;
-  /** How the program is started. */
+  /** The command line of the program. */
   readonly #program: readonly string[];
   #child: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
   err = "";
@@ -46,7 +46,7 @@ export class MemberProcess implements AsyncDisposable {
     this.port = port;
   }
 
-  /** @param program the command line of the program: the sources unless something else is to be started */
+  /** @param program the command line of the program; runs the sources by default */
   static async create(root: string, name: string, program = [process.execPath, main]): Promise<MemberProcess> {
     const [peerPort = 0, port = 0] = await freePorts(2);
     return new MemberProcess(root, name, [peerPort, port], program);
@@ -79,7 +79,7 @@ export class MemberProcess implements AsyncDisposable {
     return ["--data-dir", directory, "--member-name", name, ...addresses];
   }
 
-  /** Resolves when it serves. @throws Error with what it said, when it ends before */
+  /** Resolves when it serves. @throws Error with its output, if it ends first */
   async start(command: readonly string[] = ["up"], flags: readonly string[] = this.flags): Promise<void> {
     const child = Bun.spawn([...this.#program, ...command, ...flags], {
       stdin: "ignore",
@@ -108,7 +108,7 @@ export class MemberProcess implements AsyncDisposable {
     return code ?? -1;
   }
 
-  /** As if the machine stood still, until `SIGCONT`. */
+  /** Stops the process as if the machine stood still, until `SIGCONT`. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#child?.kill(signal);
   }
@@ -119,7 +119,7 @@ export class MemberProcess implements AsyncDisposable {
     this.#child = undefined;
   }
 
-  /** The answer as it comes, to the administrator unless another token is given. */
+  /** Returns the unparsed answer to the administrator, or to the holder of another token. */
   fetch(method: string, path: string, { body, token = this.token }: { body?: object; token?: string } = {}) {
     return fetch(this.url + path, {
       method,
@@ -130,13 +130,13 @@ export class MemberProcess implements AsyncDisposable {
     });
   }
 
-  /** The answer to the administrator, as JSON. */
+  /** Returns the JSON answer to the administrator. */
   async request(method: string, path: string, body?: object): Promise<{ code: number; json: any }> {
     const response = await this.fetch(method, path, body === undefined ? {} : { body });
     return { code: response.status, json: await response.json() };
   }
 
-  /** A command about the cluster, asked of this member. */
+  /** Runs a cluster command against this member. */
   run(...args: string[]): Promise<Ran> {
     return quorate([...args, "--kubeconfig", this.kubeconfig]);
   }
@@ -158,7 +158,7 @@ export class MemberProcess implements AsyncDisposable {
   }
 }
 
-/** Asks until there is an answer. The test's own time limit ends it otherwise. */
+/** Repeats the request until there is an answer. The test's time limit ends it otherwise. */
 export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const answer = await ask().catch(() => undefined);
@@ -168,14 +168,14 @@ export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<
 }
 
 /**
- * Below those that the system gives to connections and to whoever asks for any: nobody else gets one before its member
- * listens, nor while that is stopped.
+ * Ports below those that the system assigns, so that no other process takes one before its member listens, or while the
+ * member is stopped.
  */
 const portMin = 20_000;
 const portMax = 32_000;
 const givenPorts = new Set<number>();
 
-/** Ports at 127.0.0.1 that nobody listens at, other ones at each call. */
+/** Returns unused ports at 127.0.0.1, different ones at each call. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {

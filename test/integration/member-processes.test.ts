@@ -7,7 +7,7 @@ import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import { eventually, MemberProcess, quorate } from "./member-process.ts";
 
-/** Members in processes of their own, made and looked after by the commands that people type. */
+/** Members in separate processes, created and managed by the commands that people type. */
 
 const root = mkdtempSync(join(tmpdir(), "quorate-members-"));
 const members: MemberProcess[] = [];
@@ -133,7 +133,7 @@ describe("three members", () => {
     expect((await b.run("member", "remove", `${id}`)).code).toBe(0);
     await rolesOf(a, "leader", "voter", "voter");
     await learner.stop("SIGKILL");
-    // 72: what is secret stands in no log, at any verbosity.
+    // 72: logs contain no secrets, at any verbosity.
     const joinSecret = invited[invited.indexOf("--token") + 1]?.slice(7) ?? "";
     expect(joinSecret).toHaveLength(16);
     for (const { err } of [a, b, c, learner]) {
@@ -233,7 +233,7 @@ describe("three members", () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^\d +c +voter +unreachable /m);
     expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard from it \d+ s ago$/m);
-    // Its own kubeconfig names the others, which answer in its place.
+    // The member's own kubeconfig names the others, which answer in its place.
     expect((await c.run("status")).out).toContain("2 of 3 are healthy");
     const gone = await quorate(["status", "--kubeconfig", c.kubeconfig, "--endpoints", `${c.url},${b.url}`]);
     expect(gone.code).toBe(0);
@@ -259,7 +259,7 @@ describe("the leader", () => {
     expect((await rolesOf(other, "leader", "voter")).members.map(({ id }: any) => id)).not.toContain(leader);
     expect(await leading.ended()).toBe(3);
     expect(leading.err).toContain("quorate: this member was removed from the cluster: to use this machine again");
-    // The others remember it after a restart, too.
+    // The others remember the removal after a restart too.
     await other.stop();
     await other.start();
     const again = await quorate(["up", ...leading.flags]);
@@ -284,7 +284,7 @@ describe("when all is lost but", () => {
     const { revision } = JSON.parse(out);
     const restored = await newMember("restored");
     expect((await quorate(["snapshot", "restore", file, "--data-dir", restored.directory])).code).toBe(0);
-    // With the certificates and keys of the cluster before, its clients find nothing changed.
+    // With the certificates and keys of the former cluster, clients notice no change.
     cpSync(join(b.directory, "pki"), join(restored.directory, "pki"), { recursive: true });
     await restored.start();
     expect([restored.ca, restored.token]).toEqual([b.ca, b.token]);
@@ -313,7 +313,7 @@ describe("when all is lost but", () => {
       out: expect.stringMatching(/^member \d is now the only member of its cluster; forgotten: \d, \d\n/),
       err: expect.stringContaining("never start the others again"),
     });
-    // The command that it prints is enough.
+    // The printed command is sufficient.
     expect(command).toBe(
       `quorate up --data-dir ${c.directory} --member-name c --peer-address 127.0.0.1:${c.peerPort} --secure-port ${c.port}`,
     );
@@ -327,7 +327,7 @@ describe("when all is lost but", () => {
   });
 });
 
-/** Bytes that come back before the other side ends it. */
+/** Returns the bytes received before the other side closes the connection. */
 async function hears(socket: ReturnType<typeof connectTcp>): Promise<number> {
   let received = 0;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -19,14 +19,14 @@ const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" 
 const wholeResource = { verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] };
 
 export interface MinimalObject {
-  /** `test` where the rules for names allow it. */
+  /** The name: `test` unless the kind has other rules. */
   readonly name?: string;
-  /** Everything but kind, apiVersion and the name, in the stored version. */
+  /** All fields except kind, apiVersion and name, in the stored version. */
   readonly fields?: Record<string, unknown>;
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The smallest valid object of every kind that is stored, by `<group>/<kind>`. `namespace` is where it will be. */
+/** Returns the smallest valid object of every stored kind, by `<group>/<kind>`. `namespace` is the objects' namespace. */
 export async function minimalObjects(namespace: string): Promise<Readonly<Record<string, MinimalObject>>> {
   return {
     "/ConfigMap": {},

@@ -5,7 +5,7 @@ import { createServer, type Server, type TLSSocket } from "node:tls";
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import type { TestServer } from "./server.ts";
 
-/** One request as a node's agent saw it. */
+/** A request as a node's agent received it. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -23,7 +23,7 @@ export class NodeAgent implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
   answer: AgentAnswer = (_request, response) => response.end();
   upgrade: AgentUpgrade = (_request, socket) => socket.destroy();
-  /** The authority of its certificate, PEM. */
+  /** PEM of the authority of its certificate. */
   readonly authority: string;
   readonly #server: Server;
   readonly #sockets = new Map<Duplex, string>();
@@ -65,7 +65,7 @@ export class NodeAgent implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Makes a Node that says this agent is its own. */
+  /** Creates a Node with the address of this agent. */
   async register(server: TestServer, name: string, address = "127.0.0.1"): Promise<void> {
     const status = {
       addresses: [{ type: "InternalIP", address }],

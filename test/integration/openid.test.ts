@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { TestServer } from "./server.ts";
 import { TlsService } from "./tls-service.ts";
 
-/** An OpenID provider on this machine, with keys that can be changed, and a server that trusts it by a file. */
+/** An OpenID provider on this machine, with replaceable keys, and a server that trusts it by a file. */
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-"));
 const file = join(directory, "authentication.yaml");

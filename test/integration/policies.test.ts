@@ -12,7 +12,7 @@ const group = "/apis/admissionregistration.k8s.io/v1";
 const directory = mkdtempSync(join(tmpdir(), "policies-"));
 const auditLog = join(directory, "audit.log");
 const pollsMax = 300;
-/** Types of policies are checked at once. */
+/** Checks the types of policies at once. */
 const impatientClock: Clock = {
   ...systemClock,
   after: (delayMs, run) => systemClock.after(delayMs === policySettleMs ? 0 : delayMs, run),

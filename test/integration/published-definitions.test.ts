@@ -6,7 +6,7 @@ import type { PublishedDefinition, PublishedInstance } from "../vectors/crd-real
 import { readCases } from "../vectors/replay.ts";
 import { mergePatch, TestServer } from "./server.ts";
 
-// The definitions that well-known projects publish, installed side by side, and objects of them with recorded answers.
+// The definitions of well-known projects, installed side by side, and objects of them with recorded answers.
 const fixtures = join(import.meta.dir, "../fixtures/crd");
 const definitions = [
   ...readCases(join(fixtures, "published-definitions.jsonl.gz")),

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../src/api/json.ts";
 import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../src/api/schema/schema.ts";
 
-/** A stream of numbers in [0, 1) that depends on the seed alone (mulberry32). */
+/** Returns a stream of numbers in [0, 1) that depends only on the seed (mulberry32). */
 export class Chance {
   #state: number;
 
@@ -25,18 +25,18 @@ export class Chance {
   }
 }
 
-/** Structs inside structs beyond which fields stay absent: many types contain themselves. */
+/** Maximum depth of structs. Deeper fields are absent, because many types contain themselves. */
 const depthMax = 9;
 const texts = ["a", "", "web-1", "ünïcödé ✓", "line\nbreak", '"quoted"\\', "__proto__", "constructor", "0", "true"];
 const keys = ["a", "b.example.com/c", "constructor", "__proto__", "ключ", ""];
 
 /**
- * A document of the type that has values where it may have them, zero and extreme ones among them. It fits the schema;
- * whether it makes sense is not looked at. Lists and maps are never empty: binary forms cannot tell those from absent.
+ * Returns a random document of the type, with zero and extreme values among the others. It fits the schema but need not
+ * make sense. Lists and maps are never empty, because binary forms cannot distinguish those from absent ones.
  */
 export function randomObject(schema: StructSchema, chance: Chance, depth = 0): JsonObject {
   const object: JsonObject = {};
-  // Deep structs are sparse, or documents would grow with a power of their depth.
+  // Deep structs are sparse. Otherwise, documents would grow exponentially with their depth.
   const density = 0.9 / (1 + depth * 0.35);
   for (const field of schema.fields.values()) {
     if (chance.next() > density) continue;
@@ -54,7 +54,7 @@ function fieldValue(parent: StructSchema, field: Field, chance: Chance, depth: n
   return valueOf(field.schema, chance, depth);
 }
 
-/** Fields of a JSON schema that are a schema or something else. */
+/** Fields of a JSON schema that are a schema or another type. */
 const schemaOrOther: Readonly<Record<string, JsonValue[]>> = {
   items: [{ type: "string" }, [{ type: "string" }, { format: "int32" }]],
   additionalItems: [{ type: "string" }, true, false],

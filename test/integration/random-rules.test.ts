@@ -36,7 +36,7 @@ const representations: readonly Representation[] = [
   },
 ];
 
-/** A random object as the registry would hold it just before its validation. */
+/** Returns a random object in the state that the registry validates. */
 function storedObject(served: ResourceInfo, chance: Chance): KubeObject {
   const info = storedInfo(served);
   const object = canonical(served, randomObject(structOf(served), chance));

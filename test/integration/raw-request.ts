@@ -2,7 +2,7 @@ import { connect } from "node:tls";
 
 export interface RawAnswer {
   readonly code: number;
-  /** Head and body as they came. */
+  /** Head and body as received. */
   readonly text: string;
 }
 
@@ -16,7 +16,7 @@ export interface RawOptions {
   readonly pair?: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-/** One HTTP/1.1 request on a connection of its own; headers go out as they are, byte for byte. */
+/** Sends one HTTP/1.1 request on a separate connection. Headers are sent unchanged, byte for byte. */
 export async function rawRequest(options: RawOptions): Promise<RawAnswer> {
   const { port, ca, method = "GET", path = "/", headers = [], body = "", pair } = options;
   const credentials = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
@@ -50,7 +50,10 @@ export function bearer(token: string): Sent {
   return [["authorization", `Bearer ${token}`]];
 }
 
-/** The name that a server knows the sender by; `system:anonymous` where that one may not ask; the code of a refusal. */
+/**
+ * Returns the sender's user name according to the server; `system:anonymous` if the sender may not ask, or the code of a
+ * refusal.
+ */
 export async function rawWhoAmI(
   { port, ca }: Pick<RawOptions, "port" | "ca">,
   headers: Sent,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jsonPatch, mergePatch, TestServer } from "./server.ts";
 
-/** A server with RBAC and users that are told apart by their tokens: the token of `alice` is `alice-token`. */
+/** A server with RBAC and users with static tokens: the token of `alice` is `alice-token`. */
 const users = ["alice", "bob", "carol", "viewer", "granter", "binder", "namer"];
 const directory = mkdtempSync(join(tmpdir(), "quorate-rbac-"));
 const rbac = "/apis/rbac.authorization.k8s.io/v1";

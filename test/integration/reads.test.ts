@@ -3,7 +3,7 @@ import { configMap, TestServer } from "./server.ts";
 
 let server: TestServer;
 let maps: string;
-/** The revision at which there are `a`, `b` and `c`; afterwards `b` is changed, `c` deleted and `d` made. */
+/** The revision at which `a`, `b` and `c` exist. Afterwards `b` is changed, `c` deleted and `d` created. */
 let before: string;
 let after: string;
 
@@ -356,7 +356,7 @@ test("history that is compacted away answers 410, and a page's token can be exch
   });
 });
 
-/** Compaction runs on a timer: writes go on until the old revision is gone. */
+/** Compaction runs on a timer, so write until the old revision is compacted. */
 async function until410<T extends { readonly code: number }>(read: () => Promise<T>, write: () => Promise<void>) {
   const started = performance.now();
   for (;;) {

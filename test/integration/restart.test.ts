@@ -24,7 +24,7 @@ test("a watch continues over a restart without a gap or a repetition", async () 
       await server.delete(`${maps}/${name}`);
       written.push(`ADDED ${name}`, `DELETED ${name}`);
     }
-    // Each run's watch stops in the middle of what was written: the next one has to show the rest.
+    // Each run's watch stops in the middle of the writes. The next one must show the rest.
     await using watch = await server.watch(`${maps}?resourceVersion=${last}`);
     const count = run === 2 ? written.length - seen.length : 7;
     for (const event of await watch.take(count)) {

@@ -7,15 +7,18 @@ import { eventually, type MemberProcess } from "./member-process.ts";
 
 /**
  * Tests that a right revoked through one of three replicas is gone on all of them, and that a replica that cannot know
- * it says so.
+ * this refuses to answer.
  */
 
-/** Time from the acknowledgement to the first refusal of each of the other replicas. */
+/** Maximum time from the acknowledgement to the first refusal by each of the other replicas. */
 const revocationMsMax = 1_000;
-/** A machine that has more to do may be late once; a replica that knows nothing is late with all of them. */
+/**
+ * Maximum number of attempts. A busy machine may be late once; a replica that does not know of revocations is
+ * always late.
+ */
 const attemptsMax = 3;
 const lateMsMax = 10_000;
-/** Time by which others have been elected and connections given up. */
+/** Time in which a new leader is elected and connections time out. */
 const standstillMs = 4_000;
 
 const root = mkdtempSync(join(tmpdir(), "quorate-revocation-"));
@@ -23,7 +26,7 @@ const program = join(import.meta.dir, "../../src/main.ts");
 const core = "/api/v1/namespaces/default";
 const flags = ["--authorization-mode=RBAC"];
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
-/** Answered from what the replica holds, without asking another. */
+/** A read that the replica answers from its own state. */
 const readable = `${core}/configmaps?resourceVersion=0`;
 let cluster: BenchCluster;
 let members: readonly MemberProcess[];
@@ -46,7 +49,7 @@ async function create(path: string, object: object): Promise<any> {
   return json;
 }
 
-/** The code and Retry-After of a GET. */
+/** Returns the code and Retry-After of a GET. */
 async function answerOf(member: MemberProcess, path: string, token = member.token) {
   const response = await member.fetch("GET", path, { token });
   await response.arrayBuffer();
@@ -57,7 +60,7 @@ const codeOf = async (member: MemberProcess, token: string) => (await answerOf(m
 
 let accounts = 0;
 
-/** Name of a new account that may read config maps, by a binding of its own name. */
+/** Creates a service account that may read config maps by a binding of its own, and returns its name. */
 async function newReader(): Promise<string> {
   const name = `reader-${++accounts}`;
   await create(`${core}/serviceaccounts`, { metadata: { name } });
@@ -79,7 +82,7 @@ async function everybodyServes(token: string): Promise<void> {
     await eventually(async () => ((await codeOf(member, token)) === 200 ? true : undefined));
 }
 
-/** Milliseconds from now until a request is made that the replica answers with the code; it serves until then. */
+/** Returns the milliseconds until the replica answers a request with the code. Until then, it must serve. */
 async function timeUntil(code: number, member: MemberProcess, token: string): Promise<number> {
   const startMs = performance.now();
   for (;;) {
@@ -91,7 +94,7 @@ async function timeUntil(code: number, member: MemberProcess, token: string): Pr
   }
 }
 
-/** @param revoke takes something away that is made anew each time; gives how long that took to show everywhere */
+/** @param revoke creates a right and takes it away; returns the time until this takes effect everywhere */
 async function expectInTime(revoke: () => Promise<number>): Promise<void> {
   const tookMs: number[] = [];
   do tookMs.push(await revoke());
@@ -99,7 +102,7 @@ async function expectInTime(revoke: () => Promise<number>): Promise<void> {
   expect(Math.min(...tookMs)).toBeLessThan(revocationMsMax);
 }
 
-/** A token that serves, and what takes it away when it is deleted. */
+/** A valid token, and the object whose deletion revokes it. */
 interface Revocable {
   readonly token: string;
   readonly path: string;

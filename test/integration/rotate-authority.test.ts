@@ -9,7 +9,7 @@ import { apiAuthority, newAuthority } from "../../src/access/certificates/rotati
 import { readKubeconfig } from "../../src/client/kubeconfig.ts";
 import { eventually, MemberProcess, quorate, type Ran } from "./member-process.ts";
 
-/** Another authority of the API, while clients that know only the kubeconfig that they were given go on. */
+/** Replaces the API's authority while clients that know only their kubeconfig continue. */
 
 const root = mkdtempSync(join(tmpdir(), "quorate-rotation-"));
 const members: MemberProcess[] = [];
@@ -27,7 +27,7 @@ async function newMember(name: string): Promise<MemberProcess> {
 const configMaps = "/api/v1/namespaces/default/configmaps";
 let files = 0;
 
-/** A program somewhere else: it trusts its kubeconfig alone, and proves itself with the client certificate in it. */
+/** A program elsewhere. It trusts only its kubeconfig, and authenticates with the client certificate in it. */
 class Client {
   readonly kubeconfig = join(root, `kubeconfig-${++files}`);
   ca = "";
@@ -51,7 +51,7 @@ class Client {
     return { ca: this.ca, cert: this.cert, key: this.#key };
   }
 
-  /** Over a connection of its own. @throws Error when there is none */
+  /** Uses a separate connection. @throws Error if it cannot connect */
   async send(member: MemberProcess, method: string, path: string, body?: object): Promise<Response> {
     return fetch(member.url + path, {
       method,
@@ -67,7 +67,7 @@ class Client {
   }
 }
 
-/** Writes to one member after the other without a pause, and watches what was written. */
+/** Writes to one member after the other without a pause, and watches the writes. */
 class Traffic {
   readonly failures: string[] = [];
   readonly #written = { names: [] as string[], isEnough: false };
@@ -122,7 +122,7 @@ class Traffic {
     }
   }
 
-  /** @returns what did not go well; checks that all that was written was seen */
+  /** @returns the failures; checks that the watch saw all writes */
   async stop(): Promise<readonly string[]> {
     this.#written.isEnough = true;
     await this.#running[0];
@@ -141,7 +141,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
 }
 
-/** The ConfigMap with the authority of the server and the authority of its clients. */
+/** The ConfigMaps with the server's authority and its clients' authority. */
 const publishedAt = [
   ["/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt", "ca.crt"],
   ["/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication", "client-ca-file"],
@@ -155,7 +155,7 @@ async function createTokenSecret(client: Client, member: MemberProcess): Promise
   expect((await client.send(member, "POST", "/api/v1/namespaces/default/secrets", secret)).status).toBe(201);
 }
 
-/** Waits until so many authorities are told everywhere. @returns their hashes */
+/** Waits until a number of authorities is published everywhere. @returns their hashes */
 function published(client: Client, member: MemberProcess, count: number): Promise<string[]> {
   return eventually(async () => {
     const told = await Promise.all(
@@ -179,7 +179,7 @@ async function expectLockedOut(former: Client, current: Client, member: MemberPr
   expect((await current.send(member, "GET", "/api/v1/namespaces")).status).toBe(200);
 }
 
-/** A TLS session that began while the client's authority was trusted, resumed. */
+/** Resumes a TLS session that began while the client's authority was trusted. */
 class Resumed {
   readonly #member: MemberProcess;
   readonly #tls: Client["tls"];
@@ -211,7 +211,7 @@ class Resumed {
   }
 }
 
-/** The status line, or what was wrong. */
+/** Returns the status line, or the failure. */
 async function asked(socket: TLSSocket): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let text = "";
@@ -242,7 +242,7 @@ describe("one replica", () => {
     expect(begun.out).toMatch(/^all members now trust the API's new authority: sha256:/);
     const [newest = ""] = /sha256:[0-9a-f]{64}/.exec(begun.out) ?? [];
     expect(await published(client, member, 2)).toEqual([former, newest]);
-    // A second call finds all done, and what clients have is as good as it was.
+    // A second call finds everything done, and clients' credentials stay valid.
     expect(await client.rotateCa()).toMatchObject({ code: 0, out: begun.out });
     expect(await traffic.stop()).toEqual([]);
 
@@ -269,7 +269,7 @@ describe("one replica", () => {
       ),
     });
     expect(await traffic.stop()).toEqual([]);
-    // Nobody can tell whether the answer to the last step was lost.
+    // The answer to the last step may have been lost.
     expect(await client.rotateCa("--finish")).toEqual({ code: 0, err: "", out: alone(newest) });
     expect(await published(client, member, 1)).toEqual([newest]);
     await expectLockedOut(forgotten, client, member);
@@ -334,7 +334,7 @@ describe("three replicas", () => {
     await c.start();
     await wellMembers(a, 3);
 
-    // As if it was cut short: one of them has heard of an authority that nobody else knows.
+    // As after an interruption: one member has received an authority that the others do not know.
     const authority = newAuthority(apiAuthority, Date.now());
     const lost = { step: "trust", authority, newest: pinsOf(a.ca)[0] };
     expect((await b.request("POST", "/cluster/authority", lost)).code).toBe(200);
@@ -365,7 +365,7 @@ describe("three replicas", () => {
     expect(await published(client, a, 2)).toContain(newest);
 
     traffic = await Traffic.start(client, [a, b, c, d]);
-    // Cut short as well, and the one that was first starts again.
+    // Interrupted too, and the first one starts again.
     const use = await client.send(d, "POST", "/cluster/authority", { step: "use", newest });
     expect(use.status).toBe(200);
     expect(await client.rotateCa()).toMatchObject({ code: 1, err: expect.stringMatching(/continue with --finish\n$/) });
@@ -385,7 +385,7 @@ describe("three replicas", () => {
     expect(await published(client, a, 1)).toEqual([newest]);
     expect(new X509Certificate(client.cert).verify(new X509Certificate(a.ca).publicKey)).toBe(true);
 
-    // Machines join by the new one's hash.
+    // Machines join with the hash of the new authority.
     const invited = await b.invitation();
     expect(invited).toContain(newest);
     const e = await newMember("e");

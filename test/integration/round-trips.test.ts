@@ -32,7 +32,7 @@ function typed(schema: StructSchema, object: JsonObject): JsonObject {
   return decoded.object;
 }
 
-/** For comparing: the order of keys is free in maps, and fixed by the schema elsewhere. */
+/** Returns a form to compare: the order of keys is free in maps, and the schema fixes it elsewhere. */
 function textOf(value: JsonValue): string {
   return stringifyJson(sorted(value), 1);
 }
@@ -112,7 +112,7 @@ function bodyOf(object: KubeObject): JsonObject {
   return object as unknown as JsonObject;
 }
 
-/** Random objects, but for what no valid object of the kind has. */
+/** Removes parts of random objects that no valid object of the kind has. */
 function* sensibleObjects(info: ResourceInfo): Generator<JsonObject> {
   for (const object of objects(structOf(info))) {
     makeSensible[structOf(info).name]?.(object);
@@ -122,13 +122,13 @@ function* sensibleObjects(info: ResourceInfo): Generator<JsonObject> {
 
 const makeSensible: Readonly<Record<string, (object: any) => void>> = {
   "autoscaling/v1.HorizontalPodAutoscaler": ({ status }) => {
-    // The status of all metrics goes through an annotation, that of the CPU too: it would come with the first answer.
+    // An annotation carries the status of all metrics, so that of the CPU would appear only with the first answer.
     if (status !== undefined) delete status.currentCPUUtilizationPercentage;
   },
   "autoscaling/v2.HorizontalPodAutoscaler": ({ spec, status }) => {
     for (const metric of spec?.metrics ?? []) settleMetric(metric, "target");
     for (const metric of status?.currentMetrics ?? []) settleMetric(metric, "current");
-    // The CPU target has a field of its own in v1 and comes first when it is read back.
+    // The CPU target has a field of its own in v1, and comes first when it is read back.
     const at = (spec?.metrics ?? []).findIndex(
       ({ type, resource }: any) => type === "Resource" && resource.name === "cpu",
     );
@@ -140,18 +140,18 @@ const makeSensible: Readonly<Record<string, (object: any) => void>> = {
   "resource/v1beta1.ResourceClaim": ({ spec }) => settleRequests(spec?.devices?.requests),
   "resource/v1beta1.ResourceClaimTemplate": ({ spec }) => settleRequests(spec?.spec?.devices?.requests),
   "resource/v1.ResourceSlice": ({ spec }) => {
-    // A pointer in v1 and none in v1beta1; a slice says true or nothing.
+    // A pointer in v1 but not in v1beta1, so a slice has true or nothing.
     for (const name of ["allNodes", "nodeName"]) if (spec !== undefined && !spec[name]) delete spec[name];
   },
   "resource/v1beta1.ResourceSlice": ({ spec }) => {
-    // In v1 the properties lie beside the name, so that having none is having empty ones.
+    // In v1 the properties lie beside the name, so missing properties equal empty ones.
     for (const device of spec?.devices ?? []) device.basic ??= {};
   },
 };
 
 const sources = ["Object", "Pods", "Resource", "ContainerResource", "External"];
 
-/** One source, of the type that the metric names, with the values that this source can have. */
+/** Returns one source, of the type that the metric names, with possible values of this source. */
 function settleMetric(metric: any, field: "target" | "current"): void {
   const type = sources.includes(metric.type) ? metric.type : (sources[metric.type.length % sources.length] as string);
   const source = type.slice(0, 1).toLowerCase() + type.slice(1);

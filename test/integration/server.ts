@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/index.ts";
 
-/** Nothing in these tests takes this long: a watch that stays silent for so long fails its test. */
+/** Time after which a silent watch fails its test. Nothing in these tests takes this long. */
 const eventWaitMsMax = 4_000;
 
 export interface Answer {
@@ -10,18 +10,18 @@ export interface Answer {
   readonly headers: Headers;
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** The body as JSON. Throws when it is none. */
+  /** The body as JSON. Throws if it is not JSON. */
   readonly json: any;
 }
 
 export interface RequestOptions {
-  /** Bytes and text go out as they are, anything else as JSON. */
+  /** Bytes and text are sent unchanged, other values as JSON. */
   readonly body?: unknown;
-  /** `application/json` by default, when there is a body. */
+  /** The Content-Type; `application/json` by default, if there is a body. */
   readonly type?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Empty: without credentials. The administrator's by default. */
+  /** The token; empty for no credentials, the administrator's by default. */
   readonly token?: string;
 }
 
@@ -31,8 +31,8 @@ export const strategicPatch = "application/strategic-merge-patch+json";
 export const protobuf = "application/vnd.kubernetes.protobuf";
 
 /**
- * Tests count ConfigMaps without the one that every namespace gets, their objects may name owners that do not exist, and
- * their services, nodes, pods and budgets belong to no one else.
+ * Leaves out controllers that would disturb the tests. Tests count ConfigMaps, their objects may name owners that do not
+ * exist, and nothing else may change their services, nodes, pods and budgets.
  */
 const quietControllers = [
   "*",
@@ -40,6 +40,7 @@ const quietControllers = [
   "-endpoints-controller",
   "-endpointslice-controller",
   "-endpointslice-mirroring-controller",
+  "-ephemeral-volume-controller",
   "-garbage-collector-controller",
   "-node-lifecycle-controller",
   "-pod-garbage-collector-controller",
@@ -49,7 +50,7 @@ const quietControllers = [
   "-ttl-controller",
 ].join();
 
-/** A server of its own on a free port, and a client that trusts it and is its administrator. */
+/** A server on a free port, and a client that trusts it and is its administrator. */
 export class TestServer implements AsyncDisposable {
   readonly running: RunningServer;
 
@@ -61,7 +62,7 @@ export class TestServer implements AsyncDisposable {
     return new TestServer(await startServer({ controllers: quietControllers, ...options }));
   }
 
-  /** A client of a server that runs already; closing it closes the server. */
+  /** Returns a client of a running server. Closing the client closes the server. */
   static of(running: RunningServer): TestServer {
     return new TestServer(running);
   }
@@ -91,25 +92,25 @@ export class TestServer implements AsyncDisposable {
     return this.request("DELETE", path, { ...(body === undefined ? {} : { body }), ...options });
   }
 
-  /** POST that has to succeed. */
+  /** Sends a POST that must succeed. */
   async create(path: string, body: unknown): Promise<any> {
     const { code, json } = await this.post(path, body);
     expect({ code, message: json.message }).toEqual({ code: 201, message: undefined });
     return json;
   }
 
-  /** A namespace that no other test uses. */
+  /** Returns the name of a new namespace, which no other test uses. */
   async namespace(): Promise<string> {
     const { metadata } = await this.create("/api/v1/namespaces", { metadata: { generateName: "test-" } });
     return metadata.name;
   }
 
-  /** The revision that the server is at. */
+  /** Returns the server's current revision. */
   async revision(): Promise<string> {
     return (await this.get("/api/v1/nodes")).json.metadata.resourceVersion;
   }
 
-  /** Opens a watch; resolves with the head. `watch=true` is added. */
+  /** Opens a watch, and resolves with its head. Adds `watch=true`. */
   async watch(path: string, options: RequestOptions = {}): Promise<Watch> {
     const abort = new AbortController();
     const url = `${path}${path.includes("?") ? "&" : "?"}watch=true`;
@@ -186,7 +187,7 @@ export class Watch implements AsyncDisposable {
     this.#events = eventsOf(response);
   }
 
-  /** The next event; undefined when the stream has ended cleanly. */
+  /** Returns the next event; undefined if the stream has ended cleanly. */
   async next(): Promise<WatchEvent | undefined> {
     const timer = Promise.withResolvers<never>();
     const timeout = setTimeout(() => timer.reject(new Error("no event came")), eventWaitMsMax);
@@ -208,7 +209,7 @@ export class Watch implements AsyncDisposable {
     return events;
   }
 
-  /** Everything up to the clean end of the stream. */
+  /** Returns everything up to the clean end of the stream. */
   async rest(): Promise<WatchEvent[]> {
     const events: WatchEvent[] = [];
     for (let event = await this.next(); event !== undefined; event = await this.next()) events.push(event);
@@ -233,7 +234,7 @@ async function* eventsOf(response: Response): AsyncGenerator<WatchEvent, void> {
   if (text !== "") throw new Error(`the watch ended inside an event: ${text}`);
 }
 
-/** `ADDED a 1`: type, name and resourceVersion, to compare at a glance. */
+/** Formats an event as `ADDED a 1`: type, name and resourceVersion. */
 export function brief({ type, object }: WatchEvent): string {
   const name = object.metadata?.name;
   return name === undefined ? type : `${type} ${name}`;

@@ -29,7 +29,7 @@ let skewMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => Date.now() + skewMs };
 const auditLogPath = join(directory, "audit.log");
 let server: TestServer;
-/** Everything that comes here was fetched because a token said so. */
+/** All requests to this server are caused by the contents of a token. */
 const trap = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => (trapped++, new Response("{}")) });
 let trapped = 0;
 
@@ -68,7 +68,7 @@ async function tokenFor(spec: object = {}, account?: string): Promise<string> {
 }
 const builder = "system:serviceaccount:default:builder";
 
-/** The same token, signed anew by the server's own key, with other claims or another header. */
+/** Returns the same token with other claims or another header, signed again with the server's own key. */
 async function resigned(claims: object | string, header: object = {}, key = signing.privateKey): Promise<string> {
   const good = await tokenFor();
   const { alg, kid } = decodeProtectedHeader(good);
@@ -134,7 +134,7 @@ describe("attack 7: a header names a key that is known, and fetches nothing", ()
     ],
   ])("%s", async (_name, header) => {
     expect(await asToken(await resigned({}, header, own.privateKey))).toBe(401);
-    // A kid that nobody knows is none, even over a signature that is good.
+    // An unknown kid matches no key, even with a valid signature.
     const kid = (header as { kid?: unknown }).kid;
     if (kid !== undefined) expect(await asToken(await resigned({}, header))).toBe(401);
     expect(trapped).toBe(0);
@@ -166,7 +166,7 @@ describe("attack 8: a signature has one form, and a key its size", () => {
     expect(await asToken(good)).toBe(builder);
   });
 
-  // RFC 7518 lets s be either of two values, and other signers make both: nobody becomes more by the other one.
+  // RFC 7518 allows two values of s, and other signers produce both. The other one must not identify a different user.
   test("the other s is the same token of the same account", async () => {
     const good = await tokenFor();
     const bytes = bytesOf(good);
@@ -184,7 +184,7 @@ describe("attack 8: a signature has one form, and a key its size", () => {
     return Buffer.concat([Buffer.from([0x30, both.length]), both]);
   }
 
-  /** 64 bytes are 86 characters, the last of which has four bits to spare. */
+  /** 64 bytes are 86 characters, the last of which has four unused bits. */
   function lastBitTurned(text: string): string {
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     return text.slice(0, -1) + alphabet[alphabet.indexOf(text.slice(-1)) ^ 1];

@@ -18,7 +18,7 @@ interface Reach {
   readonly ca: string;
 }
 
-/** Writers create and delete Services until the server is killed: what is left is mended by the next start. */
+/** Writers create and delete Services until the server is killed. The next start repairs the remains. */
 test(`${kills} kills in the middle of writes leave nothing taken that nobody holds, and nothing held twice (SEED=${seed})`, async () => {
   const dataDir = join(root, "data");
   let random = seed;
@@ -86,6 +86,6 @@ async function write({ url, token, ca }: Reach, prefix: string, answered: () => 
       if (turn % 3 === 0) await send("DELETE", `${services}/${name}`);
     }
   } catch {
-    // Killed.
+    // The server was killed.
   }
 }

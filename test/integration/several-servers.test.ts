@@ -4,7 +4,7 @@ import { startServerOn } from "../../src/server/server.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 import { TestServer } from "./server.ts";
 
-/** Time passes so many times faster: what takes fifteen seconds takes one. */
+/** Factor by which time passes faster: fifteen seconds take one. */
 const haste = 15;
 const startMs = Date.now();
 const hasty: Clock = {
@@ -35,7 +35,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** @param shared a view of the store, so that a server can be cut off from it */
+/** @param shared a view of the store, so that a test can cut off a server */
 async function start(shared: MemoryStore = store): Promise<TestServer> {
   const options = { clock: hasty, controllers: "*", authorizationMode: ["RBAC"] as const };
   const server = TestServer.of(await startServerOn(shared, options));
@@ -107,7 +107,7 @@ test("one of them runs the controllers; another takes over at once when it stops
   expect(second.running.port).not.toBe(third.running.port);
 }, 60_000);
 
-/** A view of the store that takes no more writes when it is cut, as one without a quorum. */
+/** A view of the store that takes no more writes once it is cut, as a store without a quorum. */
 function cuttable(): { store: MemoryStore; isCut: boolean } {
   const never = new Promise<never>(() => {});
   const view = {

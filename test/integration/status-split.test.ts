@@ -8,11 +8,11 @@ import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { TestServer } from "./server.ts";
 
 const scheme = Scheme.builtIn();
-/** Kinds whose status can say something in conditions, which is most of them. */
+/** Kinds with conditions in their status, which are most kinds. */
 const kinds = scheme.resources.filter(
   (info) => info.subresources.has("status") && statusOf(info)?.fields.has("conditions") === true,
 );
-/** They register themselves, so that their status comes with them. */
+/** Objects that components create with their status. */
 const createdWithStatus = new Set(["Node"]);
 const condition = {
   type: "Tested",
@@ -64,7 +64,7 @@ test.each(kinds.map((info) => [`${apiVersionOf(info)} ${info.kind}`, info] as co
   },
 );
 
-/** Reads and writes until no controller comes in between. */
+/** Reads and writes again until no controller interferes. */
 async function changed(path: string, target: string, change: (now: any) => unknown): Promise<any> {
   for (;;) {
     const { code, json } = await server.put(target, change((await server.get(path)).json));

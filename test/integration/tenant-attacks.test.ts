@@ -27,7 +27,7 @@ beforeAll(async () => {
     auditPolicyFile,
     auditLogPath,
   });
-  // Alice has all of namespace a, Bob of b, as tenants of a cluster do.
+  // Alice owns namespace a, and Bob owns b, as tenants of a cluster do.
   for (const [namespace, name] of [
     ["a", "alice"],
     ["b", "bob"],
@@ -36,7 +36,7 @@ beforeAll(async () => {
     const subjects = [{ ...userKind, name }];
     const binding = { metadata: { name: "admin" }, subjects, roleRef: clusterRole("admin") };
     await server.create(`${rbac}/namespaces/${namespace}/rolebindings`, binding);
-    // Long enough to be compressed.
+    // Large enough to be compressed.
     for (let at = 0; at < 100; at++) {
       const data = { owner: name, text: `${name} `.repeat(500) };
       await server.create(configMaps(namespace), { ...configMap(`c${at}`), data });
@@ -173,7 +173,7 @@ describe("attack 42: owners and finalizers", () => {
       403,
       expect.stringContaining("cannot set blockOwnerDeletion if an ownerReference refers to a resource"),
     ]);
-    // The same without holding it up, and then through a patch.
+    // The same without blocking it, and then through a patch.
     expect((await server.post(configMaps("a"), owned("o1", reference(owner)), nobody)).code).toBe(201);
     expect((await patch("o1", [blocking])).code).toBe(403);
     expect((await server.get(`${configMaps("a")}/o1`)).json.metadata.ownerReferences).toEqual([reference(owner)]);

@@ -1,9 +1,9 @@
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 
-/** Somebody on this machine whom a server asks over TLS, as a webhook or an issuer of tokens. */
+/** A service on this machine that a server calls over TLS, such as a webhook or an issuer of tokens. */
 export class TlsService implements AsyncDisposable {
   readonly url: string;
-  /** Authority of its certificate. */
+  /** The authority of its certificate. */
   readonly ca: string;
   readonly #server: Bun.Server<undefined>;
 
@@ -27,7 +27,7 @@ export class TlsService implements AsyncDisposable {
     this.ca = authority.certificate;
   }
 
-  /** A kubeconfig by which it is asked at the path. */
+  /** Returns a kubeconfig for calls of the path. */
   kubeconfig(path: string, user: object = {}): string {
     const cluster = { server: this.url + path, "certificate-authority-data": btoa(this.ca) };
     return JSON.stringify({

@@ -6,7 +6,7 @@ import { bearer, rawRequest, rawWhoAmI } from "./raw-request.ts";
 import { TestServer } from "./server.ts";
 import { TlsService } from "./tls-service.ts";
 
-/** A service that reviews tokens and does not mean well, and a server that asks it. */
+/** A malicious token review service, and a server that uses it. */
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-attacks-"));
 type Answer = (spec: any) => Response | Promise<Response>;

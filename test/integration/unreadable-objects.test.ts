@@ -11,7 +11,7 @@ const option = "ignoreStoreReadErrorWithClusterBreakingPotential=true";
 const gates = { AllowUnsafeMalformedObjectDeletion: true };
 const dataDir = mkdtempSync(join(tmpdir(), "quorate-"));
 
-/** Turns one bit of a stored object, as a disk would. */
+/** Flips one bit of a stored object, as a disk error does. */
 async function damage(name: string): Promise<void> {
   const database = await openDatabase(join(dataDir, "state"), { createIfMissing: false });
   const key = currentKey(`/registry/configmaps/default/${name}`);

@@ -187,7 +187,7 @@ describe("bookmarks", () => {
       expect(type).toBe("BOOKMARK");
       expect(object.metadata.annotations).toBeUndefined();
     }
-    // Other resources' changes move an idle watch forward.
+    // Changes of other resources advance an idle watch.
     expect(Number(rest.at(-1)?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(revision));
   });
 

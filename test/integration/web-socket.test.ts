@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const handshake = { "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" };
 
-/** Sends a request for a WebSocket and returns everything that the server sends until it closes the connection. */
+/** Sends a request for a WebSocket, and returns everything that the server sends until it closes the connection. */
 async function ask(
   path: string,
   headers: Record<string, string>,
@@ -47,7 +47,7 @@ async function ask(
   return { head: all.toString("latin1", 0, end), body: all.subarray(end + 4) };
 }
 
-/** Returns the messages of frames that are not cut. */
+/** Returns the messages of complete frames. */
 function messages(body: Buffer): { opcode: number; payload: Buffer }[] {
   const found: { opcode: number; payload: Buffer }[] = [];
   for (let at = 0; at < body.byteLength; ) {
@@ -82,7 +82,7 @@ test("a watch in protobuf sends binary messages without their length", async () 
   expect(rest.map(({ opcode }) => opcode)).toEqual([8]);
 });
 
-/** A frame with the mask 0, as a client may send it. */
+/** A frame with the mask 0, which clients may send. */
 const clientFrame = (opcode: number, payload: string) =>
   Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload, "latin1")]);
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { TestServer } from "./server.ts";
 import { TlsService } from "./tls-service.ts";
 
-/** A server proves to webhooks who it is. However a call ends, nobody else hears of the proof or of the object. */
+/** A server authenticates to webhooks. However a call ends, no other party sees the credentials or the object. */
 const directory = mkdtempSync(join(tmpdir(), "quorate-webhook-secrets-"));
 const auditLog = join(directory, "audit.log");
 const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";

@@ -24,7 +24,7 @@ export class ClusterSimulation {
     });
   }
 
-  /** @throws Violation, or the assertion of a part, when a rule is broken */
+  /** @throws Violation, or an assertion of a part, if a rule is broken */
   run(steps: number): ClusterReport {
     const report = this.#simulation.run(steps);
     const counts = (this.#clients as ReplicaClients).counts();

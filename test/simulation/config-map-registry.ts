@@ -18,7 +18,7 @@ export interface ConfigMapRegistryParts {
   readonly newUid: () => string;
 }
 
-/** A replica's Registry of ConfigMaps, without plugins: what is tried here is how it comes to terms with other writers. */
+/** A replica's Registry of ConfigMaps, without plugins, to test how it handles concurrent writers. */
 export function configMapRegistry({ store, cachers, clock, newUid }: ConfigMapRegistryParts): Registry {
   const cacher = cachers.cacher(info.keyPrefix);
   return new Registry({

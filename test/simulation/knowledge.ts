@@ -1,9 +1,9 @@
-/** The newest state that any client has learned. A later request for the newest state must not return an older one. */
+/** The newest state that any client knows. A later request for the newest state must not return an older one. */
 export class Knowledge {
   revision = 1;
   /** Log index. */
   index = 0;
-  /** Numbers that members were given. */
+  /** The numbers that members received. */
   readonly members = new Set<number>();
 
   learn(revision: number): void {

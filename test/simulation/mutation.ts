@@ -1,6 +1,6 @@
 /** Deliberate errors that the simulation must detect. */
 export const mutations = [
-  /** A batch that comes again is applied again. */
+  /** A repeated batch is applied again. */
   "sessionsAdmitTwice",
   /** A snapshot, or a restart from one, loses the record of applied batches. */
   "sessionsNotInSnapshot",
@@ -10,9 +10,9 @@ export const mutations = [
   "watchSkipsAtResume",
   /** A replica that took over a state by snapshot has no history. */
   "historyNotInSnapshot",
-  /** Caches do not learn that the state was replaced. */
+  /** Caches do not notice that the state was replaced. */
   "cacheNotReset",
-  /** A write with an unknown outcome is answered as not done. */
+  /** A write with an unknown outcome is reported as not done. */
   "unknownSaidNotDone",
   /** A repeated proposal gets another name. */
   "proposedUnderNewName",

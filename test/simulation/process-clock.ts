@@ -6,14 +6,14 @@ import type { Clock } from "../../src/process/clock.ts";
 /** One unit of the simulation is a millisecond of the processes in it. */
 const epochMs = Date.UTC(2030, 0, 1);
 
-/** The time of one simulated process: what it waits for does not happen after its crash, and only later while it is paused. */
+/** The time of a simulated process. Its timers do not fire after a crash, and fire later if it is paused. */
 export class ProcessClock implements Clock {
   readonly #world: World;
   readonly #member: MemberId;
   readonly #incarnation: number;
   readonly #skewMs: number;
 
-  /** @param skewMs how wrong the machine's idea of the date is */
+  /** @param skewMs the error of the machine's date */
   constructor(world: World, { id }: Pick<SimMember, "id">, { incarnation }: Pick<Process, "incarnation">, skewMs = 0) {
     this.#world = world;
     this.#member = id;

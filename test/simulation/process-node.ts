@@ -20,17 +20,17 @@ export interface ProcessNodeOptions {
   readonly process: Process;
   readonly clock: Clock;
   readonly nextId: () => RequestId;
-  /** Somebody is told that the entry promised at this place will not happen. */
+  /** Reports that the entry promised at this place will not happen. */
   readonly dropped: (index: Index, term: Term) => void;
   /** Reads are answered at once, as if a quorum had confirmed them. */
   readonly readsWithoutRound: boolean;
-  /** Whether reads that ask no other member are answered although the committed entries are not applied yet. */
+  /** Whether reads that need no other member are answered before the committed entries are applied. */
   readonly readsUnapplied: boolean;
 }
 
 /**
  * The user's view of a `RaftNode` for a process of the simulation: promises for proposals and reads, settled by the same
- * rules. The core is only touched in turns of its own, so that a crash point in it ends the process and not a promise.
+ * rules. The core is called only in separate turns, so that a crash point in it ends the process and not a promise.
  */
 export class ProcessNode {
   readonly #options: ProcessNodeOptions;
@@ -119,7 +119,7 @@ export class ProcessNode {
     this.#answerReads();
   }
 
-  /** A connection to `member` broke. */
+  /** Reports that a connection to `member` broke. */
   gone(member: MemberId): void {
     this.#rejectAll(this.#forwarded.takeOf(member), "unknown");
   }

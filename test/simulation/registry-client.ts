@@ -25,12 +25,12 @@ interface Place {
   readonly key: string;
 }
 
-/** Writes ConfigMaps through a replica's Registry, as handlers do: it tries again, and knows what to call a refusal. */
+/** Writes ConfigMaps through a replica's Registry, as handlers do: it retries, and knows which rejections are correct. */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
-  /** Writes that were refused: they must never happen. */
+  /** Writes that were rejected. They must never happen. */
   readonly notDone: number[] = [];
-  /** Deletions by key. */
+  /** Number of deletions by key. */
   readonly deleted = new Map<string, number>();
   written = 0;
   refused = 0;
@@ -39,7 +39,7 @@ export class RegistryClient {
     this.#options = options;
   }
 
-  /** One request and its answer. @throws Violation */
+  /** Makes one request and checks its answer. @throws Violation */
   async ask(replica: Replica): Promise<void> {
     const { random } = this.#options.world;
     const [namespace, name] = [random.pick(namespaces), random.pick(names)];
@@ -122,7 +122,7 @@ export class RegistryClient {
     }
   }
 
-  /** Checks that a rejection's reason held at some moment since the request. */
+  /** Checks that the reason of a rejection was true at some moment since the request. */
   #checkRefusal({ status }: StatusError, key: string, floor: number, guard: number | undefined): void {
     this.refused++;
     const states = this.#options.truth.since(key, floor);
@@ -135,7 +135,7 @@ export class RegistryClient {
     must(states.some(isSo), () => `${key}, guard ${guard}: ${reason} is never true since ${floor}: ${status.message}`);
   }
 
-  /** As the replica has it now, old as that may be. */
+  /** Returns the replica's current state, which may be old. */
   #readRevision({ store }: Replica, { key }: Place): number {
     return store.get(key)?.revision ?? 1;
   }

@@ -1,4 +1,4 @@
-/** A seed that once showed something: run again with every change, however the simulation has moved on since. */
+/** A seed that once found an error. It runs with every change, even if the simulation has changed since. */
 export interface RegressionSeed {
   readonly seed: number;
   readonly steps: number;

@@ -1,10 +1,10 @@
 import { IndexCache } from "../../src/storage/mvcc/index-text.ts";
 import { encodeCommands, LogEntry } from "../../src/storage/replicated/log-entry.ts";
 
-/** Far from what any process counts up to. */
+/** Far from any number that a process counts up to. */
 const firstSequence = 1_000_000;
 
-/** Breaks a proposer: what it proposes a second time looks like something new. */
+/** Breaks a proposer: repeated proposals look like new ones. */
 export function renamedWhenRepeated(): (bytes: Uint8Array) => Uint8Array {
   const seen = new Set<Uint8Array>();
   let sequence = firstSequence;

@@ -21,7 +21,7 @@ import { type Counts, StoreClient } from "./store-client.ts";
 import { type Truth, textOf, versionOf } from "./truth.ts";
 import { WatchClient, type WatchScope } from "./watch-client.ts";
 
-/** A client that waits this long does something else meanwhile; the answer counts when it comes. */
+/** Time after which a waiting client continues. A later answer still counts. */
 const patienceUnits = 4 * electionUnits;
 const requestsPerClientMax = 4;
 const watchesPerClient = 2;
@@ -50,7 +50,7 @@ export interface ReplicaClientsOptions {
   readonly mutation: Mutation | undefined;
 }
 
-/** The clients of all replicas. What a client is told is checked where it is told; what was found comes out in `settled`. */
+/** The clients of all replicas. Answers are checked when they arrive; `settled` reports the violations. */
 export class ReplicaClients implements Clients {
   readonly #world: World;
   readonly #truth: Truth;
@@ -66,7 +66,7 @@ export class ReplicaClients implements Clients {
   #failure: unknown;
   readonly servedBy = new Set<MemberId>();
   readonly #windowEventsMax: number;
-  /** In 1000 requests: orderly restarts. */
+  /** Number of orderly restarts per 1000 requests. */
   readonly #restarts: number;
 
   constructor({ world, truth, mutation }: ReplicaClientsOptions) {

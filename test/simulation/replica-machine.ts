@@ -10,7 +10,7 @@ import type { Command } from "../../src/storage/store.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Truth } from "./truth.ts";
 
-/** Origins of proposers are `<member>.<incarnation>`; no member starts this often. */
+/** Origins of proposers are `<member>.<incarnation>`. No member starts this often. */
 const incarnationsMax = 10_000;
 
 export function originOf(member: number, incarnation: number): string {
@@ -23,7 +23,7 @@ export class ReplicaMachine implements Machine {
   readonly history: EventHistory;
   readonly #truth: Truth;
   readonly #mutation: Mutation | undefined;
-  /** The commands of a batch that was proposed by this process. */
+  /** The commands of a batch that this process proposed. */
   proposed: (id: BatchId) => readonly Command[] | undefined = () => undefined;
   #effects: Effect[] = [];
 

@@ -21,7 +21,7 @@ import { ProcessNode } from "./process-node.ts";
 import { renamedWhenRepeated } from "./renamed-when-repeated.ts";
 import { originOf, ReplicaMachine } from "./replica-machine.ts";
 
-/** How far two machines disagree about the date. */
+/** Maximum difference between the dates of two machines. */
 const skewMsMax = 3_600_000;
 const historyReadMsMax = 40;
 
@@ -35,10 +35,10 @@ export interface ReplicaOptions {
   readonly dropped: (index: Index, term: Term) => void;
 }
 
-/** The process that a client was waiting for has ended. */
+/** The process ended while a client was waiting for it. */
 export class ConnectionLost extends Error {}
 
-/** One process of a replica: the product's own parts between the simulated log and the simulated clients. */
+/** A process of a replica: the product's own parts between the simulated log and the simulated clients. */
 export class Replica {
   readonly member: SimMember;
   readonly incarnation: number;
@@ -100,12 +100,12 @@ export class Replica {
     return this.member.id;
   }
 
-  /** Log index up to which everything is applied. */
+  /** The log index up to which everything is applied. */
   get index(): number {
     return this.#machine.index;
   }
 
-  /** Asks it for something. @throws ConnectionLost when its process ends before it has answered */
+  /** Makes a request. @throws ConnectionLost if the process ends before it has answered */
   async call<T>(run: () => Promise<T>): Promise<T> {
     if (this.#isLost) throw new ConnectionLost();
     const { promise, reject } = Promise.withResolvers<never>();
@@ -118,7 +118,7 @@ export class Replica {
     }
   }
 
-  /** Ends as a server does: takes nothing new, gives what is open some time, and goes; it starts again later. */
+  /** Stops as a server does: accepts nothing new, gives running requests some time, and ends. It starts again later. */
   async restart(graceMs: number, afterMs: number): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -126,7 +126,7 @@ export class Replica {
     this.lost();
     this.cachers.close();
     await this.store.close();
-    // Not here: what a promise calls must not end the process that it belongs to.
+    // Not synchronously: a callback of a promise must not end the process to which it belongs.
     this.clock.after(0, () => {
       this.member.crash();
       if (this.#world.isCalm) this.member.start();
@@ -143,7 +143,7 @@ export class Replica {
     for (const lose of this.#waiting) lose();
   }
 
-  /** As `RaftNode` and `ReplicaState` do: visible first, then answered. */
+  /** In the order of `RaftNode` and `ReplicaState`: first visible, then answered. */
   applied(entries: readonly LogRecord[]): void {
     const effects = this.#machine.takeEffects();
     const events = effects.flatMap((effect) => effect.events);
@@ -177,7 +177,7 @@ export class Replica {
     this.#leader.membership(this.#process.node.log.membership);
   }
 
-  /** The past is read as from a disk: what was asked for comes some time later, when the state has gone on. */
+  /** Reads the past as from a disk: the result comes some time later, when the state has moved on. */
   #servedState(drawDelayMs: () => number) {
     const machine = () => this.#machine;
     const read = async <T>(from: () => T): Promise<T> => {

@@ -8,9 +8,9 @@ const { values } = parseArgs({
     seeds: { type: "string", default: "500" },
     from: { type: "string", default: "1" },
     steps: { type: "string", default: "12000" },
-    /** Stop after this many failures. */
+    /** Number of failures after which it stops. */
     failures: { type: "string", default: "5" },
-    /** One of `mutation.ts`: something that must be noticed. */
+    /** A mutation of `mutation.ts`, which must be noticed. */
     mutation: { type: "string" },
   },
 });

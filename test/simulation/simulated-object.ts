@@ -3,13 +3,13 @@ import type { Entry } from "../../src/api/entry.ts";
 import type { ProposedBody } from "../../src/storage/store.ts";
 
 export const prefixes = ["/registry/things/", "/registry/others/"] as const;
-/** Written through a Registry, and not otherwise. */
+/** Key prefix of objects that are written only through a Registry. */
 export const configMaps = "/registry/configmaps/";
 export const resources = [...prefixes, configMaps].toSorted();
 export const namespaces = ["a", "b"] as const;
 export const names = ["1", "2", "3", "4", "5"] as const;
 
-/** Every key that clients write: few, so that they meet. */
+/** All keys that clients write. There are few, so that clients conflict. */
 export const keys = prefixes.flatMap((prefix) =>
   namespaces.flatMap((namespace) => names.map((name) => `${prefix}${namespace}/${name}`)),
 );
@@ -20,7 +20,7 @@ export type Color = (typeof colors)[number];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** An object's bytes: what wrote it, and with which label. */
+/** The bytes of an object: the operation that wrote it, and its label. */
 export function bodyOf(operation: number, color: Color): ProposedBody {
   return {
     prefix: encoder.encode(`{"metadata":{"labels":{"color":"${color}"},"resourceVersion":"`),
@@ -31,7 +31,7 @@ export function bodyOf(operation: number, color: Color): ProposedBody {
 export interface Told {
   readonly operation: number;
   readonly color: string;
-  /** As the object itself says. */
+  /** The revision in the object itself. */
   readonly revision: number;
 }
 
@@ -48,7 +48,7 @@ export function readBody(body: Uint8Array): Told {
   };
 }
 
-/** One line an event: `ADDED <key> <revision> <operation>`, `BOOKMARK <revision>`, `ERROR <code> <message>`. */
+/** Encodes one line per event: `ADDED <key> <revision> <operation>`, `BOOKMARK <revision>`, `ERROR <code> <message>`. */
 export const lines: FrameEncoder = {
   format: "lines",
   event(type, entry) {

@@ -18,9 +18,9 @@ export interface StoreClientOptions {
   readonly truth: Truth;
   readonly knowledge: Knowledge;
   readonly nextOperation: () => number;
-  /** One of those that can be asked now. */
+  /** Returns one of the available replicas. */
   readonly pickReplica: () => Replica | undefined;
-  /** Outcomes that nobody knows are told as if they were known. */
+  /** Whether unknown outcomes are reported as known. */
   readonly hidesUnknown: boolean;
 }
 
@@ -36,12 +36,12 @@ export interface Counts {
   expired: number;
 }
 
-/** Reads and writes through any replica, one request at a time, and holds every answer against the truth. */
+/** Reads and writes through any replica, one request at a time, and compares every answer with the truth. */
 export class StoreClient {
   readonly #options: StoreClientOptions;
-  /** The newest revision that an answer has named to it. */
+  /** The newest revision in any answer that it received. */
   #seen = 1;
-  /** Writes that were answered as not done: they must never happen. */
+  /** Writes that were reported as not done. They must never happen. */
   readonly notDone: number[] = [];
   readonly counts: Counts = {
     writes: 0,
@@ -59,7 +59,7 @@ export class StoreClient {
     this.#options = options;
   }
 
-  /** One request and its answer. @throws Violation */
+  /** Makes one request and checks its answer. @throws Violation */
   async ask(replica: Replica): Promise<void> {
     const { random } = this.#options.world;
     try {
@@ -77,7 +77,7 @@ export class StoreClient {
     }
   }
 
-  /** @throws Violation, or whatever the store refuses it with */
+  /** @throws Violation, or the store's own error */
   async readNewest(replica: Replica): Promise<void> {
     const { knowledge, world } = this.#options;
     const { revision: floor, index } = knowledge;
@@ -108,7 +108,7 @@ export class StoreClient {
     this.#read(replica, this.#options.world.random.pick(keys));
   }
 
-  /** In the turn in which the answer is given. */
+  /** Runs in the turn in which the answer is given. */
   #read({ id, store }: Replica, key: string): void {
     const { revision } = store;
     this.counts.checkedReads++;
@@ -121,7 +121,7 @@ export class StoreClient {
     this.#see(revision);
   }
 
-  /** Page by page, each perhaps by another replica. */
+  /** Lists page by page, each perhaps from another replica. */
   async #list(first: Replica): Promise<void> {
     const { world, knowledge, pickReplica, truth } = this.#options;
     const { random } = world;
@@ -157,7 +157,7 @@ export class StoreClient {
     this.#see(revision);
   }
 
-  /** The state as it was some time ago, which may be gone. */
+  /** Reads the state of some time ago, which may be compacted. */
   async #listAt(replica: Replica): Promise<void> {
     const { world, truth } = this.#options;
     const resource = world.random.pick(resources);
@@ -170,7 +170,7 @@ export class StoreClient {
     this.#checkList(page.entries.map(versionOf), truth.listAt(resource, revision), undefined, revision);
   }
 
-  /** Only a past that is really gone may be refused. */
+  /** Only a compacted revision may be refused. */
   async #page<T>(at: number | undefined, read: () => Promise<T>, replica: Replica): Promise<T> {
     try {
       return await replica.call(read);
@@ -263,7 +263,7 @@ export class StoreClient {
     must(reached >= target, () => `history up to ${target} is compacted, and goes back to ${reached}`);
   }
 
-  /** A number that no member had before. */
+  /** Checks for a number that no member had before. */
   async #decideMember(replica: Replica): Promise<void> {
     const name = `replica-${this.#options.nextOperation()}`;
     const member = { id: 0, name, peerAddress: `${name}:1`, clientUrl: `https://${name}:2` };
@@ -278,7 +278,7 @@ export class StoreClient {
     this.#seen = Math.max(this.#seen, revision);
   }
 
-  /** Counts a rejection that is always allowed; any other error is a violation. */
+  /** Counts a rejection that is always allowed. Any other error is a violation. */
   #countRefusal(error: unknown): void {
     if (error instanceof ConnectionLost || error instanceof StoreUnavailableError) this.counts.refusedReads++;
     else if (error instanceof StatusError && error.status.code === 504) this.counts.refusedReads++;

@@ -8,7 +8,7 @@ import type { BatchId } from "../../src/storage/sessions.ts";
 import type { ApplyResult, Command, StoreEvent } from "../../src/storage/store.ts";
 import { configMaps, readBody } from "./simulated-object.ts";
 
-/** An object as it was from one revision on. */
+/** An object from one revision on. */
 export interface Version {
   readonly key: string;
   readonly revision: number;
@@ -19,7 +19,7 @@ export interface Version {
 
 export interface Change {
   readonly type: StoreEvent["type"];
-  /** For DELETED the last state, with the revision of the deletion. */
+  /** For DELETED, the last state with the revision of the deletion. */
   readonly version: Version;
   readonly previous: Version | undefined;
 }
@@ -33,13 +33,13 @@ interface Decided {
 /** The position of an operation's command in the log, and its result. */
 export interface Verdict {
   readonly index: number;
-  /** Undefined when its guard failed. */
+  /** Undefined if its guard failed. */
   readonly revision: number | undefined;
 }
 
 /**
  * The state according to the log, computed independently from its entries, for comparison with replicas and their
- * answers. Revisions are those of `changes`, one each.
+ * answers. Each element of `changes` is one revision.
  */
 export class Truth {
   revision = 1;
@@ -57,7 +57,7 @@ export class Truth {
   readonly #indexes = new IndexCache();
   #index = 0;
 
-  /** A replica has applied this entry, with this effect. */
+  /** Records that a replica has applied this entry with this effect. */
   applied(entry: LogRecord, effect: Effect | undefined): void {
     const { index } = entry;
     must(index <= this.#index + 1, () => `entry ${index} is applied before ${this.#index + 1}`);
@@ -69,7 +69,7 @@ export class Truth {
     must(text === (decided?.text ?? ""), () => `entry ${index} did ${text}, and should have done ${decided?.text}`);
   }
 
-  /** Somebody was told that what a leader had put there will not happen. */
+  /** Records that a caller was told that a leader's entry will not happen. */
   dropped(index: number, term: number): void {
     this.#dropped.push([index, term]);
   }
@@ -80,7 +80,7 @@ export class Truth {
     }
   }
 
-  /** Returns the outcome of a client's command, as far as the log has come. */
+  /** Returns the outcome of a client's command, as far as the log has reached. */
   verdictOn(operation: number): Verdict | undefined {
     return this.#verdicts.get(operation);
   }
@@ -101,12 +101,12 @@ export class Truth {
     return [this.at(key, revision), ...later.map(({ type, version }) => (type === "DELETED" ? undefined : version))];
   }
 
-  /** How often it was deleted. */
+  /** Returns the number of its deletions. */
   deletionsOf(key: string): number {
     return (this.#changesOf.get(key) ?? []).filter(({ type }) => type === "DELETED").length;
   }
 
-  /** In key order. */
+  /** Returns the objects in key order. */
   listAt(prefix: string, revision: number): Version[] {
     const found: Version[] = [];
     for (const key of this.#changesOf.keys()) {
@@ -125,7 +125,7 @@ export class Truth {
     this.#decided[entry.index] = { admitted, text: admitted ? this.#decide(record, effect) : textOfNothing };
   }
 
-  /** A batch counts once, and not at all when its proposer has said before that it waits for it no more. */
+  /** Admits a batch once, and not at all if its proposer has said before that it no longer waits for it. */
   #admits({ origin, sequence, floor }: BatchId): boolean {
     const name = `${origin} ${sequence}`;
     const given = this.#floors.get(origin) ?? 0;
@@ -157,7 +157,7 @@ export class Truth {
     const { prefix, suffix } = operation.kind === "put" ? operation.body : operation.last;
     const told = readBody(Buffer.concat([prefix, Buffer.from("0"), suffix]));
     const { operation: number } = told;
-    // A Registry tries again where its guard failed, and what it deletes it leaves as it was.
+    // A Registry retries if its guard failed, and leaves the state unchanged that it deletes.
     const triesAgain = key.startsWith(configMaps);
     const names = !triesAgain || operation.kind === "put";
     const before = this.#verdicts.get(number);
@@ -214,7 +214,7 @@ function textOfChange({ type, version, previous }: Change): string {
   return `${type} ${textOf(version)} after ${previous?.revision}`;
 }
 
-/** An object as a replica holds it: its bytes must say the same as what stands beside them. */
+/** Checks a replica's object: its bytes must agree with the fields beside them. */
 export function versionOf({ key, revision, createRevision, body }: Entry): Version {
   const told = readBody(body);
   must(told.revision === revision, () => `${key} at ${revision} says of itself that it is at ${told.revision}`);

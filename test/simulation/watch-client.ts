@@ -12,9 +12,9 @@ const deadlineMs = 90_000;
 const stallMsMax = 3_000;
 
 export interface WatchScope {
-  /** Name of the resource. */
+  /** The name of the resource. */
   readonly resource: string;
-  /** The resource's own or a namespace's below it. */
+  /** The prefix of the resource, or of a namespace in it. */
   readonly prefix: string;
   readonly color: Color | undefined;
 }
@@ -24,9 +24,9 @@ export interface WatchClientOptions {
   readonly truth: Truth;
   readonly knowledge: Knowledge;
   readonly scope: WatchScope;
-  /** In 1000: a chunk after which the client takes nothing for a while. */
+  /** Number of chunks per 1000 after which the client stops reading for a while. */
   readonly stalls: number;
-  /** Begins one event too late after a resume. */
+  /** Whether it resumes one event too late. */
   readonly skips: boolean;
 }
 
@@ -36,15 +36,15 @@ interface Connection {
 }
 
 /**
- * A client that follows a part of the state, on one replica and then on another from where it was. What it is sent must be
- * every change in its scope, in order, once: see `#next`.
+ * A client that follows a part of the state on one replica, and then resumes on another. It must receive every change in
+ * its scope, in order, once: see `#next`.
  */
 export class WatchClient {
   readonly #options: WatchClientOptions;
   #connection: Connection | undefined;
-  /** Everything in scope up to here has come; undefined before it has listed. */
+  /** Everything in scope up to this revision has arrived; undefined before the first list. */
   #last: number | undefined;
-  /** Keys of the initial state that the watch still has to send, in order. */
+  /** Keys of the initial state that the watch has not sent yet, in order. */
   #initial: string[] | undefined;
   resumes = 0;
   lists = 0;
@@ -55,7 +55,7 @@ export class WatchClient {
     this.#options = options;
   }
 
-  /** The revision that it would name. */
+  /** The revision from which it would resume. */
   get last(): number {
     return this.#last ?? 0;
   }
@@ -68,7 +68,7 @@ export class WatchClient {
     return this.#connection !== undefined && replicas.includes(this.#connection.replica);
   }
 
-  /** Nothing that has happened is missing here. */
+  /** Whether it has received everything that has happened. */
   get isUpToDate(): boolean {
     if (this.#connection === undefined || this.#last === undefined || this.#initial !== undefined) return false;
     return this.#nextVisible(this.#last) === undefined;
@@ -136,7 +136,7 @@ export class WatchClient {
     this.lists++;
   }
 
-  /** A state that was cut off is listed anew. */
+  /** Lists again if the initial state was interrupted. */
   #ended(): void {
     this.#connection = undefined;
     if (this.#initial !== undefined) this.#forget();
@@ -174,7 +174,7 @@ export class WatchClient {
     if (expected.length === 0) this.#initial = undefined;
   }
 
-  /** Only history that is really gone may be refused. */
+  /** Only compacted history may be refused. */
   #receiveError(line: string, last: number): void {
     const { compacted } = this.#options.truth;
     must(line.startsWith("ERROR 410 "), () => `a watch ends with ${line}`);
@@ -195,7 +195,7 @@ export class WatchClient {
       const type = typeFor(change, scope);
       if (type === undefined) continue;
       const { version, previous } = change;
-      // An object that leaves the scope is shown as it last was in it.
+      // An object that leaves the scope is shown in its last state in it.
       const shown = type === "DELETED" && change.type !== "DELETED" ? previous : version;
       return { revision, line: `${type} ${version.key} ${revision} ${shown?.operation}` };
     }
@@ -217,7 +217,7 @@ function isExpected(error: unknown): boolean {
   return error instanceof Error && error.name === "StoreUnavailableError";
 }
 
-/** A client's end of a watch, which stops reading now and then. */
+/** The client's end of a watch, which stops reading now and then. */
 class ClientSink implements ByteSink {
   readonly backlogBytes = 0;
   readonly #controller = new AbortController();
@@ -225,7 +225,7 @@ class ClientSink implements ByteSink {
   readonly #stall: (resume: () => void) => boolean;
   #drained: Promise<void> = Promise.resolve();
 
-  /** @param stall whether to stall now; calls back when that is over */
+  /** @param stall returns whether to stall now, and calls back when that is over */
   constructor(receive: (line: string) => void, stall: (resume: () => void) => boolean) {
     this.#receive = receive;
     this.#stall = stall;

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../src/api/json.ts";
 import { objectOf, textOf } from "../../src/api/json-reading.ts";
 import { TlsService } from "../integration/tls-service.ts";
 
-/** A review as transcripts record it. */
+/** A review in the form of transcripts. */
 interface Review extends JsonObject {
   /** `/<behaviour>`. */
   readonly path: string;
@@ -11,11 +11,11 @@ interface Review extends JsonObject {
   readonly body: JsonObject;
 }
 
-/** Beyond the longest timeout of a recorded webhook, which is one second. */
+/** Longer than the longest timeout of a recorded webhook, which is one second. */
 const slowMs = 2_500;
 const longWarning = "x".repeat(300);
 
-/** The admission webhook of the transcripts. The last segment of the path says how it answers. */
+/** The admission webhook of the transcripts. The last segment of the path selects its behaviour. */
 export class AdmissionHook implements AsyncDisposable {
   readonly #service: TlsService;
   readonly #reviews = new Map<string, Review[]>();
@@ -31,14 +31,14 @@ export class AdmissionHook implements AsyncDisposable {
       .replaceAll('"CA"', JSON.stringify(btoa(this.#service.ca)));
   }
 
-  /** Returns an answer with the placeholders of a recorded one in place of this hook's address. */
+  /** Returns an answer in which the placeholders of a recorded one replace this hook's address. */
   anonymous<T extends JsonValue>(answer: T, scenario: string): T {
     const port = new URL(this.#service.url).port;
     const text = JSON.stringify(answer).replaceAll(`127.0.0.1:${port}`, "127.0.0.1:PORT");
     return JSON.parse(text.replaceAll(`/${scenario}/`, "/")) as T;
   }
 
-  /** Takes the reviews that have come since the last call. */
+  /** Takes the reviews received since the last call. */
   takeReviews(scenario: string): readonly Review[] {
     const reviews = this.#reviews.get(scenario) ?? [];
     this.#reviews.delete(scenario);

@@ -2,6 +2,7 @@ import { fieldErrorText } from "../../src/api/field-error.ts";
 import type { JsonValue } from "../../src/api/json.ts";
 import { readOpenApiSchema } from "../../src/api/structural/open-api-schema.ts";
 import { objectCostMax } from "../../src/cel/limits.ts";
+import { atOnce } from "../../src/cel/program.ts";
 import { declareType } from "../../src/cel/schema/declared-type.ts";
 import { compileRules, selfTypeName, unboundedCardinality } from "../../src/cel/schema/rule.ts";
 import { type RuleProblem, toFieldError } from "../../src/cel/schema/rule-problem.ts";
@@ -20,7 +21,7 @@ interface WrittenProblem {
   readonly text: string;
 }
 
-/** A schema with rules, what the reference says of it, and objects that the rules are run on. */
+/** A schema with rules, the reference's verdict on it, and objects for the rules. */
 export interface RuleCase {
   readonly name: string;
   readonly schema: RuleSchema;
@@ -60,7 +61,7 @@ export function compareRule(vector: RuleCase): readonly Difference[] {
   for (const [at, run] of (vector.runs ?? []).entries()) {
     if (validator === undefined) continue;
     const { errors, budget } = validateRules(validator, run.object, run.oldObject);
-    // Long texts are left out of the vectors.
+    // The vectors omit long texts.
     const isLong = run.errors.some(({ text }) => text === "");
     const actual = errors.map(written).map((error) => (isLong ? { ...error, text: "" } : error));
     differ(`run ${at} errors`, sorted(run.errors.map(shown)), sorted(actual.map(shown)));
@@ -73,12 +74,12 @@ export function compareRule(vector: RuleCase): readonly Difference[] {
 
 type Differ = (aspect: string, expected: unknown, actual: unknown) => void;
 
-/** Compares what is known of the rule by itself. */
+/** Compares the known facts about the rule itself. */
 function compareCompilation(vector: RuleCase, path: string, differ: Differ): void {
   const node = schemaAt(vector.schema, path);
   const type = declareType(node, false, selfTypeName);
   if (type === undefined) return;
-  const [compiled] = compileRules(node, type, environments);
+  const [compiled] = atOnce(compileRules(node, type, environments));
   if (compiled === undefined) return;
   const isBlank = compiled.program === undefined && compiled.error === undefined;
   differ("compileError", vector.compileError, isBlank ? "empty rule" : compiled.error);

@@ -44,7 +44,7 @@ import {
   ValueMap,
 } from "../../src/cel/values/value.ts";
 
-/** A value as the vectors write it: one key names the type, and numbers are texts. */
+/** A value as the vectors write it: the single key names the type, and numbers are texts. */
 export interface WrittenValue {
   readonly int?: string;
   readonly uint?: string;
@@ -88,7 +88,7 @@ const types: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ["optional_type", anyOptionalType],
 ]);
 
-/** Reads `map(string, list(int))`. */
+/** Parses `map(string, list(int))`. */
 export function readType(text: string): CelType {
   const known = types.get(text);
   if (known !== undefined) return known;
@@ -109,7 +109,7 @@ export function readType(text: string): CelType {
   }
 }
 
-/** A type as function declarations write it. */
+/** A type in the notation of function declarations. */
 export interface DeclaredType {
   readonly primitive?: string;
   readonly typeParam?: string;

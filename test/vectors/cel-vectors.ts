@@ -84,7 +84,7 @@ export interface FileReport {
   readonly differences: readonly Difference[];
 }
 
-/** Replays all files of a directory that hold vectors, packed or not, and compares every answer. */
+/** Replays all vector files of a directory, packed or not, and compares every answer. */
 export function runCelVectors(directory: string): FileReport[] {
   const variables = readJson<readonly VariableCase[]>(directory, "variables.json") ?? [];
   const environments = libraryEnvironments(variables);

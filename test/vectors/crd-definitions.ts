@@ -12,7 +12,7 @@ import { strategyOf } from "../../src/registry/kind.ts";
 import { compareErrors, type WrittenError } from "./crd-objects.ts";
 import type { Difference } from "./difference.ts";
 
-/** A definition as a client sent it, over the stored one of an update, and the errors of the reference. */
+/** A definition as a client sent it, the stored one for an update, and the errors of the reference. */
 export interface DefinitionCase {
   readonly name: string;
   readonly crd: JsonObject;

@@ -7,7 +7,7 @@ import { validateObjectMeta, validateObjectMetaUpdate } from "../../src/api/vali
 import { InstanceValidator } from "../../src/kinds/custom/instance-validation.ts";
 import type { Difference } from "./difference.ts";
 
-/** An error as the reference reported it. The text is empty where it would quote too much. */
+/** An error of the reference. The text is empty if it would quote too much. */
 export interface WrittenError {
   readonly type: string;
   readonly field: string;
@@ -72,14 +72,14 @@ function problemsOf(schema: StructuralSchema, object: JsonObject, old: JsonObjec
   return [...metadataErrors, ...step.value.errors];
 }
 
-/** Compares errors one by one. Where the reference reports them in random order, ours are sorted too. */
+/** Compares errors one by one. If the reference reports them in random order, ours are sorted too. */
 export function compareErrors(
   recorded: Pick<ObjectCase, "name" | "errors" | "orderVaries" | "errorCount">,
   errors: readonly FieldError[],
 ): Difference[] {
   const { name, errorCount } = recorded;
   const shown = errors.map((error) => `${error.reason} ${fieldErrorText(error)}`);
-  // A text that was left out is taken from the detail, which the message ends with.
+  // An omitted text is taken from the detail, with which the message ends.
   const matches = (expected: WrittenError, actual: FieldError | undefined) =>
     actual !== undefined &&
     actual.reason === expected.type &&

@@ -6,7 +6,7 @@ import type { CustomResourceDefinition } from "../../src/api/types/apiextensions
 import { InstanceValidator } from "../../src/kinds/custom/instance-validation.ts";
 import { definitionProblems } from "./crd-definitions.ts";
 
-/** A definition that a project publishes, without its texts for readers. */
+/** A definition that a project publishes, without its descriptions. */
 export interface PublishedDefinition {
   readonly project: string;
   readonly module: string;
@@ -23,7 +23,7 @@ export interface PublishedInstance {
   readonly badRequest?: string;
 }
 
-/** A definition, ready to judge objects. */
+/** A definition that is ready to check objects. */
 export class PublishedKind {
   readonly problems: readonly string[];
   readonly #schema: StructuralSchema;
@@ -42,7 +42,7 @@ export class PublishedKind {
     });
   }
 
-  /** Returns how our answer differs from that of the reference; undefined if it does not. */
+  /** Returns the difference between our answer and the reference's; undefined if there is none. */
   compare(recorded: PublishedInstance): string | undefined {
     const object = cloneJson(recorded.object);
     this.#schema.prune(object);

@@ -72,7 +72,7 @@ function typeOf({ spec }: JsonObject) {
   };
 }
 
-/** Our documents describe the fields of every kind in words of our own. */
+/** Our documents describe the fields of every kind in our own words. */
 function withoutTexts(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutTexts);
   if (!isJsonObject(value)) return value;

@@ -7,7 +7,7 @@ import { compareObject, type ObjectCase } from "./crd-objects.ts";
 import type { Difference } from "./difference.ts";
 import type { FileReport } from "./replay-files.ts";
 
-/** Replays the files of a directory that hold vectors of custom resources, packed or not. */
+/** Replays the vector files of custom resources in a directory, packed or not. */
 export function runCrdVectors(directory: string): FileReport[] {
   return [
     ...report(directory, "objects.jsonl", (recorded: ObjectCase) => compareObject(recorded)),

@@ -8,7 +8,7 @@ import { PublishedParts } from "./published-parts.ts";
 import { readCases } from "./replay.ts";
 import type { FileReport } from "./replay-files.ts";
 
-/** A case as it was recorded from the reference. */
+/** A case as recorded from the reference. */
 interface Recorded {
   readonly part: string;
   readonly kind: string;
@@ -24,8 +24,8 @@ interface Recorded {
 }
 
 /**
- * Replays the recorded requests of a directory, file by file, each on a server of its own. Cases whose answer depends on
- * requests that the recording does not name are left out: they say nothing about this server.
+ * Replays the recorded requests of a directory, file by file, each on a server of its own. Omits cases whose answer
+ * depends on requests that the recording does not name, because they prove nothing.
  */
 export async function replayDiff(directory: string): Promise<FileReport[]> {
   const reports: FileReport[] = [];
@@ -55,7 +55,7 @@ async function replayFile(server: TestServer, path: string, file: string): Promi
   return { file, total: recorded.length, equal, decided, differences };
 }
 
-/** Cases of one setup side by side; the first that writes for real is the last to use the objects of its setup. */
+/** Runs cases of one setup together. The first case that really writes is the last to use the objects of its setup. */
 function inOrder(cases: readonly Recorded[]): Recorded[] {
   const key = ({ setup, request }: Recorded) =>
     `${JSON.stringify(setup)}${request.method === "GET" || request.target.includes("dryRun=All") ? 0 : 1}`;
@@ -66,7 +66,7 @@ function inOrder(cases: readonly Recorded[]): Recorded[] {
 }
 
 const previewVersion = /v\d+(alpha|beta)\d+/;
-/** Writes of the recording that come before the case, and that it does not repeat in its setup. */
+/** Writes of the recording that precede the case but are not part of its setup. */
 const unnamedHistory = /really|^get after|^delete |^delete$|^collection delete|^status |^table |^list /;
 const unnamedHistoryOfSubresources =
   /^(eviction (protected running|budget)|budget after|pod after|bound|binding again|resize|approved|certificate |forbidden$|scaled object|scale table|scale: |after$|ephemeral (removed|changed)|method )/;
@@ -83,9 +83,9 @@ function isReplayableCase({ part, kind, what, expected, request }: Recorded): bo
 }
 
 /**
- * Reports whether the specification wants another answer than kube-apiserver's: 400 for the body of a patch, no values
- * of Secrets in messages, and a dryRun without a value that warns.
- * @param difference between the answer and the one that is wanted, or kube-apiserver's where that is the same
+ * Reports whether the specification requires another answer than kube-apiserver's: 400 for the body of a patch, no values
+ * of Secrets in messages, and a warning for a dryRun without a value.
+ * @param difference between the answer and the required one, or kube-apiserver's if that is the same
  */
 function differsByDecision({ request, expected }: Recorded, difference: string | undefined): boolean {
   if (specifiedCode(expected.status, expected.body) !== expected.status && difference === undefined) return true;
@@ -99,7 +99,7 @@ function differsByDecision({ request, expected }: Recorded, difference: string |
 
 const standingNamespace = /\/namespaces\/(diff-\d-\d{5}-q)\//;
 
-/** ConfigMaps and a pod of the namespaces that lists and watches were recorded in. */
+/** ConfigMaps and a pod of the namespaces in which lists and watches were recorded. */
 const standingObjects: StandingObjects = {
   of(namespace) {
     if (!namespace.endsWith("-q")) return [];
@@ -118,7 +118,7 @@ function creation(target: string, object: object): SetupRequest {
   return { method: "POST", target, body: JSON.stringify(object) };
 }
 
-/** The case in the form of this project. */
+/** Returns the case in the form of this project. */
 function fidelityCaseOf(recorded: Recorded): FidelityCase {
   const { part, kind, what, request, expected } = recorded;
   const stands = [request, ...recorded.setup.slice(0, 1)].some(({ target }) => standingNamespace.test(target));

@@ -1,4 +1,4 @@
-/** One thing in which a case differs. */
+/** One difference of a case. */
 export interface Difference {
   readonly name: string;
   readonly aspect: string;

@@ -8,7 +8,7 @@ import {
   ResourceCheckValue,
 } from "../../src/cel/library/authorizer.ts";
 
-/** Decides by the verb, and repeats what it was asked. */
+/** Decides by the verb, and records the questions. */
 const fakeChecker: AccessChecker = {
   check(question: AccessCheck): AccessDecision {
     const reason = describe(question);

@@ -5,7 +5,7 @@ import { type FileReport, replayFiles } from "./replay-files.ts";
 import { replayApply } from "./ssa.ts";
 import { replayTranscripts } from "./transcripts.ts";
 
-/** Replays recorded cases: `bun run vectors <format> <directory>`. Prints how many of each file came out the same. */
+/** Replays recorded cases: `bun run vectors <format> <directory>`. Prints the number of equal answers for each file. */
 const formats: Readonly<Record<string, (directory: string) => Promise<readonly FileReport[]>>> = {
   cel: async (directory) => runCelVectors(directory).map(celReport),
   crd: async (directory) => runCrdVectors(directory),

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 
 /**
- * Answers without what differs from run to run: uids, resourceVersions, times of today, allocated addresses and ports,
- * generated names. Fixtures have the same placeholders in these places.
+ * Returns answers without the parts that differ between runs: uids, resourceVersions, today's times, allocated addresses
+ * and ports, generated names. Fixtures have the same placeholders in these places.
  */
 export function normalised(value: JsonValue, key = ""): JsonValue {
   if (Array.isArray(value)) return value.map((item) => normalised(item, key));
@@ -17,19 +17,19 @@ export function normalised(value: JsonValue, key = ""): JsonValue {
   return typeof username === "string" && administrators.has(username) ? withoutCredentials(result) : result;
 }
 
-/** A list in an order of its own, where the order means nothing. */
+/** Sorts a list whose order means nothing. */
 function inSomeOrder(name: string, list: JsonValue[]): JsonValue[] {
   if (name === "managedFields") return list.toSorted(byOwner);
   const isAnyOrder = name === "resourceRules" || name === "nonResourceRules";
   return isAnyOrder ? list.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) : list;
 }
 
-/** An administrator without what depends on how they have logged in. */
+/** An administrator, without the parts that depend on the way of authentication. */
 function withoutCredentials({ uid: _uid, extra: _extra, ...user }: JsonObject): JsonObject {
   return user;
 }
 
-/** A document in which the placeholders of what was recorded are the values of this run. */
+/** Returns a document in which values of this run replace the placeholders of the recording. */
 export function restored(sent: JsonValue, recorded: JsonValue | undefined, here: JsonValue | undefined): JsonValue {
   if (isJsonObject(sent) && isJsonObject(recorded) && isJsonObject(here)) {
     return Object.fromEntries(
@@ -47,7 +47,7 @@ export function restored(sent: JsonValue, recorded: JsonValue | undefined, here:
   return isPlaceholder && (/^<[a-z]+>$/.test(recorded) || textOf(String(sent), "") === recorded) ? here : sent;
 }
 
-/** A table with ages as they are recorded, and without texts about its columns where the record has none. */
+/** Returns a table with ages as recorded, and without descriptions of its columns if the record has none. */
 export function recordedTable(here: JsonValue, recorded: JsonValue): JsonValue {
   if (!isJsonObject(here) || !isJsonObject(recorded) || here["kind"] !== "Table") return here;
   const columns = listOf(recorded["columnDefinitions"]);
@@ -70,7 +70,7 @@ export function recordedTable(here: JsonValue, recorded: JsonValue): JsonValue {
   };
 }
 
-/** A YAML text with the managers of fields in an order of their own. */
+/** Returns a YAML text with the managers of fields in a fixed order. */
 export function yamlInOrder(text: string): string {
   return text.replace(/(\n {2}managedFields:\n)((?: {2}- .*\n| {4}.*\n)+)/g, (_all, head: string, entries: string) => {
     const blocks = entries.match(/ {2}- .*\n(?: {4}.*\n)*/g) ?? [];
@@ -85,8 +85,8 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 /**
- * A Status without the order of its causes, which the reference finds at random, and without the numbers that it makes up
- * for the types of rules.
+ * Returns a Status without the order of its causes, which is random in the reference, and without the numbers that it
+ * invents for the types of rules.
  */
 export function comparableStatus(status: JsonValue): JsonValue {
   if (!isJsonObject(status) || status["kind"] !== "Status" || !isJsonObject(status["details"])) return status;
@@ -111,7 +111,7 @@ function withoutTypeNumbers(value: JsonValue): JsonValue {
 const generatedVolume = /kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}/g;
 const shownVolume = "kube-api-access-<random>";
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
-/** Requests contain shorter ones. */
+/** Minimum length of tokens to replace. Requests contain shorter ones. */
 const tokenLengthMin = 40;
 /** An object that is part of a message. */
 const quotedRevision = /(resourceVersion\\*":\s*\\*")\d+/g;
@@ -121,14 +121,14 @@ const quotedPort = /(odePort\\*":\s*)3\d{4}/g;
 const yamlRevision = /^( *resourceVersion: )"[1-9]\d*"$/gm;
 const yamlUid = /^( *uid: )[0-9a-f-]{36}$/gm;
 const time = /\b(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
-/** The specs of two pods, whose volumes and times differ from run to run. */
+/** The specs of two pods, whose volumes and times differ between runs. */
 const specDifference = /(pod updates may not change fields other than[^\n]*\n)[^]*$/;
-/** 10.0.77.x is asked for by name. */
+/** Requests name addresses in 10.0.77.x explicitly. */
 const serviceAddress = /^10\.0\.(?!0\.1$)(?!77\.)\d+\.\d+$/;
 /** Times as Go prints them. */
 const goTime = /\b(\d{4})-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?(?: [+-]\d{4})? [A-Z]+(?: m=[+-][\d.]+)?/g;
 const localAddress = /127\.0\.0\.1:\d{4,5}|192\.0\.2\.1:\d{4,5}/g;
-/** Lines of descriptions in YAML, and those that continue them. */
+/** Lines of descriptions in YAML, and their continuation lines. */
 const yamlDescription = /^( *(?:- )?description: ).*(?:\n+ {4,}.*)*$/gm;
 /** UUIDs of requests. */
 const sentUuid = "1111-4111";
@@ -171,7 +171,7 @@ function textOf(text: string, key: string): string {
 
 function numberOf(value: JsonValue, key: string): JsonValue {
   const isPort = key === "nodePort" || key === "healthCheckNodePort";
-  // Ports from 32600 to 32650 are asked for by number.
+  // Requests name ports from 32600 to 32650 explicitly.
   const isAllocated =
     typeof value === "number" && value >= 30_000 && value <= 32_767 && (value < 32_600 || value > 32_650);
   return isPort && isAllocated ? "<port>" : value;

@@ -1,7 +1,7 @@
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import type { TestServer } from "../integration/server.ts";
 
-/** A part of a document that the server publishes about itself, by the names that the recording gives it. */
+/** A part of a document that the server publishes about itself, with its name in the recording. */
 export interface RecordedPart {
   readonly kind: string;
   readonly what: string;
@@ -11,7 +11,7 @@ export interface RecordedPart {
 
 type Fetch = (target: string, headers?: Readonly<Record<string, string>>) => Promise<JsonObject>;
 
-/** Compares discovery and OpenAPI documents with the recorded ones, part by part and without their prose. */
+/** Compares discovery and OpenAPI documents with the recorded ones, part by part and without descriptions. */
 export class PublishedParts {
   readonly #server: TestServer;
   readonly #documents = new Map<string, Promise<JsonObject>>();
@@ -20,7 +20,7 @@ export class PublishedParts {
     this.#server = server;
   }
 
-  /** Describes how the part differs; undefined when it is the same. */
+  /** Describes the difference of the part; undefined if there is none. */
   async differs(recorded: RecordedPart): Promise<string | undefined> {
     const { kind, what, request, expected } = recorded;
     const found = (await this.#part(recorded)) ?? null;
@@ -58,7 +58,7 @@ export class PublishedParts {
     return objectIn((await this.#fetch(target))["body"]);
   }
 
-  /** Returns a document of OpenAPI without prose, and with its shared parameters where they are used. */
+  /** Returns an OpenAPI document without descriptions, and with shared parameters written out. */
   async #openApi(target: string): Promise<JsonObject> {
     const document = objectIn(bare((await this.#fetch(target))["body"] ?? null));
     const shared = objectIn(document["parameters"]);

@@ -7,7 +7,7 @@ export interface FileReport {
   readonly file: string;
   readonly total: number;
   readonly equal: number;
-  /** Cases for which the specification wants another answer than the recorded one, and gets it. */
+  /** Number of cases for which the specification requires another answer than the recorded one, and gets it. */
   readonly decided?: number;
   /** One text for each difference. */
   readonly differences: readonly string[];

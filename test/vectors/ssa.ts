@@ -24,7 +24,7 @@ import {
 import { Scheme } from "../../src/kinds/scheme.ts";
 import type { Replay } from "./replay.ts";
 
-/** One request of a case, and what came of it. */
+/** One request of a case, and its result. */
 interface Step {
   readonly op: "seed" | "create" | "update" | "apply";
   readonly manager: string;
@@ -42,7 +42,7 @@ interface StepError {
   readonly causes?: readonly JsonObject[];
 }
 
-/** A kind of the cases: its versions, and how a document of it is brought into its stored form. */
+/** A kind of the cases: its versions, and the conversion of a document to its stored form. */
 interface Kind {
   readonly types: ReadonlyMap<string, TrackedVersion>;
   readonly schema: StructSchema | undefined;
@@ -116,7 +116,7 @@ function customKinds(path: string): [string, Kind][] {
   });
 }
 
-/** The object of one case, as a server would hold it. */
+/** The object of one case, in the form of the server. */
 class ReplayedObject {
   readonly #kind: Kind;
   #stored: JsonObject | undefined;
@@ -125,7 +125,7 @@ class ReplayedObject {
     this.#kind = kind;
   }
 
-  /** Runs a step and says how its outcome differs from the recorded one. */
+  /** Runs a step, and returns the difference between its outcome and the recorded one. */
   differs(step: Step, at: number): string | undefined {
     const error = this.#attempt(step, formatTime(firstStepMs + (at + 1) * minuteMs));
     if (error !== undefined || step.error !== undefined) {
@@ -207,7 +207,7 @@ class ReplayedObject {
 
   #version(apiVersion: string, { object, subresource }: Step): TrackedVersion | undefined {
     const version = this.#kind.types.get(apiVersion);
-    // For a custom kind, upstream knows the fields in the version of the request only.
+    // For a custom kind, upstream knows only the fields in the version of the request.
     if (this.#kind.schema === undefined && apiVersion !== object["apiVersion"]) return version;
     const names = resetNames(String(object["kind"]), subresource);
     const excluded = FieldSet.of(...names.map((name) => name.split(".").map(fieldElement)));
@@ -219,7 +219,7 @@ class ReplayedObject {
     return schema === undefined ? cloneJson(object) : decodeTyped(schema, object, { kind: "Object" }).object;
   }
 
-  /** The object with what its endpoint does not write as it was. */
+  /** Returns the object, with unchanged values in the fields that its endpoint does not write. */
   #withoutReset(object: JsonObject, live: JsonObject | undefined, step: Step): JsonObject {
     const result = cloneJson(split(object).object);
     const old = live === undefined ? {} : split(live).object;
@@ -270,7 +270,7 @@ function split(object: JsonObject): { readonly object: JsonObject; readonly mana
   return { object: { ...object, metadata: others }, managedFields };
 }
 
-/** Upstream finds several problems of one body in no order, and so are the causes that several owners have. */
+/** Upstream finds several problems of one body in no particular order, and the causes of several owners too. */
 function comparable(error: StepError | undefined): JsonValue | undefined {
   if (error === undefined) return undefined;
   const { reason = null, code = null, message, causes = [] } = error;

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import { objectOf, objectsOf, textOf } from "../../src/api/json-reading.ts";
 
-/** One request of a transcript, and what the reference answered. */
+/** One request of a transcript, and the reference's answer. */
 export interface Step {
   readonly method: string;
   readonly target: string;
@@ -11,13 +11,13 @@ export interface Step {
   readonly contentType?: string;
   readonly warnings?: readonly string[];
   readonly answer: JsonValue;
-  /** Whether the answer is an extract of a document; it is complete otherwise. */
+  /** Whether the answer is an extract of a document. Otherwise it is complete. */
   readonly isExtract?: boolean;
   /** Whether the request was repeated until it gave this answer. */
   readonly isRepeated?: boolean;
   /** Values of the answer that later requests name as `{{name}}`. */
   readonly save?: Readonly<Record<string, string>>;
-  /** Reviews that the webhook was sent during the request, where it was there. */
+  /** Reviews that the webhook received during the request, if there was one. */
   readonly reviews?: readonly JsonObject[];
 }
 /** The form in which transcripts are recorded. */
@@ -36,7 +36,7 @@ interface RecordedStep {
 export interface Transcript {
   readonly title: string;
   readonly topic?: string;
-  /** Exists beforehand; absent or null for objects of the cluster. */
+  /** The namespace, which exists beforehand; absent or null for cluster-scoped objects. */
   readonly namespace?: string | null;
   readonly steps: readonly (Step | RecordedStep)[];
 }
@@ -66,12 +66,12 @@ export function stepOf(recorded: Step | RecordedStep): Step {
   };
 }
 
-/** Reports whether webhooks of the transcript are called: it has a namespace then. */
+/** Reports whether webhooks of the transcript are called. It has a namespace then. */
 export function callsWebhooks({ topic, namespace }: Transcript): boolean {
   return topic === "webhook" && Boolean(namespace);
 }
 
-/** Reports whether a policy at work has parameters: the reference finds new ones at once, or only later. */
+/** Reports whether an active policy has parameters. The reference may notice new ones late. */
 export function hasLateParameters({ topic, namespace, steps: [first] }: Transcript): boolean {
   return (
     topic === "policy" && Boolean(namespace) && first !== undefined && /"paramKind"/.test(stepOf(first).body ?? "")
@@ -86,7 +86,7 @@ export function definedPlural(steps: readonly Step[]): string | undefined {
   return textOf(objectOf(objectOf(spec)["names"])["plural"]);
 }
 
-/** Returns the discovery of a group with the resources of one kind: at the same time others defined kinds in it. */
+/** Returns the discovery of a group with the resources of one kind, because other transcripts defined kinds in it too. */
 export function discoveryOf(plural: string, answer: JsonValue): JsonValue {
   if (!isJsonObject(answer) || answer["resources"] === undefined) return answer;
   const resources = objectsOf(answer["resources"]).filter(({ name }) => textOf(name).split("/")[0] === plural);
@@ -97,7 +97,7 @@ const schemasKey = "components.schemas of the kind";
 const pathsKey = "paths of the kind";
 const operationFields = ["operationId", "x-kubernetes-action", "x-kubernetes-group-version-kind", "tags"];
 
-/** Returns the parts of an OpenAPI document that the recorded extract has. */
+/** Returns the parts of an OpenAPI document that are in the recorded extract. */
 export function openApiExtract(document: JsonValue, recorded: JsonValue): JsonValue {
   const { components, paths } = objectOf(document);
   const [name = ""] = Object.keys(objectOf(objectOf(recorded)[schemasKey]));

@@ -20,7 +20,7 @@ import {
 
 type TextAnswer = Pick<Answer, "code" | "headers" | "text" | "bytes">;
 
-/** The addresses of Services that the reference had. No controller changed what requests had made. */
+/** The reference's Services at the time. No controller changed the results of requests. */
 export const referenceOptions: ServerOptions = {
   serviceClusterIpRange: "10.0.0.0/16",
   controllers: [
@@ -33,19 +33,19 @@ export const referenceOptions: ServerOptions = {
     "validatingadmissionpolicy-status-controller",
   ].join(),
 };
-/** Custom kinds that transcripts use without making them. */
+/** Custom kinds that transcripts use without defining them. */
 const definitionsPath = join(import.meta.dir, "../fixtures/transcripts/definitions.json");
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const accountPollsMax = 100;
-/** Requests that were repeated until they got their answer are repeated so often. */
+/** Maximum number of attempts for requests that were repeated until they got their answer. */
 const attemptsMax = 200;
 const pollMs = 20;
-/** Time in which another event of a watch would have come: all are there when it begins. */
+/** Time in which a further event of a watch would arrive. All events exist when it begins. */
 const quietMs = 30;
-/** Path below which the hook is asked. */
+/** The path below which the hook is called. */
 const scenario = "transcript";
 
-/** Sequences of requests, each replayed in order on one server, whose answers are compared with the reference's. */
+/** Sequences of requests, each replayed in order on one server. Compares the answers with the reference's. */
 export async function replayTranscripts(server?: TestServer): Promise<Replay> {
   const target = server ?? (await TestServer.start(referenceOptions));
   const namespaces = new Set<string>();
@@ -76,7 +76,7 @@ export async function replayTranscripts(server?: TestServer): Promise<Replay> {
   };
 }
 
-/** Pods need the account that every namespace gets. */
+/** Pods need the service account that every namespace gets. */
 async function makeNamespace(server: TestServer, name: string): Promise<void> {
   await server.create("/api/v1/namespaces", { metadata: { name } });
   for (let polls = 0; polls < accountPollsMax; polls++) {
@@ -92,7 +92,7 @@ class Run {
   /** Plural name of the kind that the transcript defines. */
   readonly #plural: string | undefined;
   readonly #saved = new Map<string, string>();
-  /** The last GET of each path: as it was recorded, and as it is here. */
+  /** The last GET of each path: as recorded, and as answered here. */
   readonly #seen = new Map<string, { readonly recorded: JsonValue; readonly here: JsonValue }>();
   readonly #created = new Set<string>();
 
@@ -144,7 +144,7 @@ class Run {
     return `  expected ${JSON.stringify(want)}\n  actual   ${JSON.stringify(found)}`;
   }
 
-  /** Reads as many events of a watch as were recorded, and what follows at once. */
+  /** Reads as many events of a watch as were recorded, and any that follow at once. */
   async #watched(target: string, options: RequestOptions, events: number): Promise<TextAnswer> {
     await using watch = await this.#server.watch(target, options);
     const { status: code, headers } = watch.response;
@@ -158,7 +158,7 @@ class Run {
     return { code, headers, text, bytes: Buffer.from(text) };
   }
 
-  /** The answer in the form of the recorded one. */
+  /** Returns the answer in the form of the recorded one. */
   #shown(answer: TextAnswer, { answer: recorded, isExtract }: Step): JsonValue {
     // Only the status of some answers is recorded.
     if (recorded === "-") return "-";
@@ -168,14 +168,14 @@ class Run {
     return isExtract === true ? openApiExtract(whole, recorded) : whole;
   }
 
-  /** An answer, recorded or of this server, without what may differ. */
+  /** Returns an answer, recorded or of this server, without the parts that may differ. */
   #comparable(answer: JsonValue, step: Step, path: string): JsonValue {
     const isGroup = /^\/apis\/[^/]+\/[^/]+$/.test(path);
     const own = isGroup && this.#plural !== undefined ? discoveryOf(this.#plural, answer) : answer;
     return recordedTable(typeof own === "string" ? yamlInOrder(own) : own, step.answer);
   }
 
-  /** Objects of the cluster have the same name in several transcripts. */
+  /** Cluster-scoped objects have the same name in several transcripts. */
   async clean(): Promise<void> {
     for (const path of this.#created) {
       await this.#server.patch(path, "application/merge-patch+json", { metadata: { finalizers: null } });
@@ -205,7 +205,7 @@ class Run {
     return text.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => this.#saved.get(name) ?? whole);
   }
 
-  /** A PUT sends what a GET has shown: what is allocated there is what this server has allocated. */
+  /** A PUT sends the content of a GET, with this server's allocated values. */
   #body(text: string, method: string, path: string): string {
     const filled = this.#hook?.addressed(this.#filled(text), scenario) ?? this.#filled(text);
     const seen = method === "PUT" ? this.#seen.get(path) : undefined;
@@ -233,7 +233,7 @@ function warningsOf(header: string | null): string[] {
   return header?.match(/299 - "(?:[^"\\]|\\.)*"/g)?.map(String) ?? [];
 }
 
-/** An answer in the form that is compared. */
+/** Returns an answer in the form for comparison. */
 interface Shown {
   readonly code: number;
   readonly contentType?: string;
@@ -256,7 +256,7 @@ function comparable({ code, contentType = "", warnings, answer, reviews = [] }: 
   };
 }
 
-/** A review without the traces of how the caller was recognised: the reference's had a certificate, ours has a token. */
+/** A review, without the traces of authentication: the reference's caller had a certificate, ours has a token. */
 function withoutCredential(review: JsonObject): JsonObject {
   const body = objectOf(review["body"]);
   const request = objectOf(body["request"]);
@@ -264,7 +264,7 @@ function withoutCredential(review: JsonObject): JsonObject {
   return { ...review, body: { ...body, request: { ...request, userInfo } } };
 }
 
-/** The events of a watch were normalised as text first, which takes every uid for a UUID. */
+/** The events of a watch were first normalised as text, which takes every uid for a UUID. */
 function withoutPlaceholders(value: JsonValue): JsonValue {
   if (typeof value === "string") return value === "<uuid>" ? "<uid>" : value;
   if (Array.isArray(value)) return value.map(withoutPlaceholders);

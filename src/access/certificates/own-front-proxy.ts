@@ -8,17 +8,17 @@ export const frontProxyClientName = "front-proxy-client";
 const authorityName = "quorate-front-proxy";
 const clientLifetimeMs = 24 * 60 * 60 * 1000;
 const clockSkewMs = 60 * 60 * 1000;
-/** The published certificate of the authority is replaced when it is valid for less than this. */
+/** The remaining validity at which the published certificate of the authority is replaced. */
 const renewalMs = 90 * 24 * 60 * 60 * 1000;
 const curve = "prime256v1";
 const keyBytes = 32;
-/** One of four billion sequences of bytes is not a key. */
+/** Maximum number of attempts. One of four billion byte sequences is not a key. */
 const derivationsMax = 4;
 
 /**
- * The authority and the certificate by which the servers of APIServices know this server, where flags name none. The key
- * of the authority is derived from a secret that all replicas have. So a certificate that one replica issues is accepted
- * by all who trust the authority that another one has published.
+ * The authority and the certificate by which the servers of APIServices recognise this server, unless flags name others.
+ * The authority's key is derived from a secret that all replicas share. So a certificate that one replica issues is
+ * accepted by all who trust the authority that another one has published.
  */
 export class OwnFrontProxy {
   readonly #clock: Clock;
@@ -32,12 +32,12 @@ export class OwnFrontProxy {
     this.#authority = createAuthority({ ...names, ...validity(clock.nowMs(), authorityLifetimeMs) });
   }
 
-  /** Returns the certificate of the authority; the published one for as long as it will do. */
+  /** Returns the certificate of the authority: the published one while it is valid long enough. */
   authority(published: string | undefined): string {
     return published !== undefined && this.#isOurs(published) ? published : this.#authority.certificate;
   }
 
-  /** Returns the client certificate, a new one when half of its time is over. */
+  /** Returns the client certificate. Makes a new one after half of its validity. */
   client(): KeyPair {
     const nowMs = this.#clock.nowMs();
     if (this.#client === undefined || this.#client.renewAtMs <= nowMs) {

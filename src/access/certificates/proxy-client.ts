@@ -4,7 +4,7 @@ import type { Clock } from "../../process/clock.ts";
 import type { KeyPair } from "./authority.ts";
 import { watchFiles } from "./changed-files.ts";
 
-/** The certificate by which the servers of APIServices know this server. */
+/** The certificate by which the servers of APIServices recognise this server. */
 export class ProxyClient implements Disposable {
   readonly #files: { readonly certificate: string; readonly key: string } | undefined;
   readonly #followed: Disposable | undefined;
@@ -13,7 +13,7 @@ export class ProxyClient implements Disposable {
 
   /**
    * Opens the files of the flags, and follows their changes.
-   * @throws Error that names the flag, for files that cannot be used
+   * @throws Error that names the flag, for unusable files
    */
   constructor(
     files: { readonly certificate: string; readonly key: string } | undefined,

@@ -64,7 +64,7 @@ export class AccessChecks implements AccessChecker {
 /** An evaluation in steps, between which other requests may have a turn. */
 export type EvaluationSteps<T> = Generator<undefined, T, undefined>;
 
-/** Evaluates step by step. An evaluation that takes long goes on in another turn; one that has to wait begins again. */
+/** Evaluates step by step. A long evaluation continues in another turn; one that must wait starts again. */
 export function evaluateInTurns<T>(checks: AccessChecks, evaluate: () => EvaluationSteps<T>): Eventual<T> {
   try {
     const result = inTurns(evaluate());

@@ -1,6 +1,6 @@
 import { type Status, StatusError, status } from "../../api/status.ts";
 
-/** A call gave no answer that can be used. The failure policy decides whether the request goes on. */
+/** A call gave no usable answer. The failure policy decides whether the request continues. */
 export class CallingWebhookError extends Error {
   override readonly name = "CallingWebhookError";
   /** For metrics. */

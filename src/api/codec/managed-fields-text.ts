@@ -25,7 +25,10 @@ function textWith(name: string, text: string, object: JsonObject): string {
   return `{${members.join(",")}}`;
 }
 
-/** Returns `metadata.managedFields` as JSON. The text of each field set is made once, for it costs more than the object. */
+/**
+ * Returns `metadata.managedFields` as JSON. The text of each field set is made once, because it costs more than the
+ * object.
+ */
 export function managedFieldsText(entries: readonly ManagedFieldsEntry[]): string {
   return `[${entries.map(entryText).join(",")}]`;
 }

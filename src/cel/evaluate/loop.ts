@@ -1,7 +1,7 @@
 import { restoreWork, workRemaining } from "../limits.ts";
 import type { List, Result, Value } from "../values/value.ts";
 
-/** The elements that a loop goes through. */
+/** The elements of a loop. */
 export type Elements =
   | { readonly kind: "list"; readonly list: List; readonly size: number }
   | { readonly kind: "keys"; readonly keys: Iterator<Value> }
@@ -23,9 +23,9 @@ interface Spending {
 /**
  * The progress of a loop, or of the whole expression.
  *
- * An evaluation that paused goes on by running its steps once more from the start. Steps have no effects, so they come
- * to the same place: a loop that has ended gives its result again, and one that has begun continues at its element. A
- * part is an element of the loop, or its result; within one, each loop inside it runs at most once.
+ * A paused evaluation continues by running its steps again from the start. Steps have no effects, so they reach the same
+ * place: a loop that has ended returns its result again, and one that has begun continues at its element. A part is an
+ * element of the loop, or its result; within one, each loop inside it runs at most once.
  */
 export class Progress {
   /** The inner loop that has begun in this part, and has not ended. */
@@ -44,18 +44,18 @@ export class Progress {
     this.#isRepeated = true;
   }
 
-  /** Notes that an inner loop has begun. */
+  /** Records that an inner loop has begun. */
   begin(loop: Loop): void {
     this.#inner = loop;
   }
 
-  /** Notes that the inner loop has ended. */
+  /** Records that the inner loop has ended. */
   end({ node, startCost, startWork }: Loop, result: Result, { cost }: Spending): void {
     this.#inner = undefined;
     this.#ended.push({ node, result, cost: cost - startCost, work: startWork - workRemaining() });
   }
 
-  /** Returns the result of an inner loop that ended before the pause, and charges for it as it did. */
+  /** Returns the result of an inner loop that ended before the pause, and charges its cost again. */
   recall(node: object, spending: Spending): Result | undefined {
     if (!this.#isRepeated) return undefined;
     const ended = this.#ended.find((one) => one.node === node);
@@ -80,9 +80,9 @@ export class Loop extends Progress {
   readonly startWork: number;
   /** Number of elements that have begun. */
   begun = 0;
-  /** An element, or the result, has begun and not ended. */
+  /** Whether an element, or the result, has begun and not ended. */
   isInPart = false;
-  /** All elements have ended. */
+  /** Whether all elements have ended. */
   isOver = false;
   /** The spending of the evaluation when the part began. */
   #cost = 0;
@@ -106,7 +106,7 @@ export class Loop extends Progress {
     this.#work = workRemaining();
   }
 
-  /** Goes back to where the part began. */
+  /** Returns to the state at the beginning of the part. */
   restore(spending: Spending): void {
     spending.cost = this.#cost;
     restoreWork(this.#work);

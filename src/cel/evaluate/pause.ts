@@ -1,19 +1,19 @@
-/** Longest stretch of an evaluation before other requests have their turn. */
+/** Maximum duration of a stretch of an evaluation before other requests get a turn. */
 const stretchMsMax = 5;
-/** Elements of loops between two looks at the clock. */
+/** Number of loop elements between two readings of the clock. */
 const elementsPerLook = 32;
 
-/** Ends a stretch of an evaluation at a loop. The evaluation goes on from there later. */
+/** Ends a stretch of an evaluation at a loop. The evaluation continues from there later. */
 export class EvaluationPaused extends Error {
   override readonly name = "EvaluationPaused";
 }
 
 let isPausable = false;
 let elements = 0;
-/** Undefined until the evaluation has gone through some elements: most have few, and never look at the clock. */
+/** Undefined until the evaluation has processed some elements. Most have few, and never read the clock. */
 let pauseAtMs: number | undefined;
 
-/** Begins a stretch. Evaluations that are started by this one belong to it. */
+/** Begins a stretch. It includes evaluations that this one starts. */
 export function beginStretch(canPause: boolean): void {
   isPausable = canPause;
   elements = 0;

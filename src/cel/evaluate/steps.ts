@@ -184,7 +184,7 @@ export function logicalCall(id: number, operands: readonly Step[], deciding: boo
   });
 }
 
-/** Whether a loop goes on: everything but false does. */
+/** Reports whether a loop continues: everything except false does. */
 export function notStrictlyFalseCall(id: number, operand: Step): Step {
   return step(id, (frame) => {
     const value = operand.run(frame);

@@ -6,7 +6,7 @@ import { binarySuffixes, decimalExponents } from "../../api/quantity.ts";
  */
 export interface QuantityForm {
   readonly amount: Amount | undefined;
-  /** Whether the amount is shown as it was written. */
+  /** Whether the amount is shown in its original form. */
   readonly keepsText: boolean;
 }
 

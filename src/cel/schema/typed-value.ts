@@ -291,7 +291,7 @@ class SetList extends TypedList {
   }
 }
 
-/** A list of objects that are told apart by some of their fields; order does not count. */
+/** A list of objects that are identified by some of their fields. Their order does not count. */
 class KeyedList extends TypedList {
   readonly #keys: readonly string[];
 

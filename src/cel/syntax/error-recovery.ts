@@ -17,7 +17,7 @@ export function follow(mayEnd: boolean, ...parts: readonly (TokenKind | TokenSet
   return { tokens: setOf(...parts), mayEnd };
 }
 
-/** Ends a rule of the grammar; the rule around it goes on. */
+/** Ends a rule of the grammar. The enclosing rule continues. */
 class RuleError extends Error {
   readonly place: string;
   readonly offset: number;

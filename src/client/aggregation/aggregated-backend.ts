@@ -9,14 +9,14 @@ import type { Endpoint, ServiceResolver } from "../service-endpoints.ts";
 import { withIdentity } from "./identity-headers.ts";
 import { type RemoteApi, serverNameOf } from "./remote-api.ts";
 
-/** Connections to one address. A request has one to itself, so a slow client never holds up another. */
+/** Maximum number of connections to one address. Each carries one request, so a slow client never delays others. */
 const connectionsMax = 4_000;
-/** Connections without a request that are kept for the next one. */
+/** Maximum number of idle connections that are kept. */
 const idleConnectionsMax = 32;
 const keepAliveMs = 30_000;
-/** Time for the connection with its handshake. */
+/** Time limit for a connection and its handshake. */
 const connectMsMax = 10_000;
-/** Methods that may be sent again when an idle connection turns out to be closed. */
+/** Methods that may be repeated if an idle connection turns out to be closed. */
 const repeatableMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 export interface BackendRequest {
@@ -25,19 +25,19 @@ export interface BackendRequest {
   readonly target: string;
   /** Lower-case names. A repeated header has an entry for each value. Host and identity are added. */
   readonly headers: HeaderList;
-  /** Read at the pace of the backend; undefined for none. */
+  /** The body, read at the pace of the backend; undefined for none. */
   readonly body?: Readable | undefined;
-  /** The backend acts for this user. */
+  /** The user for whom the backend acts. */
   readonly user: UserInfo;
-  /** Aborts the request, also while its answer is read. */
+  /** Aborts the request, even while its answer is being read. */
   readonly signal: AbortSignal;
 }
 
-/** An answer whose head has arrived. Redirects are answers like any other. */
+/** An answer whose head has arrived. Redirects are treated like other answers. */
 export interface BackendAnswer {
   readonly code: number;
   readonly headers: [string, string][];
-  /** Body at the pace of its reader. It must be read to its end or destroyed. */
+  /** The body, at the pace of its reader. It must be read to its end or destroyed. */
   readonly body: IncomingMessage;
 }
 
@@ -48,18 +48,18 @@ export interface BackendDocument {
   readonly body: Uint8Array;
 }
 
-/** The client certificate by which backends know this server, PEM. */
+/** PEM of the client certificate by which backends recognise this server. */
 export interface ProxyCertificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** The connection to a backend could be made, or can never be made like this. */
+/** No connection to the backend could be made. */
 export class BackendError extends Error {
   override readonly name = "BackendError";
   /**
-   * `unresolved`: the service has no address now. `unusable`: the APIService cannot be used as it is. `unreachable`: no
-   * answer came.
+   * `unresolved`: the service has no address now. `unusable`: the APIService is not usable in its current form.
+   * `unreachable`: there was no answer.
    */
   readonly reason: "unresolved" | "unusable" | "unreachable";
 
@@ -82,13 +82,13 @@ export interface BackendTls {
 
 export interface AggregatedBackendsParts {
   readonly resolve: ServiceResolver;
-  /** Read for every connection, because the files are replaced; undefined for none. */
+  /** Called for every connection, because the files may be replaced; undefined for none. */
   readonly proxyClient: () => ProxyCertificate | undefined;
-  /** Names of further headers by which this server knows users; see `withIdentity`. */
+  /** Names of further headers by which this server identifies users; see `withIdentity`. */
   readonly identityHeaders?: readonly string[] | undefined;
 }
 
-/** Sends requests to the services of APIServices. Connections are kept, and shared by all requests to one address. */
+/** Sends requests to the services of APIServices. Connections are reused, and shared by all requests to one address. */
 export class AggregatedBackends implements Disposable {
   readonly #parts: AggregatedBackendsParts;
   readonly #agent = new Agent({
@@ -102,7 +102,7 @@ export class AggregatedBackends implements Disposable {
     this.#parts = parts;
   }
 
-  /** Returns the address of a service. It may differ from call to call. @throws BackendError `unresolved` */
+  /** Returns the address of a service, which may differ from call to call. @throws BackendError `unresolved` */
   resolve({ namespace, name, port }: RemoteApi): Endpoint {
     try {
       return this.#parts.resolve(namespace, name, port);
@@ -111,7 +111,7 @@ export class AggregatedBackends implements Disposable {
     }
   }
 
-  /** @throws BackendError `unusable` for authorities that cannot be read */
+  /** @throws BackendError `unusable` for unreadable authorities */
   tlsOf(remote: RemoteApi): BackendTls {
     const { authorities, insecure } = remote;
     const client = this.#parts.proxyClient();
@@ -123,14 +123,14 @@ export class AggregatedBackends implements Disposable {
     return {
       servername: serverNameOf(remote),
       rejectUnauthorized: !insecure,
-      // Go trusts every certificate of a bundle, also one that another certificate signed.
+      // Go trusts every certificate of a bundle, even if another certificate signed it.
       allowPartialTrustChain: true,
       ...(authorities === undefined ? {} : { ca: authorities }),
       ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
     };
   }
 
-  /** Returns the headers that a backend gets: those given, without their identity, and that of the user. */
+  /** Returns the headers for a backend: the given ones with the identity of the user as the only identity. */
   headersFor(headers: HeaderList, user: UserInfo): [string, string][] {
     return withIdentity(headers, user, this.#parts.identityHeaders);
   }
@@ -198,7 +198,7 @@ export class AggregatedBackends implements Disposable {
     this.#agent.destroy();
   }
 
-  #optionsOf({ method, target, headers, user }: BackendRequest, at: Endpoint): RequestOptions {
+  #optionsOf({ method, target, headers, body, user }: BackendRequest, at: Endpoint): RequestOptions {
     let fields: [string, string][];
     try {
       fields = this.headersFor(headers, user);
@@ -211,11 +211,13 @@ export class AggregatedBackends implements Disposable {
       grouped[name] = before === undefined || name === "host" ? value : [before, value].flat();
     }
     grouped["host"] = authorityOf(at);
+    // Without a length, some methods would send their body without a frame, and the backend would take it for a request.
+    if (body !== undefined && grouped["content-length"] === undefined) grouped["transfer-encoding"] = "chunked";
     return { host: at.host, port: at.port, method, path: target, headers: grouped };
   }
 }
 
-/** A connection of an earlier request was closed before this one had an answer. */
+/** A reused connection was closed before this request had an answer. */
 class StaleConnectionError extends Error {}
 
 async function exchange(options: RequestOptions, { body, signal }: BackendRequest): Promise<BackendAnswer> {
@@ -250,7 +252,7 @@ async function exchange(options: RequestOptions, { body, signal }: BackendReques
   };
 }
 
-/** Writes a body at the pace of its reader. A body that is cut short ends the request. */
+/** Writes a body at the pace of its reader. An incomplete body ends the request. */
 function pour(body: Readable, sent: ClientRequest): void {
   const cut = () => {
     if (!body.readableEnded) sent.destroy(new Error("the request ended before its body was complete"));

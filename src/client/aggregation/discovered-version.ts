@@ -1,9 +1,9 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 
-/** A resource of an extension server, as its discovery describes it. */
+/** A resource of an extension server, from its discovery document. */
 export interface DiscoveredResource {
   readonly resource: string;
-  /** Empty texts where the server does not name the kind. */
+  /** The kind; its parts are empty if the server does not name it. */
   readonly responseKind: GroupVersionKind;
   readonly scope: "Namespaced" | "Cluster";
   readonly singularResource: string;
@@ -23,8 +23,8 @@ export interface DiscoveredSubresource {
 /** A group version that an extension server serves. */
 export interface DiscoveredVersion extends GroupVersion {
   /**
-   * `Stale`: the last attempt to read its resources failed; they are those of the last successful one.
-   * `Pending`: there was no attempt yet.
+   * `Stale`: the last attempt to read its resources failed; these are from the last successful one. `Pending`: there was
+   * no attempt yet.
    */
   readonly freshness: "Current" | "Stale" | "Pending";
   readonly resources: readonly DiscoveredResource[];

@@ -7,9 +7,9 @@ const nameText = /^[\w!#$&'*+.^`|~-]$/;
 const fieldText = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Returns the headers with `user` as their only identity. Backends believe these headers, because our certificate vouches
- * for them, so those of the client never pass. Some servers read an underscore as a hyphen.
- * @param further names of headers by which this server itself knows users; a name may end in `-` to cover a prefix
+ * Returns the headers with `user` as their only identity. Backends trust these headers because of our certificate, so the
+ * client's own must never reach them. Some servers treat an underscore as a hyphen.
+ * @param further names of headers by which this server itself identifies users; a name may end in `-` to cover a prefix
  * @throws Error for a user that headers cannot express
  */
 export function withIdentity(headers: HeaderList, user: UserInfo, further: readonly string[] = []): [string, string][] {

@@ -1,6 +1,6 @@
 import type { APIServiceSpec } from "../../api/types/apiregistration-v1.ts";
 
-/** The service that answers for a group version, and how its certificate is verified. */
+/** The service that serves a group version, and the way to verify its certificate. */
 export interface RemoteApi {
   readonly namespace: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface RemoteApi {
 
 const portDefault = 443;
 
-/** Returns the service of an APIService; undefined if this server answers itself. */
+/** Returns the service of an APIService; undefined if this server serves the group version. */
 export function remoteApiOf({ service, caBundle = "", insecureSkipTLSVerify }: APIServiceSpec): RemoteApi | undefined {
   if (service === undefined || service === null) return undefined;
   const { namespace = "", name = "", port = portDefault } = service;

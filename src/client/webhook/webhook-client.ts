@@ -16,7 +16,7 @@ const userAgent = "kube-apiserver-admission";
 export interface WebhookCall {
   /** JSON. */
   readonly body: string;
-  /** Time left for the call; the webhook is told of it, in whole seconds. */
+  /** Time left for the call, which is sent to the webhook in whole seconds. */
   readonly timeoutMs: number;
   /** Longer answers are given up. */
   readonly answerBytesMax: number;

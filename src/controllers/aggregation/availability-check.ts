@@ -8,10 +8,10 @@ import type { Availability } from "../../kinds/apiregistration/available-conditi
 import type { Clock } from "../../process/clock.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 
-/** Requests that are made at a time. One success is enough, so one bad endpoint of several does no harm. */
+/** Number of concurrent requests. One success is enough, so one bad endpoint of several does no harm. */
 const attempts = 5;
 const timeoutMs = 5_000;
-/** Every backend must let this user discover it. */
+/** The user of the requests, whom every backend must allow discovery. */
 const checker: UserInfo = {
   name: "system:kube-aggregator",
   uid: "",
@@ -28,9 +28,10 @@ export interface AvailabilityCheckParts {
 const passed: Availability = { status: "True", reason: "Passed", message: "all checks passed" };
 
 /**
- * Checks whether a service answers for a group version: first by its objects, then by asking it.
+ * Checks whether a service serves a group version: first by its objects, then by a request.
  * @param path of the discovery document that it must serve
- * @throws BackendError `unusable` for an APIService that says nothing about its service as it is
+ * @throws BackendError `unusable` for an APIService that is not usable in its current form, which does not concern the
+ * service
  */
 export async function checkAvailability(
   remote: RemoteApi,
@@ -66,7 +67,7 @@ function hasReadyEndpoint({ endpoints, ports }: EndpointSlice, portName: string)
   return isReady && (ports?.some(({ name, port }) => (name ?? "") === portName && typeof port === "number") ?? false);
 }
 
-/** Returns what is wrong with all answers, in the words of the last; undefined if one is right. */
+/** Returns the problem of the last answer if no answer is right; otherwise undefined. */
 async function problemOfAnswers(
   remote: RemoteApi,
   path: string,

@@ -19,11 +19,11 @@ import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { type AvailabilityCheckParts, checkAvailability } from "./availability-check.ts";
 
-/** Interval of the checks of services that nothing is said about. */
+/** Interval of the checks of services without changes. */
 const recheckMs = 30_000;
-/** Wait after a failed check. It doubles with each one, up to `recheckMs`. */
+/** Wait after a failed check. It doubles with each further failure, up to `recheckMs`. */
 const retryMsMin = 5;
-/** APIServices that are checked at a time. A check of a dead service takes seconds. */
+/** Number of APIServices checked at a time. The check of a dead service takes seconds. */
 const workers = 5;
 const serviceNameLabel = "kubernetes.io/service-name";
 
@@ -34,7 +34,7 @@ export interface AvailabilityParts extends AvailabilityCheckParts, QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Writes into each APIService whether the group version can be reached. */
+/** Records in each APIService whether the group version is reachable. */
 export function startAvailability(parts: AvailabilityParts): Disposable {
   const { store, registries, clock, observeQueue, onError } = parts;
   const running = new DisposableStack();
@@ -70,7 +70,7 @@ export function startAvailability(parts: AvailabilityParts): Disposable {
   return running;
 }
 
-/** Checks one APIService and writes the result. @returns whether the check failed in a way that time may repair */
+/** Checks one APIService and records the result. @returns whether the check failed in a way that may pass */
 async function settle(parts: AvailabilityParts, registry: Registry, name: string): Promise<boolean> {
   const dot = name.indexOf(".");
   const [version, group] = [name.slice(0, dot), name.slice(dot + 1)];
@@ -88,7 +88,7 @@ async function settle(parts: AvailabilityParts, registry: Registry, name: string
   return found.reason === "FailedDiscoveryCheck";
 }
 
-/** A result about another service than the present one is dropped. */
+/** Drop the result if the APIService has another service by now. */
 async function write(
   { clock }: AvailabilityParts,
   registry: Registry,
@@ -114,7 +114,7 @@ function remoteApis(apis: ServedApis): ServedApi[] {
   return apis.groups().flatMap(({ versions }) => versions.filter(({ remote }) => remote !== undefined));
 }
 
-/** Tells of every change of a Service or of its endpoints. */
+/** Reports every change of a Service or of its endpoints. */
 function followServices(
   { store, registries }: AvailabilityParts,
   changed: (namespace: string, name: string) => void,

@@ -20,7 +20,7 @@ export interface CustomApiServicesParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps an APIService for every group version that a CustomResourceDefinition serves. */
+/** Maintains an APIService for every group version that a CustomResourceDefinition serves. */
 export function startCustomApiServices({
   registries,
   store,
@@ -69,7 +69,7 @@ export function startCustomApiServices({
 class ServedVersions {
   readonly prefix: string;
   readonly #registry: Registry;
-  /** An entry never changes, so it is read once. */
+  /** An entry never changes, so its value is computed once. */
   readonly #known = new WeakMap<Entry, readonly (GroupVersion & { readonly isServed: boolean })[]>();
   #served: ReadonlySet<string> = new Set();
   #changed: number | undefined;

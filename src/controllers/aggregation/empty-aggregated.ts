@@ -7,25 +7,25 @@ import type { Client, ResourceType } from "../../client/client.ts";
 import { listPages } from "../../client/list-pages.ts";
 import type { NamespaceContent } from "../namespace-content.ts";
 
-/** Objects of one namespace that are deleted at a time. */
+/** Number of objects of one namespace that are deleted at a time. */
 const deletionsAtATime = 16;
-/** Time for one request. An extension server that hangs soon counts as unavailable, and is not asked any more. */
+/** Time limit of one request. A hanging extension server soon counts as unavailable, and gets no more requests. */
 const timeoutMs = 30_000;
 
-/** The resources of extension servers, and a client that may delete them. */
+/** The resources of extension servers, and a client that may delete their objects. */
 export interface AggregatedResources {
   readonly versions: DiscoveredVersions;
   readonly client: Pick<Client, "list" | "delete" | "deleteCollection">;
 }
 
-/** Adds the group versions whose resources are not known. Nobody knows what they have in a namespace. */
+/** Adds the group versions whose resources, and therefore contents of the namespace, are unknown. */
 export function addUndiscovered({ versions }: Pick<AggregatedResources, "versions">, content: NamespaceContent): void {
   for (const version of versions.versions()) {
     if (version.freshness !== "Current") content.addUndiscovered(apiVersionOf(version));
   }
 }
 
-/** Deletes the objects of a namespace that extension servers have. */
+/** Deletes the objects of extension servers in a namespace. */
 export async function emptyAggregated(
   { versions, client }: AggregatedResources,
   namespace: string,
@@ -71,7 +71,7 @@ async function emptyResource(
   for await (const object of objectsOf(client, type, namespace)) content.add(type, object.metadata);
 }
 
-/** @returns whether the server can delete a collection, whatever its discovery says */
+/** @returns whether the server can delete a collection, whatever its discovery document says */
 async function deleteAll(
   client: AggregatedResources["client"],
   type: ResourceType,
@@ -91,7 +91,7 @@ async function deleteEach(client: AggregatedResources["client"], type: ResourceT
   let failure: unknown;
   const lane = async () => {
     for await (const { metadata } of names) {
-      // Another deletion of an object that waits for its finalizers changes nothing.
+      // Another delete of an object that waits for its finalizers has no effect.
       if (metadata.deletionTimestamp !== undefined) continue;
       const of = { namespace, name: metadata.name ?? "" };
       await client.delete(type, of, { propagationPolicy: "Background", timeoutMs }).catch((error: unknown) => {
@@ -115,7 +115,7 @@ async function* objectsOf(
   }
 }
 
-/** Reports whether the resource has no such verb, or the object is gone. */
+/** Reports whether the resource lacks the verb, or the object no longer exists. */
 function isUnsupported(error: unknown): boolean {
   return error instanceof StatusError && (error.code === 404 || error.code === 405);
 }

@@ -25,8 +25,8 @@ export function builtInApiServices(served: readonly GroupVersion[]): APIService[
 }
 
 /**
- * Brings the APIServices of the built-in kinds to where they should be, once: a server does this when it starts. Those
- * of versions that are no longer served are removed.
+ * Corrects the APIServices of the built-in kinds once, when a server starts. Removes those of versions that are no longer
+ * served.
  */
 export async function ensureBuiltInApiServices(
   parts: LocalApiServicesParts,
@@ -45,10 +45,10 @@ export async function ensureBuiltInApiServices(
 }
 
 /**
- * Creates, updates or removes the APIService of one group version. One that an administrator has made or taken over
- * stays as it is.
+ * Creates, updates or removes the APIService of one group version. Leaves one alone that an administrator has created or
+ * taken over.
  * @param wanted undefined if this server does not serve the group version
- * @param among the ways of upkeep that the caller is responsible for
+ * @param among the ways of maintenance for which the caller is responsible
  */
 export async function settleApiService(
   { registry }: Pick<LocalApiServicesParts, "registry">,
@@ -75,7 +75,7 @@ async function remove(registry: Registry, { metadata: { name = "", uid } }: APIS
   await orOvertaken(registry.delete("", name, options, apiServerContext));
 }
 
-/** Ignores that another server or an administrator was faster. What they did is looked at again. */
+/** Ignores the error if another server or an administrator was faster, because their change is checked too. */
 async function orOvertaken(write: Promise<unknown>): Promise<void> {
   try {
     await write;

@@ -8,11 +8,11 @@ export interface BudgetPod {
   readonly name: string;
   readonly isReady: boolean;
   readonly isTerminating: boolean;
-  /** Owner that replaces the pod. */
+  /** The owner that replaces the pod. */
   readonly controller: OwnerReference | undefined;
 }
 
-/** An entry never changes, so its facts are read once for all budgets that cover the pod. */
+/** An entry never changes, so its facts are computed once for all budgets that cover the pod. */
 const facts = new WeakMap<Entry, BudgetPod>();
 
 export function budgetPodOf(entry: Entry): BudgetPod {
@@ -21,7 +21,7 @@ export function budgetPodOf(entry: Entry): BudgetPod {
   return pod;
 }
 
-/** Reports whether a change of a pod can change the status of a budget that covers it before and after. */
+/** Reports whether a change of a pod can affect the status of a budget that covers it before and after. */
 export function countsDifferently(old: Entry, entry: Entry): boolean {
   const [before, after] = [budgetPodOf(old), budgetPodOf(entry)];
   return (

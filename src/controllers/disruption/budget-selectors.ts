@@ -11,7 +11,7 @@ export function budgetSelector({ spec }: PodDisruptionBudget): LabelSelector | u
 export class BudgetSelectors {
   readonly #byNamespace = new Map<string, Map<string, LabelSelector>>();
 
-  /** Notes the selector of a budget, or that it has none. */
+  /** Records the selector of a budget, or that it has none. */
   set(namespace: string, name: string, selector: LabelSelector | undefined): void {
     const budgets = this.#byNamespace.get(namespace) ?? new Map<string, LabelSelector>();
     if (selector === undefined) budgets.delete(name);

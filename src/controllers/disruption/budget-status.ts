@@ -4,11 +4,11 @@ import type { Condition } from "../../api/types/meta-v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/types/policy-v1.ts";
 import type { BudgetPod } from "./budget-pod.ts";
 
-/** Time after an eviction in which the pod should be deleted. After it, the eviction is taken as failed. */
+/** Time after an eviction in which the pod should be deleted. After that, the eviction counts as failed. */
 export const deletionMsMax = 120_000;
 const conditionType = "DisruptionAllowed";
 
-/** The pods that a budget expects, and how many of them must be healthy. */
+/** The number of expected pods, and of those that must be healthy. */
 export interface Expectation {
   readonly expectedPods: number;
   readonly desiredHealthy: number;
@@ -34,11 +34,11 @@ export interface Disruptions {
   readonly awaited: Readonly<Record<string, string>>;
   /** Evicted pods that should have been deleted by now. */
   readonly overdue: readonly string[];
-  /** Time at which the next deletion is overdue. */
+  /** The time at which the next deletion is overdue. */
   readonly nextMs: number | undefined;
 }
 
-/** Looks through the evictions of a budget. Those of pods that are gone or on their way are forgotten. */
+/** Checks the evictions of a budget. Forgets those of pods that are deleted or being deleted. */
 export function disruptionsOf({ status }: PodDisruptionBudget, pods: readonly BudgetPod[], nowMs: number): Disruptions {
   const evicted = status?.disruptedPods ?? {};
   const found = pods.flatMap(({ name, isTerminating }) => {
@@ -53,7 +53,7 @@ export function disruptionsOf({ status }: PodDisruptionBudget, pods: readonly Bu
   };
 }
 
-/** Returns the status that a budget should have, or undefined if it has it. */
+/** Returns the correct status of a budget, or undefined if it already has it. */
 export function nextStatus(
   budget: PodDisruptionBudget,
   { expectedPods, desiredHealthy }: Expectation,
@@ -65,7 +65,7 @@ export function nextStatus(
   const isHealthy = ({ name, isReady, isTerminating }: BudgetPod) =>
     isReady && !isTerminating && !(name in disruptions.awaited);
   const currentHealthy = pods.filter(isHealthy).length;
-  // Without pods nothing is allowed, so that the first ones are safe before they are counted.
+  // Without pods no disruption is allowed, so that the first ones are safe before they are counted.
   const disruptionsAllowed = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
   const counts = { disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods };
   const disruptedPods = Object.keys(disruptions.awaited).length === 0 ? {} : { disruptedPods: disruptions.awaited };
@@ -83,7 +83,7 @@ export function nextStatus(
   return equalJson(withoutEmpty(budget.status) as JsonValue, status as unknown as JsonValue) ? undefined : status;
 }
 
-/** Returns a status that allows nothing, because the budget could not be computed. */
+/** Returns a status that allows no disruption, because the budget could not be computed. */
 export function failedStatus(
   { status }: PodDisruptionBudget,
   message: string,

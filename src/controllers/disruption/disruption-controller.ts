@@ -25,7 +25,7 @@ import {
 import { type PodScales, ScaleError } from "./pod-scales.ts";
 import { selectorText } from "./selector-text.ts";
 
-/** Pods that are examined between two looks at the time. */
+/** Number of pods processed between two readings of the clock. */
 const podsPerLook = 256;
 
 export interface DisruptionControllerParts extends QueueSource {
@@ -39,7 +39,7 @@ export interface DisruptionControllerParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Counts the pods of disruption budgets, so that evictions know whether another pod may go. */
+/** Counts the pods of disruption budgets, so that evictions know whether they are allowed. */
 export class DisruptionController {
   readonly #parts: DisruptionControllerParts;
   readonly #selectors = new BudgetSelectors();
@@ -99,7 +99,7 @@ export class DisruptionController {
     try {
       await this.#count(key, budget);
     } catch (error) {
-      // These say nothing about the budget. The next attempt may succeed.
+      // These errors say nothing about the budget. The next attempt may succeed.
       const isTransient = error instanceof StatusError && error.code === 409;
       if (isTransient || error instanceof StoreUnavailableError) throw error;
       if (!(error instanceof ScaleError || error instanceof StatusError)) throw error;
@@ -156,7 +156,7 @@ export class DisruptionController {
     if (pod !== undefined) record(pod, { type: "Warning", reason: "NotDeleted", message });
   }
 
-  /** Writes the status unless the budget has changed. An eviction that came in between is counted first. */
+  /** Writes the status unless the budget has changed. An eviction in between is counted first. */
   async #write(budget: PodDisruptionBudget, status: PodDisruptionBudgetStatus): Promise<void> {
     const { budgets, budgetStatus } = this.#parts;
     const { namespace = "", name = "" } = budget.metadata;

@@ -8,7 +8,7 @@ import type { Catalog } from "../../registry/catalog.ts";
 import type { Registries } from "../../registry/registries.ts";
 import type { BudgetPod } from "./budget-pod.ts";
 
-/** Tells why the number of expected pods is unknown. */
+/** The reason why the number of expected pods is unknown. */
 export class ScaleError extends Error {
   constructor(message: string) {
     super(message);
@@ -17,7 +17,7 @@ export class ScaleError extends Error {
 }
 
 export interface ExpectedScale {
-  /** Sum of the scales of all controllers of the pods. */
+  /** The sum of the scales of all controllers of the pods. */
   readonly count: number;
   /** Names of pods without a controller. They are not counted. */
   readonly unmanaged: readonly string[];
@@ -34,7 +34,7 @@ export interface PodScalesParts {
   readonly client: Pick<Client, "get">;
 }
 
-/** Finds how many pods the controllers of pods want. */
+/** Finds the number of pods that the pods' controllers want. */
 export class PodScales {
   readonly #parts: PodScalesParts;
 
@@ -42,7 +42,7 @@ export class PodScales {
     this.#parts = parts;
   }
 
-  /** @throws ScaleError if a pod's controller is missing, or has no scale */
+  /** @throws ScaleError if a pod's controller is missing or has no scale */
   async expected(namespace: string, pods: readonly BudgetPod[]): Promise<ExpectedScale> {
     const scales = new Map<string, number>();
     const looked = new Set<string>();
@@ -61,7 +61,7 @@ export class PodScales {
     return { count: [...scales.values()].reduce((sum, scale) => sum + scale, 0), unmanaged };
   }
 
-  /** Returns the scale of the Deployment of a ReplicaSet. It has several ReplicaSets while it replaces pods. */
+  /** Returns the scale of a ReplicaSet's Deployment, which has several ReplicaSets while it replaces pods. */
   #deploymentOf(namespace: string, { apiVersion, kind, name, uid }: OwnerReference): ControllerScale | undefined {
     if (kind !== "ReplicaSet" || parseApiVersion(apiVersion)?.group !== "apps") return undefined;
     const set = this.#current<ReplicaSet>("replicasets", namespace, name, uid);

@@ -12,10 +12,10 @@ import { SlicedWork } from "../garbage-collection/sliced-work.ts";
 import { namesOf } from "../object-key.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 
-/** Time after which a pod that was to be disrupted, and was not deleted, is left in peace again. */
+/** Time after which a pod that was to be disrupted, but was not deleted, loses the condition. */
 export const staleTargetMs = 120_000;
 const conditionType = "DisruptionTarget";
-/** Bytes of every pod that has the condition. */
+/** Text in the body of every pod with the condition. */
 const mark = Buffer.from(JSON.stringify(conditionType));
 /** A node agent may take any time until it deletes the pod. */
 const byNodeAgent = "TerminationByKubelet";
@@ -28,7 +28,7 @@ export interface StaleTargetsParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Takes the condition DisruptionTarget back from pods that nobody has deleted in the end. */
+/** Removes the condition DisruptionTarget from pods that were not deleted after all. */
 export function startStaleTargets(parts: StaleTargetsParts): Disposable {
   const { pods, store, clock, observeQueue, onError } = parts;
   const { keyPrefix } = pods.info;
@@ -78,7 +78,7 @@ async function takeBack(parts: StaleTargetsParts, queue: WorkQueue, key: Key): P
   await pods.update(namespace, name, reset, controllerManagerContext, options);
 }
 
-/** Returns since when the pod is to be disrupted, if it is neither deleted nor over. */
+/** Returns the time since which the pod is to be disrupted, if it is neither being deleted nor has ended. */
 function targetSinceMs({ metadata, status }: Pod): number | undefined {
   const condition = status?.conditions?.find(({ type }) => type === conditionType);
   const isOver = status?.phase === "Succeeded" || status?.phase === "Failed";

@@ -22,7 +22,7 @@ export interface DisruptionParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Starts what keeps disruption budgets and the pods that they concern truthful. */
+/** Starts the controllers of disruption budgets and their pods. */
 export function startDisruption(parts: DisruptionParts): Disposable {
   const { registries } = parts;
   const running = new DisposableStack();

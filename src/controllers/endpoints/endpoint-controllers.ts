@@ -19,7 +19,7 @@ export interface EndpointControllersParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Starts the controllers that say where the pods behind services are. */
+/** Starts the controllers that publish the addresses of the pods behind services. */
 export function startEndpointControllers(parts: EndpointControllersParts): Disposable {
   const { registries, controllers, sliceObservers } = parts;
   const running = new DisposableStack();

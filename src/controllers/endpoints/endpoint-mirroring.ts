@@ -31,7 +31,7 @@ export interface EndpointMirroringParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Mirrors Endpoints that somebody maintains for a service without a selector into EndpointSlices. */
+/** Mirrors Endpoints that users maintain for services without selectors into EndpointSlices. */
 export class EndpointMirroring {
   readonly #parts: EndpointMirroringParts;
   readonly #stored: StoredSlices;
@@ -92,7 +92,7 @@ export class EndpointMirroring {
     }
   }
 
-  /** Returns the Endpoints, unless nobody wants them mirrored or the service has slices of its own. */
+  /** Returns the Endpoints, unless they must not be mirrored or the service has slices of its own. */
   #mirrored(namespace: string, name: string): Endpoints | undefined {
     const { endpoints, services } = this.#parts;
     const found = endpoints.current(namespace, name) as Endpoints | undefined;
@@ -115,7 +115,7 @@ export class EndpointMirroring {
   }
 }
 
-/** Removes everything that was mirrored. */
+/** Removes all mirrored slices. */
 function nothing(existing: EndpointSlice[]): MirrorPlan {
   const counts = { added: 0, updated: 0, removed: 0, invalid: 0, skipped: 0, desired: [] };
   return { create: [], update: [], remove: existing, ...counts };

@@ -3,7 +3,7 @@ import type { Entry } from "../../api/entry.ts";
 import type { Container, Pod, ServicePort } from "../../api/types/core-v1.ts";
 import { type IpAddress, parseIp } from "../../api/validation/ip.ts";
 
-/** The facts of a pod that endpoints are made of. */
+/** The facts of a pod that determine its endpoints. */
 export interface EndpointPod {
   readonly namespace: string;
   readonly name: string;
@@ -26,10 +26,10 @@ interface NamedPort {
   readonly number: number;
 }
 
-/** An entry never changes, so its facts are read once for all services that select the pod. */
+/** An entry never changes, so its facts are computed once for all services that select the pod. */
 const facts = new WeakMap<Entry, EndpointPod>();
 
-/** Returns the facts of a stored pod, or undefined if it has ended or has no address, so that nothing can reach it. */
+/** Returns the facts of a stored pod, or undefined if it has ended or has no address, and so is unreachable. */
 export function endpointPodOf(entry: Entry): EndpointPod | undefined {
   const { fields = {} } = entry.index;
   const phase = fields["status.phase"];
@@ -39,7 +39,7 @@ export function endpointPodOf(entry: Entry): EndpointPod | undefined {
   return pod;
 }
 
-/** Reports whether a change of a pod can change the endpoints of a service that selects it before and after. */
+/** Reports whether a change of a pod can affect the endpoints of a service that selects it before and after. */
 export function endpointChanges(old: Entry, entry: Entry): boolean {
   const [before, after] = [endpointPodOf(old), endpointPodOf(entry)];
   if (before === undefined || after === undefined) return before !== after;
@@ -64,7 +64,7 @@ export function portOnPod(
   return namedPorts.find((port) => port.name === targetPort && port.protocol === protocol)?.number;
 }
 
-/** Returns the hostname that a pod has in a service, if it says that it belongs to it. */
+/** Returns the hostname of a pod in a service, if the pod declares that it belongs to it. */
 export function hostnameIn({ hostname, subdomain }: EndpointPod, service: string): string | undefined {
   return hostname !== "" && subdomain === service ? hostname : undefined;
 }

@@ -23,7 +23,7 @@ const workers = 5;
 const failuresMax = 15;
 const retryMsMin = 1_000;
 const retryMsMax = 1_000_000;
-/** Time from a change of a slice to the check whether it is still right. */
+/** Time from a change of a slice to the check of that slice. */
 const sliceCheckMs = 1_000;
 const zoneLabel = "topology.kubernetes.io/zone";
 
@@ -39,7 +39,7 @@ export interface EndpointSlicesControllerParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps the EndpointSlices of each service with a selector. Slices with another manager are left alone. */
+/** Maintains the EndpointSlices of each service with a selector. Slices of other managers are left alone. */
 export class EndpointSlicesController {
   readonly #parts: EndpointSlicesControllerParts;
   readonly #stored: StoredSlices;
@@ -132,7 +132,7 @@ export class EndpointSlicesController {
   }
 }
 
-/** Asks for another attempt when pods were left out because their node is missing. It may be created later. */
+/** Requests another attempt if pods were left out because their node is missing. It may be created later. */
 function refuseHomeless({ homeless }: ServiceSlicesPlan, owner: string): void {
   if (homeless.length === 0) return;
   const texts = homeless.map(({ name, nodeName }) => `skipping Pod ${name} for ${owner}: Node ${nodeName} Not Found`);

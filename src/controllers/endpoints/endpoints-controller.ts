@@ -21,7 +21,7 @@ import { TriggerTimes, triggerTimeAnnotation } from "./trigger-times.ts";
 const managedByLabel = "endpoints.kubernetes.io/managed-by";
 const managedBy = "endpoint-controller";
 const overCapacityAnnotation = "endpoints.kubernetes.io/over-capacity";
-/** Annotation of Endpoints that old clients elect leaders with. They belong to no service. */
+/** Annotation of Endpoints by which old clients elect leaders. They belong to no service. */
 export const leaderAnnotation = "control-plane.alpha.kubernetes.io/leader";
 const workers = 5;
 const failuresMax = 15;
@@ -36,7 +36,7 @@ export interface EndpointsControllerParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps an Endpoints object for each service with a selector, for clients that do not know EndpointSlices. */
+/** Maintains an Endpoints object for each service with a selector, for clients that do not know EndpointSlices. */
 export class EndpointsController {
   readonly #parts: EndpointsControllerParts;
   readonly #selectors = new ServiceSelectors();
@@ -57,7 +57,7 @@ export class EndpointsController {
     running.use(followServices({ ...this.#parts, selectors: this.#selectors, changed: (key) => queue.add(key) }));
     const { keyPrefix } = endpoints.info;
     const look = (key: Key) => queue.add(key.slice(keyPrefix.length));
-    // Those that exist now may have lost their service while no controller ran.
+    // Existing Endpoints may have lost their service while no controller ran.
     for (const { key } of store.scan(keyPrefix)) look(key);
     running.use(followObjects(store, keyPrefix, (key, type) => type === "DELETED" && look(key)));
     return running;
@@ -81,7 +81,7 @@ export class EndpointsController {
     return this.#parts.endpoints.current(namespace, name) as Endpoints | undefined;
   }
 
-  /** Removes the Endpoints of a service that is gone. */
+  /** Removes the Endpoints of a deleted service. */
   async #remove(namespace: string, name: string): Promise<void> {
     const { endpoints } = this.#parts;
     this.#times.delete(`${namespace}/${name}`);
@@ -108,7 +108,7 @@ export class EndpointsController {
   }
 }
 
-/** Returns the Endpoints that a service should have, or undefined if `current` is as it should be. */
+/** Returns the correct Endpoints of a service, or undefined if `current` is correct. */
 export function wantedEndpoints(
   service: Service,
   pods: readonly EndpointPod[],
@@ -142,7 +142,7 @@ export function wantedEndpoints(
   };
 }
 
-/** Compares what matters: another writer may have packed the same endpoints in another order. */
+/** Compares the meaning, because another writer may have arranged the same endpoints differently. */
 function isAsWanted(
   { metadata: { labels = {}, annotations = {} }, subsets = [] }: Endpoints,
   wanted: readonly EndpointSubset[],
@@ -158,7 +158,7 @@ function withoutVersions({ addresses, notReadyAddresses, ports }: EndpointSubset
   return subset((addresses ?? []).map(withoutVersion), (notReadyAddresses ?? []).map(withoutVersion), ports ?? []);
 }
 
-/** Old releases noted the pod's resourceVersion, which changes with every heartbeat. */
+/** Old releases recorded the pod's resourceVersion, which changes with every heartbeat. */
 function withoutVersion(address: EndpointAddress): EndpointAddress {
   const { targetRef } = address;
   if (targetRef?.resourceVersion === undefined) return address;

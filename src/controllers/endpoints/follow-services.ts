@@ -9,13 +9,13 @@ export interface FollowServicesParts {
   readonly services: Registry;
   readonly pods: Registry;
   readonly store: Store;
-  /** Selectors as of the last look at each service. A change of a selector is reported as one of its service. */
+  /** The last known selector of each service, so that a change of a selector counts as a change of the service. */
   readonly selectors: ServiceSelectors;
-  /** Called with `<namespace>/<name>` of a service that came, changed, went, or has other pods. */
+  /** Called with `<namespace>/<name>` of a service that was added, changed or deleted, or whose pods have changed. */
   readonly changed: (service: string) => void;
 }
 
-/** Reports each service whose endpoints may have to change. Pods that no service selects cost one look-up. */
+/** Reports each service whose endpoints may have to change. A pod that no service selects costs one look-up. */
 export function followServices({ services, pods, store, selectors, changed }: FollowServicesParts): Disposable {
   const running = new DisposableStack();
   const { keyPrefix } = services.info;
@@ -34,7 +34,7 @@ export function followServices({ services, pods, store, selectors, changed }: Fo
   return running;
 }
 
-/** Returns the services whose endpoints a change of a pod can change. */
+/** Returns the services whose endpoints a change of a pod can affect. */
 export function servicesOf(
   { type, entry, previous }: StoreEvent,
   namespace: string,

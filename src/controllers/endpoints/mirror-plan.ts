@@ -17,9 +17,9 @@ import {
 import { addressCount, repack } from "./subsets.ts";
 import { triggerTimeAnnotation } from "./trigger-times.ts";
 
-/** Value of the label of the slices that mirroring manages. */
+/** The label value of slices that mirroring manages. */
 export const mirrorSliceManager = "endpointslicemirroring-controller.k8s.io";
-/** Most addresses of one subset that are mirrored. A subset has one slice for each family. */
+/** Maximum number of mirrored addresses per subset. A subset has one slice for each family. */
 export const mirroredAddressesMax = 1_000;
 const notMirrored = new Set([triggerTimeAnnotation, "kubectl.kubernetes.io/last-applied-configuration"]);
 const families = ["IPv4", "IPv6"] as const;
@@ -28,22 +28,22 @@ export interface MirrorPlan extends SliceChanges {
   readonly added: number;
   readonly updated: number;
   readonly removed: number;
-  /** Addresses that cannot be read. */
+  /** Number of invalid addresses. */
   readonly invalid: number;
-  /** Addresses that are left out, invalid or too many. */
+  /** Number of addresses that are left out: the invalid ones, and those above the limit. */
   readonly skipped: number;
   /** Numbers of endpoints by ports and family. */
   readonly desired: readonly number[];
 }
 
-/** The endpoints of one family that have the same ports. */
+/** The endpoints of one family with the same ports. */
 interface MirrorGroup {
   readonly family: IpFamily;
   readonly ports: EndpointPort[];
   readonly endpoints: EndpointSet;
 }
 
-/** Compares the slices that mirror Endpoints with the Endpoints. */
+/** Compares Endpoints with the slices that mirror them. */
 export function planMirror(endpoints: coreV1.Endpoints, existing: readonly EndpointSlice[]): MirrorPlan {
   const { groups, invalid, skipped } = desiredGroups(endpoints);
   const byGroup = Map.groupBy(existing, ({ addressType, ports }) => groupKey(addressType, ports));

@@ -2,19 +2,19 @@ import { equalJson } from "../../api/json.ts";
 import type { Endpoint, EndpointSlice } from "../../api/types/discovery-v1.ts";
 import { type EndpointSet, endpointKey, type SliceChanges, sameState } from "./slice-plan.ts";
 
-/** Most endpoints of one slice. */
+/** Maximum number of endpoints of one slice. */
 export const endpointsPerSlice = 100;
 
 export interface Packing extends SliceChanges {
-  /** Numbers of endpoints that came and went. */
+  /** Number of endpoints that were added and removed. */
   added: number;
   removed: number;
 }
 
 export interface PackParts {
-  /** Slices with the ports of the endpoints. */
+  /** The slices with the same ports as the endpoints. */
   readonly existing: readonly EndpointSlice[];
-  /** Endpoints that should be in slices. */
+  /** The endpoints that should be in slices. */
   readonly desired: ReadonlyMap<string, Endpoint>;
   /** Returns the labels of a slice. */
   readonly labelsOf: (slice: EndpointSlice) => Record<string, string>;
@@ -23,8 +23,8 @@ export interface PackParts {
 }
 
 /**
- * Distributes endpoints with the same ports over slices with as few writes as possible. A slice that changes anyway is
- * filled first; what is left goes together into one slice with enough room, or into new ones.
+ * Distributes endpoints with the same ports over slices with as few writes as possible. Slices that change anyway are
+ * filled first. The rest goes together to one slice with enough room, or to new ones.
  */
 export function packEndpoints({ existing, desired, labelsOf, empty }: PackParts): Packing {
   const left: EndpointSet = new Map(desired);
@@ -60,7 +60,7 @@ export function packEndpoints({ existing, desired, labelsOf, empty }: PackParts)
   return { create, update, remove, added, removed };
 }
 
-/** Takes the endpoints that a slice has out of the wanted ones, each in its wanted state. */
+/** Removes the endpoints of a slice from the wanted ones, and returns them in their wanted state. */
 function takeWanted(slice: EndpointSlice, left: EndpointSet): { endpoints: Endpoint[]; changed: boolean } {
   const old = slice.endpoints ?? [];
   let changed = false;
@@ -84,7 +84,7 @@ function fill(slice: EndpointSlice, left: EndpointSet): void {
   slice.endpoints = endpoints;
 }
 
-/** Returns the slice that all endpoints fit into with the least room left over. */
+/** Returns the slice with the least room that all endpoints fit into. */
 function roomiest(slices: readonly EndpointSlice[], count: number): EndpointSlice | undefined {
   if (count >= endpointsPerSlice) return undefined;
   const room = (slice: EndpointSlice) => endpointsPerSlice - (slice.endpoints?.length ?? 0) - count;

@@ -4,10 +4,10 @@ import type { TurnSlice } from "../turn-slice.ts";
 import { type EndpointPod, endpointPodOf } from "./endpoint-pod.ts";
 import type { Labels } from "./service-selectors.ts";
 
-/** Pods that are examined between two looks at the time. */
+/** Number of pods processed between two readings of the clock. */
 const podsPerLook = 256;
 
-/** Returns the pods of a namespace that have these labels and can be endpoints, in the order of their names. */
+/** Returns the pods of a namespace with these labels that can be endpoints, ordered by name. */
 export async function selectedPods(
   { info }: Registry,
   store: Store,

@@ -2,10 +2,10 @@ import type { Service } from "../../api/types/core-v1.ts";
 import { type IpFamily, parseIp } from "../../api/validation/ip.ts";
 import type { Labels } from "./service-selectors.ts";
 
-/** Label of the endpoints of a service without an address of its own. */
+/** Label of the endpoints of a service without an address. */
 export const headlessLabel = "service.kubernetes.io/headless";
 
-/** Returns the labels of the pods behind a service; undefined if somebody else provides its endpoints, or nobody does. */
+/** Returns the labels of the pods behind a service; undefined if its endpoints, if any, come from elsewhere. */
 export function selectorOf(service: Service | undefined): Labels | undefined {
   const { type, selector } = service?.spec ?? {};
   return type === "ExternalName" || !hasSelector(service) ? undefined : selector;
@@ -19,7 +19,7 @@ export function isHeadless({ spec: { clusterIP = "" } = {} }: Service): boolean 
   return clusterIP === "None" || clusterIP === "";
 }
 
-/** Returns the families of the service's addresses; none if that is left open. */
+/** Returns the families of the service's addresses; none if they are undecided. */
 export function familiesOf({ spec: { ipFamilies = [], clusterIP = "" } = {} }: Service): IpFamily[] {
   const named = ipFamilies.filter((family): family is IpFamily => family === "IPv4" || family === "IPv6");
   if (named.length > 0) return named;

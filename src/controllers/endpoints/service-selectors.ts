@@ -1,10 +1,10 @@
 export type Labels = Readonly<Record<string, string>>;
 
-/** Selectors of services, by namespace. Services that select nothing are not in it. */
+/** Selectors of services, by namespace. Services without a selector are omitted. */
 export class ServiceSelectors {
   readonly #byNamespace = new Map<string, Map<string, readonly (readonly [string, string])[]>>();
 
-  /** Notes the selector of a service, or that it has none. */
+  /** Records the selector of a service, or that it has none. */
   set(namespace: string, name: string, selector: Labels | undefined): void {
     const services = this.#byNamespace.get(namespace) ?? new Map<string, readonly (readonly [string, string])[]>();
     if (selector === undefined) services.delete(name);

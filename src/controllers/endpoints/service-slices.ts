@@ -18,7 +18,7 @@ import {
 } from "./slice-plan.ts";
 import { trafficPreference, withTrafficHints } from "./traffic-hints.ts";
 
-/** Value of the label of the slices that this controller manages. */
+/** The label value of slices that this controller manages. */
 export const serviceSliceManager = "endpointslice-controller.k8s.io";
 const reservedLabels = new Set([serviceNameLabel, managedByLabel, headlessLabel]);
 
@@ -31,7 +31,7 @@ export interface ServiceSlicesParts {
   readonly service: Service;
   /** Pods that the service selects. */
   readonly pods: readonly EndpointPod[];
-  /** Slices of the service that this controller manages and that are not being deleted. */
+  /** The service's slices that this controller manages and that are not being deleted. */
   readonly existing: readonly EndpointSlice[];
   readonly node: (name: string) => EndpointNode | undefined;
 }
@@ -114,7 +114,7 @@ function planFamily(
   };
 }
 
-/** A service without endpoints has an empty slice, so that clients can tell it from one that nobody looks after. */
+/** A service without endpoints gets an empty slice, so that clients can tell it from one without a controller. */
 function withPlaceholder(
   service: Service,
   family: IpFamily,
@@ -138,7 +138,7 @@ function isOwnedBy({ metadata: { ownerReferences = [] } }: EndpointSlice, { meta
   return ownerReferences.some((owner) => owner.uid === uid && owner.kind === "Service" && owner.apiVersion === "v1");
 }
 
-/** A headless service that does not say has endpoints of both families. */
+/** An undecided headless service has endpoints of both families. */
 function addressTypesOf(service: Service): readonly IpFamily[] {
   const families = [...new Set(familiesOf(service))];
   return families.length > 0 ? families : ["IPv4", "IPv6"];

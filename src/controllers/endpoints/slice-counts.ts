@@ -1,6 +1,6 @@
 import type { SliceTotals } from "./slice-observer.ts";
 
-/** Numbers of one service. */
+/** The counts of one service. */
 export interface ServiceCounts {
   readonly slices: number;
   /** Numbers of endpoints that share slices. */
@@ -8,7 +8,7 @@ export interface ServiceCounts {
   readonly trafficDistribution: string;
 }
 
-/** Adds up the slices of all services. Knows as many services as there are. */
+/** Adds up the counts of all services. */
 export class SliceCounts {
   readonly #services = new Map<string, ServiceCounts>();
   readonly #endpointsPerSlice: number;
@@ -33,7 +33,7 @@ export class SliceCounts {
       slices += counts.slices;
       endpoints += counts.endpoints.reduce((total, count) => total + count, 0);
       const needed = counts.endpoints.map((count) => Math.ceil(count / this.#endpointsPerSlice));
-      // A service without endpoints has a slice, too.
+      // A service without endpoints has a slice too.
       slicesNeeded += Math.max(
         1,
         needed.reduce((total, count) => total + count, 0),

@@ -6,25 +6,25 @@ export interface SliceObserver {
   changed(operation: SliceOperation): void;
   /** Counts a sync of the slices of one service. */
   synced(sync: SliceSync): void;
-  /** Reads the totals over all services when they are asked for, until the result is disposed of. */
+  /** Reads the totals of all services at each scrape, until the result is disposed of. */
   observeTotals(read: () => SliceTotals): Disposable;
 }
 
 export interface SliceSync {
   readonly result: "success" | "error";
   readonly seconds: number;
-  /** Undefined if the sync ended before anything was compared. */
+  /** Undefined if the sync ended before the comparison. */
   readonly outcome: SliceOutcome | undefined;
 }
 
 export interface SliceOutcome {
-  /** Numbers of endpoints. */
+  /** Number of endpoints. */
   readonly added: number;
   readonly updated: number;
   readonly removed: number;
-  /** Addresses that were left out. */
+  /** Number of addresses that were left out. */
   readonly skipped: number;
-  /** Slices to write. */
+  /** Number of slices to write. */
   readonly changes: number;
   /** `trafficDistribution` of the service if it has an effect, otherwise empty. */
   readonly trafficDistribution: string;
@@ -33,7 +33,7 @@ export interface SliceOutcome {
 export interface SliceTotals {
   readonly endpoints: number;
   readonly slices: number;
-  /** Slices that there would be if all were full. */
+  /** Number of slices if all were full. */
   readonly slicesNeeded: number;
   /** Services by their traffic distribution. */
   readonly distributions: ReadonlyMap<string, number>;

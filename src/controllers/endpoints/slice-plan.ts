@@ -4,10 +4,10 @@ import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/types/disc
 
 export const serviceNameLabel = "kubernetes.io/service-name";
 export const managedByLabel = "endpointslice.kubernetes.io/managed-by";
-/** Longest name of an EndpointSlice. */
+/** Maximum length of the name of an EndpointSlice. */
 const nameLengthMax = 253;
 
-/** Changes that bring EndpointSlices to where they should be. Slices to create have a prefix instead of a name. */
+/** Changes that correct EndpointSlices. Slices to create have a prefix in place of a name. */
 export interface SliceChanges {
   create: EndpointSlice[];
   update: EndpointSlice[];
@@ -17,7 +17,7 @@ export interface SliceChanges {
 /** Endpoints by their key, in the order in which they are put into slices. */
 export type EndpointSet = Map<string, Endpoint>;
 
-/** Returns the key of an endpoint. Two with the same key are states of one endpoint. */
+/** Returns the key of an endpoint. Two endpoints with the same key are states of one. */
 export function endpointKey({ addresses, hostname = "", targetRef = {} }: Endpoint): string {
   const { namespace = "", name = "" } = targetRef;
   return JSON.stringify([(addresses ?? []).toSorted(), hostname, namespace, name]);
@@ -31,7 +31,7 @@ export function portsKey(ports: readonly EndpointPort[] | null): string {
   return keys.toSorted().join();
 }
 
-/** Reports whether two states of one endpoint are the same, apart from hints. */
+/** Reports whether two states of one endpoint are equal, apart from hints. */
 export function sameState(a: Endpoint, b: Endpoint): boolean {
   const [aRef, bRef] = [a, b].map(({ targetRef }) => {
     const { resourceVersion: _version, ...rest } = targetRef ?? {};
@@ -52,12 +52,12 @@ export function sliceNamePrefix(service: string): string {
   return service.length < nameLengthMax ? `${service}-` : service;
 }
 
-/** Returns a reference to the object that slices are made for. They go when it goes. */
+/** Returns a reference to the object for which slices are made. They are deleted with it. */
 export function sliceOwner(kind: "Service" | "Endpoints", name: string, uid: string): OwnerReference {
   return { apiVersion: "v1", kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** Puts the contents of slices to create into slices of the same address type that would otherwise be removed. */
+/** Reuses slices of the same address type that would be removed, in place of creating new ones. */
 export function reuseSlices(
   { create, update, remove }: SliceChanges,
   mayReuse: (removed: EndpointSlice) => boolean,

@@ -9,14 +9,14 @@ export type SliceOperation = "create" | "update" | "delete";
 
 export interface SliceWritesParts {
   readonly slices: Registry;
-  /** False while the object that the slices are for is being deleted. */
+  /** False while the owner of the slices is being deleted. */
   readonly mayCreate: boolean;
   /** `Service <namespace>/<name>`, for messages. */
   readonly owner: string;
   readonly changed: (operation: SliceOperation) => void;
 }
 
-/** Makes the changes. Each write is guarded by the state that was planned with. */
+/** Makes the changes. Each write is guarded by the state on which the plan is based. */
 export async function writeSlices(
   { create, update, remove }: SliceChanges,
   { slices, mayCreate, owner, changed }: SliceWritesParts,

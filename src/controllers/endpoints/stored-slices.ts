@@ -11,14 +11,14 @@ export class StoredSlices {
   readonly #store: Store;
   readonly #manager: string;
 
-  /** @param manager value of the label of its slices */
+  /** @param manager the label value of its slices */
   constructor(registry: Registry, store: Store, manager: string) {
     this.#registry = registry;
     this.#store = store;
     this.#manager = manager;
   }
 
-  /** Returns the slices of a service that are not being deleted, in the order of their names. */
+  /** Returns the slices of a service that are not being deleted, ordered by name. */
   of(namespace: string, service: string): EndpointSlice[] {
     const { info } = this.#registry;
     return this.#store
@@ -28,7 +28,7 @@ export class StoredSlices {
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  /** Reports `<namespace>/<name>` of the services whose slices somebody has changed, created or removed. */
+  /** Reports `<namespace>/<name>` of the services whose slices were changed, created or removed. */
   follow(changed: (service: string) => void): Disposable {
     const { keyPrefix } = this.#registry.info;
     const receive = (events: readonly StoreEvent[]) => {

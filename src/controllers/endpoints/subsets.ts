@@ -1,18 +1,18 @@
 import { type JsonValue, sortedJson } from "../../api/json.ts";
 import type { EndpointAddress, EndpointPort, EndpointSubset } from "../../api/types/core-v1.ts";
 
-/** Most addresses of one Endpoints object. */
+/** Maximum number of addresses of one Endpoints object. */
 export const addressesMax = 1_000;
 
 interface SubsetAddress {
   readonly address: EndpointAddress;
-  /** Whether the address is ready on a port, by port. One report of not being ready outweighs others. */
+  /** Whether the address is ready on a port, by port. A report of not being ready outweighs others. */
   readonly readyOn: Map<string, boolean>;
 }
 
 /**
- * Returns the same endpoints in the one form that all their spellings have in common: each address once in a subset,
- * addresses with the same ports together, and everything in order.
+ * Returns the same endpoints in canonical form: each address once in a subset, addresses with the same ports together,
+ * and everything in order.
  */
 export function repack(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const addresses = new Map<string, SubsetAddress>();
@@ -23,7 +23,7 @@ export function repack(subsets: readonly EndpointSubset[]): EndpointSubset[] {
       ports.set(key, port);
       return key;
     });
-    // An address without ports is an endpoint, too.
+    // An address without ports is an endpoint too.
     if (keys.length === 0) ports.set("", undefined);
     const on = keys.length === 0 ? [""] : keys;
     for (const address of subset.addresses ?? []) note(addresses, address, on, true);
@@ -43,7 +43,7 @@ export function repack(subsets: readonly EndpointSubset[]): EndpointSubset[] {
 }
 
 /**
- * Returns the subsets with at most `addressesMax` addresses, ready ones first, each subset with its share; undefined if
+ * Returns the subsets with at most `addressesMax` addresses, ready ones first, with a share for each subset; undefined if
  * they already fit.
  */
 export function truncated(subsets: readonly EndpointSubset[]): EndpointSubset[] | undefined {
@@ -92,7 +92,7 @@ function note(
   for (const port of ports) known.readyOn.set(port, isReady && known.readyOn.get(port) !== false);
 }
 
-/** @param keys ports that the same addresses have */
+/** @param keys ports that share the same addresses */
 function subsetOf(
   keys: readonly string[],
   sorted: readonly SubsetAddress[],

@@ -2,10 +2,10 @@ import { equalJson } from "../../api/json.ts";
 import type { Endpoint, EndpointSlice } from "../../api/types/discovery-v1.ts";
 import type { SliceChanges } from "./slice-plan.ts";
 
-/** How a service prefers its traffic to stay close; `none` for services without a preference. */
+/** A service's preference for close endpoints; `none` for services without one. */
 export type TrafficPreference = "none" | "zone" | "node";
 
-/** Returns the preference that a service's `trafficDistribution` asks for. */
+/** Returns the preference in a service's `trafficDistribution`. */
 export function trafficPreference(trafficDistribution: string | undefined): TrafficPreference {
   switch (trafficDistribution) {
     case "PreferClose":
@@ -18,7 +18,7 @@ export function trafficPreference(trafficDistribution: string | undefined): Traf
   }
 }
 
-/** Gives the endpoints of all slices the hints of the preference. Slices whose hints are wrong are updated, too. */
+/** Sets the hints of the preference on the endpoints of all slices. Slices with wrong hints are updated too. */
 export function withTrafficHints<T extends SliceChanges>(
   changes: T,
   existing: readonly EndpointSlice[],
@@ -37,7 +37,7 @@ export function withTrafficHints<T extends SliceChanges>(
   return { ...changes, create: changes.create.map(hinted), update: [...changes.update, ...stale].map(hinted) };
 }
 
-/** Endpoints that are not ready keep their hints, unless the service has no preference any more. */
+/** Endpoints that are not ready keep their hints, unless the service no longer has a preference. */
 function withHints(endpoint: Endpoint, preference: TrafficPreference): Endpoint {
   const { hints: _old, ...rest } = endpoint;
   if (preference === "none") return rest;

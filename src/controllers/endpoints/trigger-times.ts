@@ -2,21 +2,21 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import type { Service } from "../../api/types/core-v1.ts";
 import type { EndpointPod } from "./endpoint-pod.ts";
 
-/** Annotation of endpoints with the time of the change that led to them. */
+/** Annotation of endpoints with the time of the change that caused them. */
 export const triggerTimeAnnotation = "endpoints.kubernetes.io/last-change-trigger-time";
 
 interface ServiceTimes {
   readonly created: string;
-  /** Times of the last change of readiness, by pod. */
+  /** Time of the last change of readiness, by pod. */
   readonly pods: ReadonlyMap<string, string>;
 }
 
-/** Finds the time of the change that a sync of a service follows. Knows as many services as there are. */
+/** Finds the time of the change that caused a sync of a service. */
 export class TriggerTimes {
   readonly #services = new Map<string, ServiceTimes>();
 
   /**
-   * Returns the earliest time that is new since the last call for the service. On the first call this is the service's
+   * Returns the earliest time that is new since the last call for the service. The first call returns the service's
    * creation.
    */
   next(key: string, { metadata }: Service, pods: readonly EndpointPod[]): string | undefined {
@@ -37,7 +37,7 @@ export class TriggerTimes {
   }
 }
 
-/** Returns the object with the time in its annotation, or without a time that no longer applies. */
+/** Returns the object with the time in its annotation, or without an outdated time. */
 export function withTriggerTime<T extends KubeObject>(object: T, since: string | undefined): T {
   const { [triggerTimeAnnotation]: _time, ...kept } = object.metadata.annotations ?? {};
   const annotations = { ...kept, ...(since !== undefined && { [triggerTimeAnnotation]: since }) };

@@ -9,7 +9,7 @@ import type { Clock } from "../../process/clock.ts";
 import { type AggregatedObject, AggregatedObjects } from "./aggregated-objects.ts";
 import { awaitsDependents, type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
-/** Time for one write. */
+/** Time limit of one write. */
 const timeoutMs = 30_000;
 
 export interface AggregatedCollectorParts {
@@ -18,27 +18,27 @@ export interface AggregatedCollectorParts {
   readonly clock: Clock;
   /** The stored objects, as the collector sees them. */
   readonly stored: StoredObjects;
-  /** Called when the objects of a resource could not be read. */
+  /** Called if the objects of a resource could not be read. */
   readonly syncFailed?: (() => void) | undefined;
   readonly onError: (error: unknown) => void;
 }
 
 /** The part of the collector that knows the stored objects. */
 export interface StoredObjects {
-  /** Adds a key to the queue of objects that may have to go, or to that of objects whose dependents are orphaned. */
+  /** Queues the key of an object that may be garbage, or of one whose dependents are orphaned. */
   toDelete(key: Key): void;
   toOrphan(key: Key): void;
-  /** Adds a key to the first queue again after a while. */
+  /** Queues the key of an object that may be garbage again after a while. */
   later(key: Key): void;
-  /** Looks at the dependents of an owner, wherever they are. */
+  /** Checks the dependents of an owner, wherever they are. */
   expand(uid: string): void;
-  /** Looks again at all objects with an owner whose kind was not served. */
+  /** Checks all objects again that had an owner of an unserved kind. */
   lookAgain(): void;
   /** Returns the key of the stored object with this uid if it waits for its dependents. */
   awaiting(uid: string): Key | undefined;
-  /** Returns the state of a stored owner, by the newest state of the store. */
+  /** Returns the state of a stored owner in the newest state of the store. */
   stateOf(owner: OwnerReference, namespace: string): OwnerState;
-  /** Resolves when the newest state is here. */
+  /** Resolves when this replica has the newest state. */
   barrier(): Promise<unknown>;
   blocks(uid: string): boolean;
   hasDependents(uid: string): boolean;
@@ -47,8 +47,8 @@ export interface StoredObjects {
 }
 
 /**
- * Collects the objects of extension servers. They are deleted through their servers' API, with the rules for stored
- * objects, and may own stored objects and be owned by them.
+ * Collects the objects of extension servers. Deletes them through their servers' API, by the rules for stored objects.
+ * They may own stored objects, and stored objects may own them.
  */
 export class AggregatedCollector {
   readonly #parts: AggregatedCollectorParts;
@@ -87,7 +87,7 @@ export class AggregatedCollector {
     return new Map(await Promise.all(states));
   }
 
-  /** Makes the next write to an object, if there is one to make. */
+  /** Makes the next write to an object, if any. */
   async attemptToDelete(key: Key): Promise<void> {
     const object = this.#objects.get(key);
     if (object === undefined) return;
@@ -108,7 +108,7 @@ export class AggregatedCollector {
     }
   }
 
-  /** Removes all references to an object that is being deleted, and then the finalizer that asks for it. */
+  /** Removes all references to a deleted object whose dependents are orphaned, and then its finalizer. */
   async attemptToOrphan(key: Key): Promise<void> {
     const object = this.#objects.get(key);
     if (object === undefined || !orphansDependents(object.metadata)) return;
@@ -121,7 +121,7 @@ export class AggregatedCollector {
     await this.#release(object, orphanFinalizer);
   }
 
-  /** Removes the references of an object to some owners. */
+  /** Removes an object's references to the given owners. */
   async detach(key: Key, uids: ReadonlySet<string>): Promise<void> {
     const object = this.#objects.get(key);
     if (object !== undefined) await this.#detach(object, uids);
@@ -142,7 +142,7 @@ export class AggregatedCollector {
     });
   }
 
-  /** Follows the references that block owners of extension servers which wait, up to the object itself. */
+  /** Follows references that block waiting owners of extension servers, in search of a path back to the object itself. */
   #isInCycle(uid: string, seen: Set<string>): boolean {
     const waiting = [uid];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -167,7 +167,7 @@ export class AggregatedCollector {
     if (before !== undefined) this.#tellAwaiting(before.metadata);
   }
 
-  /** Tells of owners that wait and may have lost a dependent. */
+  /** Reports waiting owners that may have lost a dependent. */
   #tellAwaiting({ ownerReferences = [] }: ObjectMeta): void {
     const { stored } = this.#parts;
     for (const { uid } of ownerReferences) {

@@ -13,14 +13,14 @@ import { NoAnswerError } from "../../client/transport.ts";
 import type { Clock } from "../../process/clock.ts";
 import { awaitsDependents, type OwnerState } from "./verdict.ts";
 
-/** Resources that are watched, and objects of each. */
+/** Maximum number of watched resources, and of objects of each. */
 const resourcesMax = 500;
 const objectsMax = 100_000;
-/** Time for the question whether an owner exists. */
+/** Time limit of the question whether an owner exists. */
 const getTimeoutMs = 10_000;
 const neededVerbs = ["delete", "list", "watch"];
 
-/** Stands before the keys of these objects, which are not those of the store. */
+/** Prefix of the keys of these objects, which are not keys of the store. */
 const keyPrefix = "aggregated:";
 
 export interface AggregatedObject {
@@ -33,19 +33,19 @@ export interface AggregatedObjectsParts {
   readonly versions: DiscoveredVersions;
   readonly client: Pick<Client, "get" | "list" | "watch">;
   readonly clock: Clock;
-  /** Called with an object that has come or changed. `before` is its last state. */
+  /** Called with an added or changed object. `before` is its last state. */
   changed(object: AggregatedObject, before: AggregatedObject | undefined): void;
   gone(object: AggregatedObject): void;
-  /** Called when the resources of some server may have come or gone. */
+  /** Called when the resources of a server may have changed. */
   resourcesChanged(): void;
-  /** Called when the objects of a resource could not be read. */
+  /** Called if the objects of a resource could not be read. */
   readonly syncFailed?: (() => void) | undefined;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * The metadata of all objects of extension servers that can be deleted and watched. A resource stays known while its
- * server does not answer, and goes with its APIService.
+ * The metadata of all objects of extension servers that can be deleted and watched. A resource remains known while its
+ * server does not answer, and is dropped with its APIService.
  */
 export class AggregatedObjects {
   readonly #parts: AggregatedObjectsParts;
@@ -102,7 +102,7 @@ export class AggregatedObjects {
   }
 
   /**
-   * Finds out the state of an owner. Only the extension server itself knows that an object does not exist.
+   * Determines the state of an owner. Only the extension server itself knows that an object does not exist.
    * @param namespace of the dependent; "" for an object without one
    */
   async stateOf({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): Promise<OwnerState> {
@@ -123,7 +123,7 @@ export class AggregatedObjects {
       if (metadata.uid !== uid) return "absent";
       return awaitsDependents(metadata) ? "awaitsDependents" : "present";
     } catch (error) {
-      // A server that lacks the whole resource answers 404 too, but names no object.
+      // A server that lacks the whole resource also answers 404, but names no object.
       const isGone = error instanceof StatusError && error.code === 404 && error.status.details?.name === name;
       return isGone && this.#resourceOf(apiVersion, kind) !== "unserved" ? "absent" : "unreadable";
     }
@@ -173,7 +173,7 @@ export class AggregatedObjects {
       updated: ({ metadata }) => this.#set(type, metadata),
       deleted: ({ metadata }) => this.#remove(keyOfObject(type, metadata)),
       onError: (error) => {
-        // A server that is down is expected. Its APIService says so.
+        // Ignore a server that is down. Its APIService reports that.
         if (error instanceof StatusError || error instanceof NoAnswerError) syncFailed?.();
         else onError(error);
       },
@@ -201,7 +201,7 @@ export class AggregatedObjects {
     this.#parts.gone(object);
   }
 
-  /** Drops the objects of a resource that is not watched any more. Nobody knows whether they are gone. */
+  /** Drops the objects of a resource that is no longer watched, because it is unknown whether they still exist. */
   #forget(id: string): void {
     for (const [key, object] of this.#objects) {
       if (!key.startsWith(`${keyPrefix}${id}/`)) continue;
@@ -249,7 +249,7 @@ function keyOf(type: ResourceType, namespace: string, name: string): Key {
   return `${keyPrefix}${idOf(type)}/${namespace}/${name}`;
 }
 
-/** Returns a client whose objects have nothing but the metadata that the collector reads. */
+/** Returns a client whose objects have only the metadata that the collector reads. */
 function metadataOnly(client: Pick<Client, "list" | "watch">): Pick<Client, "list" | "watch"> {
   return {
     async list(type, options) {

@@ -18,18 +18,18 @@ export interface DoomedPodParts {
   readonly clock: Clock;
 }
 
-/** Entries that a pod's status gets before its deletion. */
+/** Additions to a pod's status before its deletion. */
 export interface LastWords {
   /** Condition DisruptionTarget. */
   readonly disruption?: { readonly reason: string; readonly message: string };
-  /** The pod has failed, unless it has ended already. Its status does not change then. */
+  /** Whether to mark the pod as failed. The status of a pod that has ended does not change. */
   readonly fails?: true;
 }
 
 /**
- * Writes the reason into the status of a pod and deletes the pod, if it is still the one with this uid.
+ * Writes the reason to the status of a pod and deletes the pod, if it still has this uid.
  * @param gracePeriodSeconds the pod's own by default
- * @returns whether the pod was deleted by this call
+ * @returns whether this call deleted the pod
  */
 export async function deletePod(
   { pods, clock }: DoomedPodParts,
@@ -53,7 +53,7 @@ export async function deletePod(
     return true;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    // Another pod of the same name is not meant.
+    // Leave another pod of the same name alone.
     if (error.code === 404 || pods.current(namespace, name)?.metadata.uid !== uid) return false;
     throw error;
   }

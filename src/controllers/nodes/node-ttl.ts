@@ -10,7 +10,7 @@ const annotation = "node.alpha.kubernetes.io/ttl";
 const workers = 5;
 
 /**
- * Times for which agents of nodes may keep Secrets and ConfigMaps, by the number of nodes. The sizes overlap, so that a
+ * Times for which agents of nodes may cache Secrets and ConfigMaps, by the number of nodes. The sizes overlap, so that a
  * cluster whose size varies a little keeps its time.
  */
 const steps = [
@@ -29,7 +29,7 @@ export class TtlStep {
     return steps[this.#step]?.seconds ?? 0;
   }
 
-  /** Notes the number of nodes after each change. */
+  /** Records the number of nodes after each change. */
   resize(size: number): void {
     while (size > (steps[this.#step]?.sizeMax ?? size)) this.#step++;
     while (size < (steps[this.#step]?.sizeMin ?? 0)) this.#step--;
@@ -43,7 +43,7 @@ export interface NodeTtlParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps the annotation with the time for which an agent may keep what it has read, on every node. */
+/** Maintains the annotation on every node with the time for which its agent may cache objects. */
 export function startNodeTtl({ nodes, clusterNodes, clock, observeQueue, onError }: NodeTtlParts): Disposable {
   const running = new DisposableStack();
   const step = new TtlStep();

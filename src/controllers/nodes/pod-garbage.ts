@@ -12,7 +12,7 @@ import { deletePod, type LastWords } from "./doomed-pod.ts";
 import type { PodsOnNodes } from "./pods-on-nodes.ts";
 
 const periodMs = 20_000;
-/** Time for which a node has to be missing before its pods are deleted. */
+/** Time for which a node must be missing before its pods are deleted. */
 const quarantineMs = 40_000;
 const deletionsAtATime = 8;
 const outOfService = "node.kubernetes.io/out-of-service";
@@ -33,7 +33,7 @@ export interface PodGarbageParts {
   readonly podsOnNodes: PodsOnNodes;
   readonly store: Store;
   readonly clock: Clock;
-  /** Number of ended pods that are kept; 0 keeps all. */
+  /** Number of ended pods to keep; 0 keeps all. */
   readonly terminatedMax: number;
   readonly observer?: PodGarbageObserver | undefined;
   readonly onError: (error: unknown) => void;
@@ -41,15 +41,15 @@ export interface PodGarbageParts {
 
 /**
  * Deletes the pods that no agent will ever delete: those on nodes that are gone or out of service, those that were never
- * bound, and ended ones beyond a number. It looks at them every 20 seconds while there are any.
+ * bound, and ended ones above a number. Checks every 20 seconds while there are any.
  */
 export class PodGarbage {
   readonly #parts: PodGarbageParts;
   readonly #running = new DisposableStack();
-  /** Pods that may be being deleted, and pods that have ended. */
+  /** Pods that may be being deleted, and ended pods. */
   readonly #terminating = new Set<Key>();
   readonly #ended = new Set<Key>();
-  /** Nodes that pods name and that do not exist, and since when that is known, by the steady clock. */
+  /** Missing nodes that pods name, with the time since which they are known to be missing, by the steady clock. */
   readonly #missingSinceMs = new Map<string, number>();
   #timer: Disposable | undefined;
   #isCollecting = false;
@@ -133,7 +133,7 @@ export class PodGarbage {
       else if (nowMs - sinceMs >= quarantineMs) gone.push(name);
     }
     if (gone.length === 0) return;
-    // This replica's state may be old. A node is gone only if the newest state does not have it.
+    // This replica's state may be old. A node counts as gone only if the newest state lacks it.
     await store.readBarrier();
     for (const name of gone) {
       if (store.get(nodes.keyOf("", name)) !== undefined) continue;
@@ -170,7 +170,7 @@ export class PodGarbage {
     try {
       await deletePod(this.#parts, { key, uid }, words, 0);
     } catch (error) {
-      // It is tried again in the next round.
+      // The next round tries again.
       observer?.failed(namespace, reason);
       if (!(error instanceof StatusError || error instanceof StoreUnavailableError)) onError(error);
     }

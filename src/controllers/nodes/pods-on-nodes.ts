@@ -66,7 +66,7 @@ export class PodsOnNodes implements Disposable {
   }
 }
 
-/** Returns the node that a pod is bound to; empty for none. */
+/** Returns the node to which a pod is bound; empty for none. */
 export function nodeOf({ index }: Entry): string {
   return index.fields?.["spec.nodeName"] ?? "";
 }

@@ -14,7 +14,7 @@ import { toleratedSeconds } from "./tolerations.ts";
 
 const component = "taint-eviction-controller";
 const workers = 8;
-/** Longest time of a timer. A later eviction is planned anew then. */
+/** Maximum time of a timer. A later eviction is scheduled again then. */
 const waitMsMax = 2 ** 31 - 1;
 const disruption = { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" };
 
@@ -25,7 +25,7 @@ export interface TaintEvictionParts extends QueueSource {
   readonly podsOnNodes: PodsOnNodes;
   readonly store: Store;
   readonly clock: Clock;
-  /** Gets the time from when each evicted pod was due until it was deleted. */
+  /** Receives the time from when each evicted pod was due until it was deleted. */
   readonly evicted?: ((seconds: number) => void) | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -34,13 +34,13 @@ interface Eviction {
   readonly uid: string;
   /** By the steady clock. */
   readonly dueMs: number;
-  /** The deletion was announced and cannot be cancelled. */
+  /** Whether the deletion was announced and cannot be cancelled. */
   isAnnounced: boolean;
 }
 
 /**
- * Deletes pods that do not tolerate a NoExecute taint of their node, or tolerate it for a time that has passed. The time
- * counts from when this server learns of the taint.
+ * Deletes pods that do not tolerate a NoExecute taint of their node, or no longer do. The toleration time starts when
+ * this server sees the taint.
  */
 export class TaintEviction {
   readonly #parts: TaintEvictionParts;
@@ -51,7 +51,7 @@ export class TaintEviction {
   readonly #evictionQueue: WorkQueue;
   /** NoExecute taints of the nodes that have some, as text. */
   readonly #tainted = new Map<string, string>();
-  /** Pods that are to be deleted; at most those that there are. */
+  /** Pods that will be deleted, at most as many as there are pods. */
   readonly #evictions = new Map<Key, Eviction>();
 
   constructor(parts: TaintEvictionParts) {
@@ -103,7 +103,7 @@ export class TaintEviction {
     if (metadata.deletionTimestamp !== undefined) return;
     const seconds = toleratedSeconds(taints, spec?.tolerations ?? []);
     if (seconds === undefined || seconds === Number.POSITIVE_INFINITY) this.#cancel(key);
-    // A time that runs already is not extended by a change.
+    // A change does not extend a time that has started.
     if (seconds === Number.POSITIVE_INFINITY || this.#evictions.has(key)) return;
     const waitMs = (seconds ?? 0) * 1_000;
     this.#evictions.set(key, { uid: metadata.uid ?? "", dueMs: clock.steadyMs() + waitMs, isAnnounced: false });
@@ -139,7 +139,7 @@ export class TaintEviction {
       evicted?.((clock.steadyMs() - eviction.dueMs) / 1_000);
     }
     this.#evictions.delete(key);
-    // Meanwhile another pod of this name may have come.
+    // Another pod may have taken the name in the meantime.
     this.#podQueue.add(key);
   }
 

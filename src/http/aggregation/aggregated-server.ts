@@ -8,7 +8,7 @@ export interface AggregatedServerParts extends ProxyParts {
   readonly apis: ServedApis;
 }
 
-/** Serves the group versions for which a service answers. It comes first: such a group version is not served here. */
+/** Serves the group versions that have a service. It is asked first, so this server never serves such a group version. */
 export function aggregatedServer(parts: AggregatedServerParts): ResourceServer {
   return (exchange, request) => {
     const api = parts.apis.find(request.group, request.version);

@@ -11,7 +11,7 @@ const retryMsMin = 500;
 
 export interface DiscoveredServerParts extends Pick<RepeatedDownloadParts, "clock" | "random" | "slots"> {
   readonly remote: RemoteApi;
-  /** Downloads with what belongs to the server already given. */
+  /** Downloads for one server. */
   readonly download: (
     remote: RemoteApi,
     versions: readonly ServedApi[],
@@ -31,7 +31,7 @@ export class DiscoveredServer implements PerServer {
   /** By apiVersion. */
   #freshness: ReadonlyMap<string, DiscoveredVersion["freshness"]> = new Map();
   #versions: readonly DiscoveredVersion[] = [];
-  /** Text of `#versions`, by which changes are found. */
+  /** The text of `#versions`, to detect changes. */
   #text = "";
 
   constructor(parts: DiscoveredServerParts) {
@@ -51,12 +51,12 @@ export class DiscoveredServer implements PerServer {
     return this.#versions;
   }
 
-  /** Takes over the APIServices as they are now. Downloads at once for those that are new or available again. */
+  /** Takes over the current APIServices. Downloads at once for those that are new or available again. */
   set(apis: readonly ServedApi[]): void {
     const before = new Set(this.#available.map(apiVersionOf));
     this.#apis = apis;
     this.#update((api, last) => {
-      // A server that is not available is not asked, so that nobody waits for it.
+      // Unavailable servers get no requests, so that nothing waits for them.
       if (!api.isAvailable) return "Stale";
       return last ?? "Pending";
     });

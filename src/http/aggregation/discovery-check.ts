@@ -2,8 +2,8 @@ import { type HealthCheck, healthEndpoints } from "../health.ts";
 import type { RemoteDiscovery } from "./remote-discovery.ts";
 
 /**
- * Fails until every extension server was asked once, because clients would take its resources for unknown. It has
- * upstream's name.
+ * Fails until every extension server was asked once, because clients would otherwise consider its resources unknown. It
+ * has upstream's name.
  */
 export function discoveryCheck(discovery: Pick<RemoteDiscovery, "isSynced">): HealthCheck {
   const check = () => {

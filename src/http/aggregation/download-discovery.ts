@@ -19,20 +19,20 @@ export interface DiscoveryDownloadParts {
   readonly clock: Clock;
 }
 
-/** A state of the resources of an extension server, which an entity tag names. */
+/** A state of the resources of an extension server, identified by an entity tag. */
 export interface ServerResources {
   readonly resources: DiscoveredResources;
-  /** "" without one. */
+  /** "" if there is none. */
   readonly etag: string;
 }
 
-/** The resources that a download has found, and the group versions whose resources it could not read. */
+/** The resources that a download has found, and the group versions that could not be read. */
 export interface DiscoveryDownload extends ServerResources {
   readonly failed: ReadonlySet<string>;
 }
 
 /**
- * Downloads the discovery of an extension server: as one document, or for each group version if the server has no such
+ * Downloads the discovery of an extension server: as one document, or for each group version if the server lacks that
  * document.
  * @param known result of an earlier download
  * @throws Error, or the reason of the signal, if nothing could be read
@@ -65,7 +65,7 @@ async function downloadEach(
   for (const groupVersion of versions) {
     const apiVersion = apiVersionOf(groupVersion);
     const path = `${groupVersion.group === "" ? "/api" : "/apis"}/${apiVersion}`;
-    // A server that does not answer fails the download as a whole, so that its other versions cost no more time.
+    // A server that does not answer fails the whole download, so that its other versions cost no more time.
     const listed = await get(parts, remote, path, [["accept", "application/json"]], [], signal);
     try {
       if (listed.code !== 200) throw new Error(`the extension server answered ${listed.code}`);

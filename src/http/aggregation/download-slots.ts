@@ -1,7 +1,7 @@
-/** Lets a limited number of downloads run at a time. The others wait in the order in which they came. */
+/** Limits the number of concurrent downloads. The others wait in order of arrival. */
 export class DownloadSlots {
   #free: number;
-  /** As many wait at most as there are extension servers. */
+  /** Waiting downloads, at most as many as there are extension servers. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(count: number) {

@@ -2,7 +2,7 @@ import type { ForwardDocument } from "../openapi/openapi-route.ts";
 import { type ProxyParts, proxyRequest, unavailable } from "./proxy-request.ts";
 import type { RemoteOpenApi } from "./remote-openapi.ts";
 
-/** Passes requests for OpenAPI documents on to the extension servers that list them. */
+/** Forwards requests for OpenAPI documents to the extension servers that list them. */
 export function forwardDocument(documents: Pick<RemoteOpenApi, "owner">, parts: ProxyParts): ForwardDocument {
   return (exchange, key) => {
     const api = documents.owner(key);

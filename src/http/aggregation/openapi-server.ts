@@ -29,7 +29,7 @@ export interface VersionSwagger {
   readonly part: SwaggerPart;
 }
 
-/** The OpenAPI documents of one extension server. What is known of them stays when the server fails. */
+/** The OpenAPI documents of one extension server. The last known ones remain if the server fails. */
 export class OpenApiServer implements PerServer {
   readonly #parts: OpenApiServerParts;
   readonly #repeated: RepeatedDownload;
@@ -64,7 +64,7 @@ export class OpenApiServer implements PerServer {
     return this.#index;
   }
 
-  /** Reports whether the server has OpenAPI 3.0 documents at all. */
+  /** Reports whether the server has any OpenAPI 3.0 documents. */
   get hasIndex(): boolean {
     return this.#hasIndex;
   }
@@ -80,7 +80,7 @@ export class OpenApiServer implements PerServer {
     const available = apis.filter(({ isAvailable }) => isAvailable);
     if (available.length === 0) this.#repeated.pause();
     else if (available.some((api) => !before.has(apiVersionOf(api)))) {
-      // Only the paths of known group versions were kept, so the document has to come whole.
+      // Only the paths of known group versions were kept, so request the whole document.
       this.#swaggerTag = "";
       this.#swaggerHash = "";
       this.#repeated.now();
@@ -94,7 +94,7 @@ export class OpenApiServer implements PerServer {
   async #download(signal: AbortSignal): Promise<void> {
     const results = await Promise.allSettled([this.#downloadIndex(signal), this.#downloadSwagger(signal)]);
     const failed = results.filter((result) => result.status === "rejected");
-    // A server may have one of them only.
+    // A server may have only one of them.
     if (failed.length === results.length) throw failed[0]?.reason;
   }
 
@@ -126,7 +126,7 @@ export class OpenApiServer implements PerServer {
     if (answer.code !== 200) throw new Error(`the extension server answered ${answer.code}`);
     const hash = documentHash(answer.body);
     if (hash === this.#swaggerHash) return;
-    // A document that is refused is not read again either.
+    // A rejected document is not read again either.
     this.#swaggerHash = hash;
     const { info, ...whole } = readSwagger(answer.body);
     this.#swaggers = new Map(

@@ -1,7 +1,7 @@
 import { header, headerValues, type IncomingRequest } from "../../request/exchange.ts";
 import { forwardedHeaders, returnedHeaders } from "../connect/backend.ts";
 
-/** Headers by which a backend would allow the pages of other sites to read its answers through us. */
+/** Headers by which a backend would allow pages of other sites to read its answers through us. */
 const crossOriginHeaders: ReadonlySet<string> = new Set([
   "access-control-allow-origin",
   "access-control-allow-credentials",
@@ -21,13 +21,13 @@ const ownHeaders: ReadonlySet<string> = new Set([
 
 export interface ProxiedHeaderOptions {
   readonly auditId: string;
-  /** Our name in Via, by which a request that comes back is known. */
+  /** Our name in Via, by which a looping request is recognised. */
   readonly via: string;
   /** Address of the backend; undefined for a request to upgrade, which upstream passes on with less. */
   readonly host?: string | undefined;
 }
 
-/** Returns the headers of a client's request for the server of an APIService, without an identity. */
+/** Returns the headers of a client's request for the server of an APIService, without any identity. */
 export function proxiedHeaders(
   request: IncomingRequest,
   { auditId, via, host }: ProxiedHeaderOptions,
@@ -52,7 +52,7 @@ function forwardedTarget({ rawPath }: IncomingRequest, host: string): [string, s
   ];
 }
 
-/** Reports whether this server has passed the request on before. */
+/** Reports whether this server has already forwarded the request. */
 export function isReturned(request: IncomingRequest, via: string): boolean {
   return headerValues(request, "via").some((value) => value.split(",").some((one) => one.trim() === `1.1 ${via}`));
 }
@@ -62,13 +62,13 @@ export function answeredHeaders(headers: readonly [string, string][]): [string, 
   return returnedHeaders(headers).filter(([name]) => name !== "audit-id" && !crossOriginHeaders.has(name));
 }
 
-/** Returns the length that the client declared, which the backend may rely on; nothing without a body. */
+/** Returns the length that the client declared, on which the backend may rely; none without a body. */
 export function declaredLength(request: IncomingRequest): [string, string][] {
   const length = header(request, "content-length");
   return length === undefined ? [] : [["content-length", length]];
 }
 
-/** Returns the headers that the client means for this connection only. */
+/** Returns the headers that the client sent only for this connection. */
 function connectionNames(request: IncomingRequest): ReadonlySet<string> {
   const names = headerValues(request, "connection").flatMap((value) => value.toLowerCase().split(","));
   return new Set(names.map((name) => name.trim()));

@@ -18,20 +18,20 @@ import { tunnel } from "../connect/tunnel.ts";
 import { textReply } from "../error-response.ts";
 import { answeredHeaders, declaredLength, isReturned, proxiedHeaders } from "./proxied-headers.ts";
 
-/** Time for a discovery document, which clients ask of every group. */
+/** Time limit for a discovery document, which clients request for every group. */
 const discoveryMs = 5_000;
 const discoverySegments = 3;
 
 export interface ProxyParts {
   readonly backends: Pick<AggregatedBackends, "resolve" | "tlsOf" | "headersFor" | "send">;
   readonly clock: Clock;
-  /** Name of this server in Via. */
+  /** The name of this server in Via. */
   readonly serverId: string;
-  /** Redirects are refused instead of passed on. */
+  /** Whether to refuse redirects in place of forwarding them. */
   readonly refusesRedirects: boolean;
 }
 
-/** Passes a request on to the service that answers for its group version. @throws TextError */
+/** Forwards a request to the service of its group version. @throws TextError */
 export async function proxyRequest(exchange: Exchange, remote: RemoteApi, parts: ProxyParts): Promise<HttpResponse> {
   const { request } = exchange;
   if (isReturned(request, parts.serverId)) throw refusal(exchange, 508, "loop detected");
@@ -77,7 +77,7 @@ async function forward(exchange: Exchange, remote: RemoteApi, parts: ProxyParts)
     user,
   };
   const answer = await sendInTime(exchange, remote, outgoing, at, parts);
-  // The work is the backend's now, so the request gives its seats back.
+  // The backend does the work now, so the request returns its seats.
   exchange.onStateSent?.();
   const { code } = answer;
   if (parts.refusesRedirects && code >= 300 && code <= 399 && answer.headers.some(([name]) => name === "location")) {
@@ -116,8 +116,8 @@ function headersOf({ request, auditId }: Exchange, { serverId }: ProxyParts, hos
 }
 
 /**
- * Returns the path byte for byte, and the query as it was understood here: the backend must not read another request than
- * the one that was authorized.
+ * Returns the path byte for byte, and the query as parsed here, so that the backend receives exactly the request that was
+ * authorized.
  */
 function targetOf({ request, info }: Exchange): string {
   const path = request.rawPath.split("?", 1)[0] ?? "";
@@ -137,7 +137,7 @@ function encoded(text: string): string {
   return escaped.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Returns the answer for the client, read at the client's pace and up to the deadline of the request. */
+/** Returns the answer for the client, read at the client's pace, up to the deadline of the request. */
 function passOn({ code, headers, body }: BackendAnswer, { deadlineMs }: Exchange, clock: Clock): StreamReply {
   const leftMs = deadlineMs === undefined ? undefined : Math.max(0, deadlineMs - clock.nowMs());
   return { kind: "stream", code, headers: answeredHeaders(headers), run: (sink) => copy(body, sink, leftMs, clock) };

@@ -3,12 +3,12 @@ import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { DiscoveredResource, DiscoveredSubresource } from "../../client/aggregation/discovered-version.ts";
 
-/** Values of a document. */
+/** Maximum number of values of a document. */
 const valuesMax = 200_000;
-/** Group versions, and resources with their subresources, of one extension server. */
+/** Maximum numbers of group versions, and of resources and subresources, of one extension server. */
 const versionsMax = 500;
 const resourcesMax = 5_000;
-/** Characters of a name, and names in one list. */
+/** Maximum length of a name, and number of names in a list. */
 const nameMax = 253;
 const namesMax = 100;
 
@@ -16,7 +16,7 @@ const namesMax = 100;
 export type DiscoveredResources = ReadonlyMap<string, readonly DiscoveredResource[]>;
 
 /**
- * Reads an aggregated discovery document. Both versions of its type have the same fields. Unknown fields are dropped.
+ * Reads an aggregated discovery document. Both versions of its type have the same fields. Ignores unknown fields.
  * @throws Error for a document that does not have this type, or is too large
  */
 export function readAggregatedDiscovery(bytes: Uint8Array): DiscoveredResources {
@@ -39,8 +39,8 @@ export function readAggregatedDiscovery(bytes: Uint8Array): DiscoveredResources 
 }
 
 /**
- * Reads the resources of one group version from an APIResourceList. Subresources are listed beside their resource there;
- * one without a listed resource gets a resource without a kind.
+ * Reads the resources of one group version from an APIResourceList, which lists subresources beside their resource. A
+ * subresource without a listed resource gets a resource without a kind.
  * @throws Error for a document that does not have this type, or is too large
  */
 export function readResourceList(bytes: Uint8Array): readonly DiscoveredResource[] {

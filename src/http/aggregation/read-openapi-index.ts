@@ -3,14 +3,14 @@ import { isJsonObject } from "../../api/json.ts";
 import { objectOf } from "../../api/json-reading.ts";
 
 const valuesMax = 20_000;
-/** Documents of one extension server, and characters of the key and the URL of one. */
+/** Maximum number of documents of one extension server, and length of a key and a URL. */
 const documentsMax = 2_000;
 const keyMax = 512;
 const urlMax = 2_048;
 
 /**
- * Reads the index of the OpenAPI 3.0 documents of an extension server: their URLs by key. It drops
- * entries that do not name a place on the server itself.
+ * Reads the index of the OpenAPI 3.0 documents of an extension server: their URLs by key. Ignores entries that do not
+ * name a path on the server itself.
  * @throws Error for a document that is not an index, or is too large
  */
 export function readOpenApiIndex(bytes: Uint8Array): ReadonlyMap<string, string> {

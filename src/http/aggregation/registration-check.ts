@@ -2,7 +2,7 @@ import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import { type HealthCheck, healthEndpoints } from "../health.ts";
 
 /**
- * Fails until each of these APIServices was available once. What becomes of them later is the administrator's business.
+ * Fails until each of these APIServices was available once. Later changes are the administrator's decision.
  * @param names `<version>.<group>`
  */
 export function registrationCheck(names: readonly string[], apis: ServedApis): HealthCheck {
@@ -17,7 +17,7 @@ export function registrationCheck(names: readonly string[], apis: ServedApis): H
     look();
     if (missing.size > 0) throw new Error(`missing APIService: [${[...missing].sort().join(" ")}]`);
   };
-  // Usually all exist by now, and one that is removed later is not missed.
+  // Usually all exist at the start. One that is removed later does not matter.
   look();
   return { name: "autoregister-completion", endpoints: healthEndpoints, startup: true, check };
 }

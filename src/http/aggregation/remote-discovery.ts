@@ -6,18 +6,18 @@ import { type DiscoveryDownloadParts, downloadDiscovery } from "./download-disco
 import { DownloadSlots } from "./download-slots.ts";
 import { RemoteServers } from "./remote-servers.ts";
 
-/** Downloads at a time. A server that hangs holds one for seconds. */
+/** Number of concurrent downloads. A hanging server occupies one for seconds. */
 const downloadsAtATime = 16;
 
 export interface RemoteDiscoveryParts extends DiscoveryDownloadParts {
   readonly apis: ServedApis;
-  /** In [0, 1). */
+  /** Returns numbers in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * The resources of all extension servers. They are downloaded beforehand and again every minute, never while a client
- * waits, so a server that is slow or dead makes discovery neither slow nor wrong for the others.
+ * The resources of all extension servers. They are downloaded in advance and again every minute, never while a client
+ * waits. So a slow or dead server makes discovery neither slow nor wrong for the others.
  */
 export class RemoteDiscovery implements DiscoveredVersions {
   readonly #parts: RemoteDiscoveryParts;
@@ -25,10 +25,11 @@ export class RemoteDiscovery implements DiscoveredVersions {
   readonly #servers: RemoteServers<DiscoveredServer>;
   readonly #followers = new Set<() => void>();
   #versions: readonly DiscoveredVersion[] = [];
-  /** Versions of each server, from which `#versions` was made. */
+  /** The versions of each server, from which `#versions` was made. */
   #collected: readonly (readonly DiscoveredVersion[])[] = [];
   #generation = 0;
   #isSynced = false;
+  readonly #synced = Promise.withResolvers<void>();
 
   constructor(parts: RemoteDiscoveryParts) {
     this.#parts = parts;
@@ -59,6 +60,11 @@ export class RemoteDiscovery implements DiscoveredVersions {
     return this.#isSynced;
   }
 
+  /** Resolves when every server that was available at the start has been asked. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
   versions(): readonly DiscoveredVersion[] {
     return this.#versions;
   }
@@ -82,6 +88,7 @@ export class RemoteDiscovery implements DiscoveredVersions {
     const collected = [...this.#servers.all()].map(({ versions }) => versions);
     const versions = collected.flat();
     this.#isSynced ||= versions.every(({ freshness }) => freshness !== "Pending");
+    if (this.#isSynced) this.#synced.resolve();
     const isSame = collected.length === this.#collected.length;
     if (isSame && collected.every((versionsOfServer, at) => versionsOfServer === this.#collected[at])) return;
     this.#collected = collected;

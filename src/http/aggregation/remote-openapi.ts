@@ -9,25 +9,25 @@ import { DownloadSlots } from "./download-slots.ts";
 import { OpenApiServer } from "./openapi-server.ts";
 import { RemoteServers } from "./remote-servers.ts";
 
-/** Downloads at a time. */
+/** Number of concurrent downloads. */
 const downloadsAtATime = 4;
 
 export interface RemoteOpenApiParts {
   readonly apis: ServedApis;
   readonly backends: Pick<AggregatedBackends, "get">;
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** Returns numbers in [0, 1). */
   readonly random: () => number;
 }
 
-/** The OpenAPI documents of all extension servers, downloaded beforehand and again every minute. */
+/** The OpenAPI documents of all extension servers, downloaded in advance and again every minute. */
 export class RemoteOpenApi implements RemoteDocuments {
   readonly #parts: RemoteOpenApiParts;
   readonly #servers: RemoteServers<OpenApiServer>;
   #swaggers: readonly SwaggerPart[] = [];
   #listed: ReadonlyMap<string, string> = new Map();
   #converted: ReadonlyMap<string, ConvertedDocument> = new Map();
-  /** APIServices by the keys of the documents that their servers have. */
+  /** APIServices by the keys of their servers' documents. */
   #owners: ReadonlyMap<string, ServedApi> = new Map();
   #generation = 0;
 
@@ -73,7 +73,7 @@ export class RemoteOpenApi implements RemoteDocuments {
     this.#collect();
   }
 
-  /** Puts the documents of all servers together, in the order of their APIServices. */
+  /** Joins the documents of all servers, in the order of their APIServices. */
   #collect(): void {
     const swaggers: SwaggerPart[] = [];
     const listed = new Map<string, string>();

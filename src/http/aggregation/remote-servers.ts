@@ -3,15 +3,15 @@ import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-serv
 
 export type RemoteServedApi = ServedApi & { readonly remote: RemoteApi };
 
-/** Something that is kept for each extension server. */
+/** A value that is kept for each extension server. */
 export interface PerServer extends Disposable {
-  /** Takes over the APIServices of the server as they are now; there is at least one. */
+  /** Takes over the current APIServices of the server; there is at least one. */
   set(apis: readonly RemoteServedApi[]): void;
 }
 
 /**
- * Keeps something for each extension server. APIServices belong to the same server if they name the same port of the same
- * service and trust it for the same reason.
+ * Keeps a value for each extension server. APIServices belong to the same server if they name the same port of the same
+ * service and verify its certificate in the same way.
  */
 export class RemoteServers<T extends PerServer> implements Disposable {
   readonly #apis: ServedApis;
@@ -27,7 +27,7 @@ export class RemoteServers<T extends PerServer> implements Disposable {
     return this.#servers.values();
   }
 
-  /** Opens and closes servers such that they fit the APIServices. */
+  /** Opens and closes servers as the APIServices require. */
   reconcile(): void {
     const remotes = this.#apis
       .groups()

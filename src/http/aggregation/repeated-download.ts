@@ -4,20 +4,20 @@ import type { DownloadSlots } from "./download-slots.ts";
 
 export interface RepeatedDownloadParts {
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** Returns numbers in [0, 1). */
   readonly random: () => number;
   readonly slots: DownloadSlots;
-  /** Time until the next download after a success, and limits of that after a failure. */
+  /** Time until the next download after a success, and its limits after a failure. */
   readonly intervalMs: number;
   readonly retryMsMin: number;
   readonly retryMsMax: number;
-  /** Downloads once and keeps the result. A failure is expected, and leads to another attempt. */
+  /** Downloads once and keeps the result. A failure is normal, and causes another attempt. */
   download(signal: AbortSignal): Promise<void>;
   /** Called after each attempt. */
   ended(): void;
 }
 
-/** Downloads now and then, one download at a time. */
+/** Repeats a download, one at a time. */
 export class RepeatedDownload implements Disposable {
   readonly #parts: RepeatedDownloadParts;
   readonly #backoff: Backoff;
@@ -32,7 +32,7 @@ export class RepeatedDownload implements Disposable {
     this.#backoff = new Backoff(parts.retryMsMin, parts.retryMsMax, parts.random);
   }
 
-  /** Downloads now, or again if a download has begun before the reason for this one. */
+  /** Downloads now, or again if the current download began before this call. */
   now(): void {
     if (this.#stop.signal.aborted) return;
     this.#timer?.[Symbol.dispose]();

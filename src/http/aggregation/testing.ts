@@ -3,12 +3,12 @@ import type { BackendDocument } from "../../client/aggregation/aggregated-backen
 import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
 import type { ServedApi, ServedApis, ServedGroup } from "../../kinds/apiregistration/api-services.ts";
 
-/** The service that extension servers of these tests have. */
+/** The service of the extension servers in these tests. */
 export function remoteApi(name: string): RemoteApi {
   return { namespace: "default", name, port: 443, authorities: undefined, insecure: true };
 }
 
-/** @param service name of the service that answers; undefined for the server itself */
+/** @param service name of the service; undefined for this server */
 export function servedApi(
   apiVersion: string,
   service: string | undefined,
@@ -20,7 +20,7 @@ export function servedApi(
   return { group, version, apiService, isAvailable, remote: service === undefined ? undefined : remoteApi(service) };
 }
 
-/** APIServices that a test changes. */
+/** APIServices that the test changes. */
 export class FakeApis implements ServedApis {
   #apis: readonly ServedApi[];
   #generation = 0;
@@ -67,7 +67,7 @@ type Answer = Omit<BackendDocument, "headers" | "body"> & {
   readonly body?: unknown;
 };
 
-/** Backends that answer as a test says, or never. */
+/** Backends that answer as a test decides, or never. */
 export class FakeBackends {
   readonly asked: Asked[] = [];
   answer: (asked: Asked) => Answer | undefined;
@@ -93,7 +93,7 @@ export class FakeBackends {
   }
 }
 
-/** Lets all work that waits for nothing end. */
+/** Lets all pending work end that waits for nothing else. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -6,21 +6,21 @@ import type { CatalogGroup } from "../../registry/catalog.ts";
 import { orderedGroups, type RankedVersion } from "./ordered-groups.ts";
 import type { ServedTypes } from "./served-types.ts";
 
-/** The group of APIServices, which has no APIService of its own and comes first. */
+/** The group of APIServices itself, which has no APIService and comes first. */
 const aggregationGroup = "apiregistration.k8s.io";
 const first: GroupPriority = { group: 20_001, version: 0 };
 
 export interface DiscoverySource {
-  /** The types that this server has. */
+  /** The types of this server. */
   readonly catalog: ServedTypes;
   readonly apis: Pick<ServedApis, "groups" | "generation">;
-  /** The types that extension servers have. */
+  /** The types of extension servers. */
   readonly remote: RemoteTypes;
 }
 
 export interface RemoteTypes {
   versions(): readonly DiscoveredVersion[];
-  /** Number that changes with the versions. */
+  /** A number that changes with the versions. */
   generation(): number;
 }
 
@@ -102,7 +102,7 @@ function rankedApi({ group, version, apiService: { spec } }: ServedApi): RankedV
   };
 }
 
-/** Returns both lists; of two entries for the same group version, that of the first list. */
+/** Joins both lists. Of two entries for the same group version, keeps that of the first list. */
 function unique(some: readonly RankedVersion[], others: readonly RankedVersion[]): RankedVersion[] {
   const taken = new Set(some.map(apiVersionOf));
   return [...some, ...others.filter((version) => !taken.has(apiVersionOf(version)))];

@@ -4,15 +4,15 @@ import type { GroupPriority } from "../../kinds/apiregistration/group-priorities
 import type { CatalogGroup } from "../../registry/catalog.ts";
 import { compare } from "./api-resource-list.ts";
 
-/** A group version with its place in discovery. The highest rank of its versions counts for a group. */
+/** A group version with its rank in discovery. The highest rank of its versions counts for a group. */
 export interface RankedVersion extends GroupVersion {
   readonly priority: GroupPriority;
 }
 
 /**
- * Orders group versions as clients look for a kind.
- * @param tieOf text that decides between groups of the same priority: upstream compares the names of groups in one form of
- * discovery and the names of APIServices in the other
+ * Orders group versions as clients search for a kind.
+ * @param tieOf text that decides between groups of the same priority: upstream compares the names of groups in one form
+ * of discovery and the names of APIServices in the other
  */
 export function orderedGroups(
   versions: Iterable<RankedVersion>,

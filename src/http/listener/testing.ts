@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
 
-/** Certificates for tests of the listener, made anew in each process. */
+/** Certificates for tests of the listener, generated in each process. */
 export interface TestCertificate {
   readonly key: string;
   readonly cert: string;

@@ -5,7 +5,7 @@ import { definitionPrefix, parameterPrefix, type SwaggerPart } from "./swagger-p
 
 const schemaPrefix = "#/components/schemas/";
 
-/** Returns the OpenAPI 3.0 document with the content of a Swagger document, for servers that have no other. */
+/** Returns an OpenAPI 3.0 document with the content of a Swagger document, for servers that have no other. */
 export function* convertedSwagger(info: JsonObject, part: SwaggerPart): Generator<DocumentPart> {
   yield { path: ["openapi"], value: "3.0.0" };
   yield { path: ["info"], value: info };
@@ -41,7 +41,7 @@ function convertOperation(operation: JsonObject, part: SwaggerPart): JsonObject 
   };
 }
 
-/** Parameters that a document shares stand in each place by themselves afterwards. */
+/** Writes out shared parameters in each place. */
 function parametersOf(value: JsonValue | undefined, part: SwaggerPart): JsonObject[] {
   return objectsOf(value).flatMap((one) => {
     const reference = textOf(one["$ref"]);
@@ -85,7 +85,7 @@ function contentOf(schema: JsonObject, mediaTypes: readonly string[]): JsonObjec
   return Object.fromEntries(mediaTypes.map((type) => [type, { schema: convertSchema(schema) }]));
 }
 
-/** Beside a reference, OpenAPI 3.0 ignores everything. */
+/** OpenAPI 3.0 ignores everything beside a reference. */
 function convertSchema(schema: JsonObject): JsonObject {
   const converted = emptyJsonObject();
   for (const [key, value] of Object.entries(schema)) {

@@ -7,8 +7,8 @@ import { definitionPrefix, parameterPrefix, partOf, type SwaggerPart } from "./s
 const kindsKey = "x-kubernetes-group-version-kind";
 
 /**
- * Adds parts of other documents to a Swagger document. A path that the document already has stays as it is. A definition
- * or parameter with a name that is taken is shared if it is equal, and gets another name otherwise.
+ * Adds parts of other documents to a Swagger document. A path that the document already has is unchanged. A definition or
+ * parameter with a taken name is shared if it is equal, and renamed otherwise.
  * @param document in the order of `openApiV2Parts`
  */
 export function* mergedSwagger(
@@ -30,7 +30,7 @@ export function* mergedSwagger(
       yield part;
       continue;
     }
-    // The names of the definitions have to be known before the paths of the others are written.
+    // The names of the definitions must be known before the paths of the others are written.
     yield undefined;
   }
   for (const other of others) {
@@ -59,7 +59,7 @@ function* sorted(section: string, entries: ReadonlyMap<string, JsonObject>): Gen
   for (const [name, value] of [...entries].sort(([a], [b]) => (a < b ? -1 : 1))) yield { path: [section, name], value };
 }
 
-/** Renames the definitions and parameters whose name means something else in the document. */
+/** Renames the definitions and parameters whose name has another meaning in the document. */
 function withFreeNames(
   part: SwaggerPart,
   definitions: ReadonlyMap<string, JsonObject>,
@@ -81,7 +81,7 @@ function withFreeNames(
   };
 }
 
-/** Returns the new names of entries whose name is taken by something else: `<name>_v2`, or the next that is free. */
+/** Returns new names for entries whose name has another meaning: `<name>_v2`, or the next free one. */
 function renamed(
   entries: ReadonlyMap<string, JsonObject>,
   taken: ReadonlyMap<string, JsonObject>,
@@ -92,7 +92,7 @@ function renamed(
     if (known === undefined) continue;
     const text = textWithoutKinds(value);
     if (textWithoutKinds(known) === text) continue;
-    // As many names are taken at most as there are entries, so the search ends.
+    // The number of entries limits the taken names, so the search ends.
     for (let version = 2; ; version++) {
       const candidate = `${name}_v${version}`;
       const other = taken.get(candidate);

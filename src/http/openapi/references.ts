@@ -13,7 +13,7 @@ export function eachReference(value: JsonValue, found: (reference: string) => vo
   }
 }
 
-/** Copies a part of a document with other references; a reference that `renamed` does not know stays. */
+/** Copies a part of a document with other references. A reference unknown to `renamed` is unchanged. */
 export function withReferences(object: JsonObject, renamed: ReadonlyMap<string, string>): JsonObject {
   return copied(object, renamed) as JsonObject;
 }

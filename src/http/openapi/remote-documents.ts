@@ -7,14 +7,14 @@ export interface ConvertedDocument {
   readonly part: SwaggerPart;
 }
 
-/** The OpenAPI documents of extension servers, as far as they are known. */
+/** The known OpenAPI documents of extension servers. */
 export interface RemoteDocuments {
-  /** Parts for `/openapi/v2`, the most important first. A part is the same object until it changes. */
+  /** Returns parts for `/openapi/v2`, the most important first. A part is the same object until it changes. */
   swaggers(): readonly SwaggerPart[];
   /** URLs of OpenAPI 3.0 documents by key, as the servers list them. */
   listed(): ReadonlyMap<string, string>;
   /** Documents by key, of servers that have no OpenAPI 3.0 documents. */
   converted(): ReadonlyMap<string, ConvertedDocument>;
-  /** Number that changes with the results of the others. */
+  /** Returns a number that changes with the results of the others. */
   generation(): number;
 }

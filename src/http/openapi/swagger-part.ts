@@ -2,11 +2,11 @@ import { parseJson } from "../../api/codec/json.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { eachReference } from "./references.ts";
 
-/** Values of a document, and levels of its schemas. */
+/** Maximum number of values of a document, and of levels of its schemas. */
 const valuesMax = 1_000_000;
 const levelsMax = 100;
 
-/** Paths of a Swagger document, and all that they refer to. */
+/** Paths of a Swagger document, and everything to which they refer. */
 export interface SwaggerPart {
   readonly paths: ReadonlyMap<string, JsonObject>;
   readonly definitions: ReadonlyMap<string, JsonObject>;
@@ -22,8 +22,8 @@ export const definitionPrefix = "#/definitions/";
 export const parameterPrefix = "#/parameters/";
 
 /**
- * Reads a Swagger document. It takes over the fields that all forms of our documents can have, and each with the type that
- * it must have, so the rest of the server can rely on the result.
+ * Reads a Swagger document. Uses only fields that all forms of our documents can have, each with the required type, so
+ * that the rest of the server can rely on the result.
  * @throws Error for a document that is not an object, or is too large
  */
 export function readSwagger(bytes: Uint8Array): Swagger {
@@ -38,7 +38,7 @@ export function readSwagger(bytes: Uint8Array): Swagger {
   };
 }
 
-/** Returns the paths that satisfy a condition, with all that they refer to. */
+/** Returns the paths that satisfy a condition, with everything to which they refer. */
 export function partOf(whole: SwaggerPart, isWanted: (path: string) => boolean): SwaggerPart {
   const paths = new Map([...whole.paths].filter(([path]) => isWanted(path)));
   const definitions = new Map<string, JsonObject>();
@@ -89,7 +89,7 @@ function mapOf(shape: Shape): Shape {
   };
 }
 
-/** @param fields read when a value comes, because schemas contain schemas */
+/** @param fields called when a value is found, because schemas contain schemas */
 function struct(fields: () => Readonly<Record<string, Shape>>, hasExtensions: boolean): Shape {
   return (value, levels) => {
     if (!isJsonObject(value)) return undefined;
@@ -106,7 +106,7 @@ function struct(fields: () => Readonly<Record<string, Shape>>, hasExtensions: bo
   };
 }
 
-/** A type is a text here, as in the documents of Go servers. */
+/** The type is a text here, as in the documents of Go servers. */
 const typeName: Shape = (value, levels) =>
   text(Array.isArray(value) && value.length === 1 ? (value[0] as JsonValue) : value, levels);
 

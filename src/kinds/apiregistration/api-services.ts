@@ -11,7 +11,7 @@ import { availableCondition } from "./available-condition.ts";
 /** A group version, as its APIService describes it. */
 export interface ServedApi extends GroupVersion {
   readonly apiService: APIService;
-  /** The service that answers for it; undefined for this server itself. */
+  /** The service that serves it; undefined for this server. */
   readonly remote: RemoteApi | undefined;
   /** Whether its Available condition is True. */
   readonly isAvailable: boolean;
@@ -25,9 +25,9 @@ export interface ServedGroup {
 
 /** The group versions that APIServices describe. */
 export interface ServedApis {
-  /** Returns the APIService of a group version; undefined without one. */
+  /** Returns the APIService of a group version; undefined if there is none. */
   find(group: string, version: string): ServedApi | undefined;
-  /** Groups in the order of discovery. The group of APIServices has no APIService and is not among them. */
+  /** Returns the groups in the order of discovery, except the group of APIServices, which has no APIService. */
   groups(): readonly ServedGroup[];
   /** Returns a number that changes with the results of the others. */
   generation(): number;
@@ -42,7 +42,7 @@ interface Listing {
 
 /**
  * The stored APIServices. They are read from the cache of their kind, which changes in the turn in which a replica
- * applies a write. Without changes a question costs one comparison.
+ * applies a write. Without changes, a query costs one comparison.
  */
 export class ApiServices implements ServedApis {
   readonly #registry: Registry;

@@ -2,17 +2,17 @@ import type { GroupVersion } from "../../api/gvk.ts";
 import type { APIService } from "../../api/types/apiregistration-v1.ts";
 import type { GroupPriority } from "./group-priorities.ts";
 
-/** Label of the APIServices that the server itself keeps. Without it the server leaves the object alone. */
+/** Label of the APIServices that the server itself maintains. The server leaves others alone. */
 const managedLabel = "kube-aggregator.kubernetes.io/automanaged";
 
-/** `onstart`: kept when a server starts (built-in kinds). `true`: kept all the time (custom kinds). */
+/** `onstart`: corrected when a server starts (built-in kinds). `true`: always maintained (custom kinds). */
 export type Upkeep = "onstart" | "true";
 
 export function apiServiceNameOf({ group, version }: GroupVersion): string {
   return `${version}.${group}`;
 }
 
-/** Returns the APIService of a group version that this server answers for. */
+/** Returns the APIService of a group version that this server serves. */
 export function automaticApiService(
   { group, version }: GroupVersion,
   priority: GroupPriority,
@@ -31,7 +31,7 @@ export function automaticApiService(
   };
 }
 
-/** Returns how the server keeps an APIService; undefined if it leaves it alone. */
+/** Returns how the server maintains an APIService; undefined if it leaves it alone. */
 export function upkeepOf({ metadata }: APIService): Upkeep | undefined {
   const value = metadata.labels?.[managedLabel];
   return value === "onstart" || value === "true" ? value : undefined;

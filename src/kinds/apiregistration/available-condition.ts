@@ -7,7 +7,7 @@ export interface Availability {
   readonly message: string;
 }
 
-/** The state of every group version that this server answers for itself. */
+/** The state of every group version that this server itself serves. */
 export const locallyAvailable: Availability = {
   status: "True",
   reason: "Local",

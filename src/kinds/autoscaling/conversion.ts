@@ -94,7 +94,7 @@ function utilizationOf(metric: JsonObject, field: "target" | "current"): JsonVal
   return objectOf(objectOf(metric["resource"])[field])["averageUtilization"];
 }
 
-/** The metadata with these annotations of ours and no others of ours. */
+/** Returns the metadata with these annotations, and without our other ones. */
 function withAnnotations(metadata: JsonValue | undefined, set: Readonly<Record<string, string>>): JsonObject {
   const { annotations: old, ...rest } = objectOf(metadata);
   const theirs = Object.entries(objectOf(old)).filter(([key]) => !ours.has(key));

@@ -136,7 +136,10 @@ class EvictionRun {
     });
   }
 
-  /** Returns options that delete the pod only as it was seen, since a pod that is ready by now counts for its budget. */
+  /**
+   * Returns options that delete the pod only in the observed state, because a pod that has become ready counts for its
+   * budget.
+   */
   #ifStill({ metadata }: Pod): DeleteOptions {
     const { preconditions } = this.#options;
     const { resourceVersion = metadata.resourceVersion } = preconditions;

@@ -12,7 +12,7 @@ import {
 
 const { anyType, boolType, mapOf, stringType, structOf } = celTypes;
 
-/** Servers of the release before must be able to read what this one stores. */
+/** Servers of the previous release must be able to read everything that this one stores. */
 const compatibility = Number(apiRelease.split(".")[1]) - 1;
 
 /** Attributes and capacities by domain, then by name. */
@@ -32,15 +32,15 @@ const [newExpressions, storedExpressions] = [newEnvironment(compatibility), stor
   }),
 ) as [Environment, Environment];
 
-/** A new expression may use only what a server of the release before knows too; a stored one may use everything. */
+/** A new expression may use only features that the previous release knows too; a stored one may use all. */
 export type ExpressionAge = "new" | "stored";
 
-/** Returns what the selectors of devices may use. */
+/** Returns the environment of device selectors. */
 export function deviceEnvironment(age: ExpressionAge): Environment {
   return age === "new" ? newExpressions : storedExpressions;
 }
 
-/** The greatest size of a value: characters of a string, entries of a map. */
+/** The maximum size of a value: characters of a string, entries of a map. */
 interface Size {
   readonly max: number;
   readonly keys?: Size;
@@ -63,7 +63,7 @@ const device: Size = {
   },
 };
 
-/** Returns how large the value at a path from `device` may be; undefined if that is unknown. */
+/** Returns the maximum size of the value at a path from `device`; undefined if it is unknown. */
 export function deviceSizeAt([variable, ...names]: readonly string[]): Range | undefined {
   if (variable !== "device") return undefined;
   let size: Size | undefined = device;

@@ -1,4 +1,4 @@
-/** A device, and the share of it that a claim has. */
+/** A device, and a claim's share of it. */
 export interface SharedDevice {
   readonly driver: string;
   readonly pool: string;
@@ -6,7 +6,7 @@ export interface SharedDevice {
   readonly shareID?: string;
 }
 
-/** Returns a key that differs for different devices and shares. The parts are names, which contain no `|`. */
+/** Returns a key that is unique for a device and share. The parts are names, which contain no `|`. */
 export function deviceKey({ driver, pool, device, shareID = "" }: SharedDevice): string {
   return [driver, pool, device, shareID].join("|");
 }

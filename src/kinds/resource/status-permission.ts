@@ -19,13 +19,13 @@ export interface StatusPermissionParts {
 
 type Status = NonNullable<ResourceClaim["status"]>;
 
-/** A permission beside that of the request. */
+/** A permission that is required in addition to the request's own. */
 type Needed = Pick<ResourceAttributes, "verb" | "subresource" | "namespace" | "name">;
 
 /**
- * Returns the rule for the status of claims. The right to update the status is not enough to change an allocation,
- * which needs `resourceclaims/binding` in the whole cluster, or the reports of a driver, which need
- * `resourceclaims/driver` for that driver. The latter may be limited to the node of the writer.
+ * Returns the rule for the status of claims. Permission to update the status is not enough to change an allocation, which
+ * needs `resourceclaims/binding` in the whole cluster, or the reports of a driver, which need `resourceclaims/driver` for
+ * that driver. The latter may be limited to the node of the writer.
  * @returns undefined for other resources
  */
 export function statusPermissionRule(resource: GroupResource, parts: StatusPermissionParts): WriteRule | undefined {
@@ -131,7 +131,7 @@ async function refusalOf(
   }
 }
 
-/** Returns the only node that the allocation is for; undefined if it is for another set of nodes. */
+/** Returns the only node of the allocation; undefined if it is for another set of nodes. */
 function allocatedNode(allocation: AllocationResult | undefined): string | undefined {
   const [term, ...otherTerms] = allocation?.nodeSelector?.nodeSelectorTerms ?? [];
   const [field, ...otherFields] = term?.matchFields ?? [];

@@ -37,7 +37,7 @@ export class ClusterIpAllocator {
     this.#parts = parts;
   }
 
-  /** Families that there is a range for, the default one first. */
+  /** Families that have a range, the default one first. */
   families(): readonly IpFamily[] {
     return [...new Set(this.#parts.ranges().map(({ family }) => family))];
   }

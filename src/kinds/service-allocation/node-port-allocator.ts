@@ -77,7 +77,7 @@ export class NodePortAllocator {
     return isFree ? undefined : "provided port is already allocated";
   }
 
-  /** Gives the port back, unless it belongs to somebody else by now. */
+  /** Releases the port, unless it has another owner now. */
   async release(port: number, { namespace, name }: ServiceRef): Promise<void> {
     const entry = this.#parts.store.get(keyOf(port));
     if (entry === undefined) return;
@@ -85,7 +85,7 @@ export class NodePortAllocator {
     if (service.namespace === namespace && service.name === name) await this.remove(entry);
   }
 
-  /** Removes a record as it was read; one that has changed since stays. */
+  /** Removes a record in the state that was read. A record that has changed since stays. */
   async remove({ key, revision, body }: Entry): Promise<void> {
     const { store } = this.#parts;
     await store.commit({

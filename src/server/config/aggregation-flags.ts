@@ -26,6 +26,6 @@ export const aggregationFlags = {
     type: "boolean",
     default: true,
     group,
-    help: "answer 502 when the server of an APIService redirects, instead of passing the redirect on",
+    help: "answer 502 if the server of an APIService redirects, instead of forwarding the redirect",
   },
 } as const satisfies Record<string, Flag>;

@@ -1,14 +1,14 @@
 import type { Registry } from "prom-client";
 import { BoundHistogram } from "./bound-metric.ts";
 
-/** Upstream's bounds: from 100 ms on, each twice the one before. */
+/** Upstream's bounds: from 100 ms upwards, each twice the one before. */
 const buckets = Array.from({ length: 14 }, (_, at) => 0.1 * 2 ** at);
 
-/** Registers how late finished Jobs are deleted; returns what measures it. */
+/** Registers how late finished Jobs are deleted; returns a function that records it. */
 export function finishedJobMetrics(registry: Registry): (seconds: number) => void {
   const delays = new BoundHistogram(
     "ttl_after_finished_controller_job_deletion_duration_seconds",
-    "Time from when a finished Job was due to be deleted until it was deleted.",
+    "Delay between the due time of a finished Job's deletion and the deletion.",
     buckets,
   );
   delays.register(registry);

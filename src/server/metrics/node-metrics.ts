@@ -1,23 +1,25 @@
 import type { Registry } from "prom-client";
+import type { CidrSetObserver } from "../../controllers/nodes/cidr-set.ts";
 import type { NodeObservers } from "../../controllers/nodes/node-controllers.ts";
 import type { PodGarbageObserver } from "../../controllers/nodes/pod-garbage.ts";
 import type { ZoneReadiness } from "../../controllers/nodes/zone-disruption.ts";
 import { BoundCounter, BoundHistogram, CollectedFamily, childrenBy } from "./bound-metric.ts";
 import type { Sample } from "./exposition.ts";
 
-/** Upstream's bounds: from a millisecond and from ten on, each four times the one before. */
+/** Upstream's bounds: from a millisecond and from ten milliseconds upwards, each four times the one before. */
 const nodeBuckets = Array.from({ length: 8 }, (_, at) => 0.001 * 4 ** at);
 const allNodesBuckets = Array.from({ length: 8 }, (_, at) => 0.01 * 4 ** at);
 const evictionBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240];
-/** Maximum number of namespaces by which pods are counted. Those of others have an empty one. */
+/** Maximum number of namespaces by which pods are counted. Pods of others count for an empty one. */
 const namespacesMax = 1_000;
 
-/** Registers what is measured of the controllers of nodes; returns what measures it. */
+/** Registers the metrics of the controllers of nodes; returns their observer. */
 export function nodeMetrics(registry: Registry): NodeObservers {
   return {
     lifecycle: lifecycleMetrics(registry),
     evicted: evictionMetrics(registry),
     podGarbage: podGarbageMetrics(registry),
+    cidrs: cidrMetrics(registry),
   };
 }
 
@@ -28,7 +30,7 @@ function evictionMetrics(registry: Registry): (seconds: number) => void {
   );
   const delays = new BoundHistogram(
     "taint_eviction_controller_pod_deletion_duration_seconds",
-    "Time from when a pod was due to be evicted until it was deleted.",
+    "Delay between the due time of a pod's eviction and its deletion.",
     evictionBuckets,
   );
   for (const family of [deletions, delays]) family.register(registry);
@@ -36,6 +38,44 @@ function evictionMetrics(registry: Registry): (seconds: number) => void {
   return (seconds) => {
     total.value++;
     delay.observe(seconds);
+  };
+}
+
+function cidrMetrics(registry: Registry): CidrSetObserver {
+  const prefix = "node_ipam_controller";
+  const allocations = new BoundCounter(`${prefix}_cidrset_cidrs_allocations_total`, "Parts that nodes got or had.");
+  const releases = new BoundCounter(`${prefix}_cidrset_cidrs_releases_total`, "Parts that came back.");
+  const maxima = new BoundCounter(`${prefix}_cirdset_max_cidrs`, "Parts of each range.", "gauge");
+  const usage = new BoundCounter(`${prefix}_cidrset_usage_cidrs`, "Share of each range that is in use.", "gauge");
+  const tries = new BoundHistogram(
+    `${prefix}_cidrset_allocation_tries_per_request`,
+    "Parts in use that were passed over to find a free one.",
+    [1, 5, 25, 125, 625],
+  );
+  for (const family of [allocations, releases, maxima, usage, tries]) family.register(registry);
+  const metricsOf = childrenBy((clusterCIDR: string) => ({
+    allocations: allocations.labels({ clusterCIDR }),
+    releases: releases.labels({ clusterCIDR }),
+    maximum: maxima.labels({ clusterCIDR }),
+    usage: usage.labels({ clusterCIDR }),
+    tries: tries.labels({ clusterCIDR }),
+  }));
+  return {
+    opened(range, size) {
+      metricsOf(range).maximum.value = size;
+      metricsOf(range).usage.value = 0;
+    },
+    allocated(range, used, passedOver) {
+      const { maximum, ...metrics } = metricsOf(range);
+      metrics.allocations.value++;
+      metrics.usage.value = used / maximum.value;
+      metrics.tries.observe(passedOver);
+    },
+    released(range, used) {
+      const { maximum, ...metrics } = metricsOf(range);
+      metrics.releases.value++;
+      metrics.usage.value = used / maximum.value;
+    },
   };
 }
 
@@ -91,7 +131,7 @@ function lifecycleMetrics(registry: Registry): NonNullable<NodeObservers["lifecy
     allNodesBuckets,
   );
   for (const family of [evictions, checks, rounds]) family.register(registry);
-  // There are as many zones as administrators name.
+  // Administrators name the zones, so their number is bounded.
   const evictionsIn = childrenBy((zone: string) => evictions.labels({ zone }));
   const [check, round] = [checks.labels({}), rounds.labels({})];
   return {

@@ -13,7 +13,7 @@ export interface SliceObservers {
   readonly mirrors: SliceObserver;
 }
 
-/** Registers what is counted of EndpointSlices under the names of kube-controller-manager. */
+/** Registers the metrics of EndpointSlices, under the names of kube-controller-manager. */
 export function sliceMetrics(registry: Registry): SliceObservers {
   return { services: serviceMetrics(registry), mirrors: mirrorMetrics(registry) };
 }
@@ -85,7 +85,7 @@ function mirrorMetrics(registry: Registry): SliceObserver {
   };
 }
 
-/** @param source kind of the objects that the slices are made for */
+/** @param source kind of the objects for which the slices are made */
 function commonMetrics(registry: Registry, prefix: string, source: string) {
   const added = new BoundHistogram(
     `${prefix}_endpoints_added_per_sync`,

@@ -18,8 +18,8 @@ const policy = {
 };
 
 /**
- * The reads of W15: GETs of a user whom one of 500 bindings allows them, with and without an audit of everything at
- * Metadata, against the same GETs where everything is allowed.
+ * The reads of W15: GETs by a user whom one of 500 bindings allows them, with and without an audit of everything at
+ * Metadata, compared with the same GETs where everything is allowed.
  */
 export async function access({ seconds }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
@@ -33,7 +33,7 @@ export async function access({ seconds }: Options): Promise<Figure[]> {
   await using open = await Measured.start({ tokenAuthFile }, false);
   await using authorized = await Measured.start(rbac, true);
   await using audited = await Measured.start({ ...rbac, ...audit }, true);
-  // In turns: a busy moment of the machine must not count for one side alone.
+  // In turns, so that a busy moment of the machine affects all sides.
   for (let round = 0; round < rounds; round++) {
     for (const server of [open, authorized, audited]) await server.run(seconds / rounds);
   }
@@ -56,7 +56,7 @@ export async function access({ seconds }: Options): Promise<Figure[]> {
   ];
 }
 
-/** A server, and what it did under load. */
+/** A server, and its results under load. */
 class Measured implements AsyncDisposable {
   readonly #served: Served;
   readonly #directory: AsyncDisposable;
@@ -88,12 +88,12 @@ class Measured implements AsyncDisposable {
     this.#cpus.push((1e6 * (cpuSeconds(this.#served.pid) - before)) / (rate * seconds));
   }
 
-  /** The median of the rounds. */
+  /** Returns the median of the rounds. */
   get rate(): number {
     return percentile(this.#rates, 0.5);
   }
 
-  /** Microseconds for each request, the median of the rounds. */
+  /** Returns the microseconds per request, the median of the rounds. */
   get cpu(): number {
     return percentile(this.#cpus, 0.5);
   }
@@ -110,7 +110,7 @@ class Measured implements AsyncDisposable {
   }
 }
 
-/** Creates many bindings of other users, with one of the reader among them. */
+/** Creates many bindings of other users, and one of the reader among them. */
 async function bind(served: Served): Promise<void> {
   using client = new Client(served);
   const named = (name: string, more: object) => JSON.stringify({ metadata: { name }, ...more });

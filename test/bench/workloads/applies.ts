@@ -12,9 +12,8 @@ const applyPatch = { "content-type": "application/apply-patch+yaml" };
 const mergePatch = { "content-type": "application/merge-patch+json" };
 
 /**
- * W16: the cost of field ownership. Applies of a Deployment of 2 KiB with three managers are compared with PUTs of the
- * same Deployment as it was read. Creations with and without tracking are compared as clients see them, and in this
- * process, without HTTP.
+ * W16: the cost of field ownership. Compares applies of a Deployment of 2 KiB with three managers with PUTs of the same
+ * Deployment. Compares creations with and without tracking, both through HTTP and in this process.
  */
 export async function applies({ seconds }: Options): Promise<Figure[]> {
   const { put, apply, bytes } = await measureWrites(seconds);
@@ -42,7 +41,7 @@ export async function applies({ seconds }: Options): Promise<Figure[]> {
   ];
 }
 
-/** Creations on two servers in turns; only one of them tracks fields. */
+/** Creates on two servers in turns. Only one of them tracks fields. */
 async function measureServedCreates(seconds: number): Promise<TrackedCreates> {
   await using directory = await temporaryDirectory();
   const options = JSON.stringify({ inMemory: true });
@@ -109,7 +108,7 @@ function pathOf(number: number): string {
   return `${collection}/${deploymentName(number)}`;
 }
 
-/** A Deployment that one manager has created, another one applies, and whose status a third one keeps. */
+/** Makes a Deployment that one manager created and another applies, and whose status a third one maintains. */
 async function prepare(client: Client, number: number): Promise<void> {
   const document = JSON.stringify(deploymentDocument(number));
   await client.expect("POST", `${collection}?fieldManager=kubectl-create`, document);
@@ -119,12 +118,12 @@ async function prepare(client: Client, number: number): Promise<void> {
   await client.expect("PATCH", target, JSON.stringify({ status }), mergePatch);
 }
 
-/** The Deployment with another number somewhere in its template. */
+/** Returns the Deployment with another number in its template. */
 function changed(text: string, round: number): string {
   return text.replace(/"terminationGracePeriodSeconds":\d+/, `"terminationGracePeriodSeconds":${31 + (round % 2)}`);
 }
 
-/** Seconds of CPU that the server takes for a request to each Deployment. */
+/** Returns the server's CPU seconds for a request to each Deployment. */
 async function cpuOf(served: Served, request: (at: number) => Promise<unknown>): Promise<number> {
   const before = cpuSeconds(served.pid);
   await forEach(request);

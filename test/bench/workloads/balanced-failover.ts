@@ -13,10 +13,10 @@ const readers = 16;
 const watchers = 1_000;
 const kills = 3;
 const pauses = 2;
-/** Time by which all watchers are connected. */
+/** Time in which all watchers connect. */
 const connectMs = 10_000;
 
-/** W12 behind haproxy, with a thousand watchers on connections of their own: whom they talk to is not theirs to choose. */
+/** W12 behind haproxy, with a thousand watchers on their own connections. haproxy chooses their servers. */
 export async function balancedFailover({ scale }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using build = await temporaryDirectory();

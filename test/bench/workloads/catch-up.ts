@@ -7,7 +7,7 @@ import type { Figure, Options } from "../report.ts";
 const objects = 100_000;
 const pollMs = 20;
 
-/** W8 in a cluster: a member joins one with many objects, which reach it as an image. */
+/** W8 in a cluster: a member joins a cluster with many objects, which it receives as an image. */
 export async function catchUp({ scale }: Options): Promise<Figure[]> {
   const count = Math.round(objects * scale);
   await using directory = await temporaryDirectory();
@@ -43,7 +43,7 @@ export async function catchUp({ scale }: Options): Promise<Figure[]> {
   ];
 }
 
-/** One GET after the other until `end`. */
+/** Sends one GET after the other until `end`. */
 async function slowestRead(member: MemberProcess, end: Promise<void>): Promise<number> {
   let isOver = false;
   const ended = end.finally(() => (isOver = true));

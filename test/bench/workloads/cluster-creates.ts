@@ -8,7 +8,7 @@ import { type Figure, type Options, percentile } from "../report.ts";
 const writers = 64;
 const connectionsEach = 4;
 
-/** W4 on one member and on three that share this machine, with disks that take longer; the clients are spread over all members. */
+/** W4 on one member, and on three that share this machine, with slower disks. The clients are spread over all members. */
 export async function clusterCreates({ seconds }: Options): Promise<Figure[]> {
   await using build = await temporaryDirectory();
   const program = await makeProgram(build.path);

@@ -15,7 +15,10 @@ const shapes = [
   [1, 1],
 ] as const;
 
-/** W1 in a cluster: consistent GETs on a follower, which asks the leader what is committed, against those of a replica that is alone. */
+/**
+ * W1 in a cluster: consistent GETs on a follower, which asks the leader for the committed index, compared with those of a
+ * single replica.
+ */
 export async function clusterGets({ seconds }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using build = await temporaryDirectory();
@@ -56,7 +59,7 @@ export async function clusterGets({ seconds }: Options): Promise<Figure[]> {
   ];
 }
 
-/** Gives the paths of the new objects, in any order. */
+/** Returns the paths of the new objects, in any order. */
 async function create(served: ConstructorParameters<typeof Client>[0]): Promise<string[]> {
   using client = new Client(served);
   const creates = new PreparedCreates();

@@ -6,7 +6,7 @@ import type { Figure, Options } from "../report.ts";
 const objects = 100_000;
 const settleMs = 3_000;
 
-/** Leaves the directory as a server does that has been running for a while: its files are merged. */
+/** Merges the files of the directory, as in a server that has been running for a while. */
 async function settle(program: string, directory: string): Promise<void> {
   await using _served = await startProgram(program, directory);
   await Bun.sleep(settleMs);

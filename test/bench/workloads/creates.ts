@@ -6,7 +6,7 @@ import { type Figure, type Options, percentile } from "../report.ts";
 
 const connections = 8;
 
-/** W4 on one replica: ConfigMaps of 2 KiB, each acknowledged when it is on disk, so many at a time. */
+/** W4 on one replica: ConfigMaps of 2 KiB, each acknowledged once it is on disk, with several numbers of writers. */
 export async function creates({ seconds }: Options): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [writers, ownKeys] of [

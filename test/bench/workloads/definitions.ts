@@ -5,14 +5,14 @@ import { type Figure, type Options, percentile } from "../report.ts";
 const definitions = 500;
 const groups = 50;
 const warmUp = 50;
-/** Definitions come at 50 a second. */
+/** Interval of new definitions: 50 per second. */
 const intervalMs = 20;
 const pollMs = 1;
 const settleMs = 3_000;
 const objects = 20_000;
 const collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const discovery = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
-/** A body of 3 KiB: a schema with 30 fields that are described. */
+/** A definition body of 3 KiB: a schema with 30 described fields. */
 const fields = Object.fromEntries(
   Array.from({ length: 30 }, (_, at) => [
     `field${at}`,
@@ -20,7 +20,9 @@ const fields = Object.fromEntries(
   ]),
 );
 
-/** W10: the time until new kinds are served, what each costs, and the documents about all of them. W9 for their objects. */
+/**
+ * W10: the time until new kinds are served, the cost of each, and the documents about all of them. W9 for their objects.
+ */
 export async function customDefinitions({ scale }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using served = await serve("server", directory.path, JSON.stringify({ inMemory: true }));
@@ -75,7 +77,9 @@ async function define(client: Client, name: string, number: number): Promise<num
   return performance.now() - createdMs;
 }
 
-/** Reads the discovery of all groups and the OpenAPI documents, and measures the longest answer to another client beside each. */
+/**
+ * Reads the discovery of all groups and the OpenAPI documents, and measures another client's slowest answer meanwhile.
+ */
 async function readDocuments(client: Client, served: Served): Promise<Figure[]> {
   const figures: Figure[] = [];
   const paths = [

@@ -10,13 +10,13 @@ import { Updates } from "../updates.ts";
 const objects = 1_000;
 const connections = 8;
 const updatesPerSecond = 1_000;
-/** The run is so many times as long as others, or a million updates at `--seconds 170`. */
+/** Factor by which this run is longer than others; a million updates at `--seconds 170`. */
 const longer = 6;
 const retentionSeconds = 5;
 const idleMs = 3 * 1_000 * retentionSeconds;
 const sampleMs = 250;
 
-/** W13, shortened: the same objects are replaced all the time, with a history of seconds; then nothing happens. */
+/** W13, shortened: the same objects are replaced continually, with a history of seconds; then the server is idle. */
 export async function endurance({ seconds }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using build = await temporaryDirectory();
@@ -82,7 +82,7 @@ class Sampler {
   }
 }
 
-/** Returns the allocated bytes. Files come and go meanwhile. */
+/** Returns the allocated bytes. Files may disappear meanwhile. */
 function bytesBelow(directory: string): number {
   let bytes = 0;
   for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {

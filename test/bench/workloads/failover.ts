@@ -14,7 +14,9 @@ const kills = 10;
 const pauses = 3;
 const transfers = 10;
 
-/** W12: what 64 writers, 16 readers and watchers of three members notice while members are killed, stopped and restarted. */
+/**
+ * W12: effects on 64 writers, 16 readers and watchers of three members when members are killed, stopped and restarted.
+ */
 export async function failover({ scale, from }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using build = await temporaryDirectory();

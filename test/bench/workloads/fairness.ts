@@ -13,7 +13,9 @@ const pauseMs = 2;
 const settleMs = 500;
 const rounds = 3;
 
-/** W17: the latency of a modest client's GETs, quiet and beside greedy clients of other users, with and without fairness. */
+/**
+ * W17: the latency of a modest client's GETs, alone and beside greedy clients of other users, with and without fairness.
+ */
 export async function fairness({ seconds, scale }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await seedDirectory(directory.path, Math.round(objects * scale));
@@ -33,7 +35,7 @@ async function besides(served: Served, seconds: number, suffix: string): Promise
   const beside: number[] = [];
   const listing: number[] = [];
   const greedy = { headers: { "impersonate-user": "greedy" }, seconds: seconds + (2 * settleMs) / 1_000 };
-  // In turns: a busy moment of the machine must not count for one side alone.
+  // In turns, so that a busy moment of the machine affects both sides.
   for (let round = 0; round < rounds; round++) {
     quiet.push(await modestP99(client, seconds));
     const gets = loadElsewhere(served, {
@@ -60,13 +62,13 @@ async function besides(served: Served, seconds: number, suffix: string): Promise
   ];
 }
 
-/** A load in a process of its own, so that the driver has time for the modest client. */
+/** Runs a load in a separate process, so that the driver has time for the modest client. */
 async function loadElsewhere({ url, token }: Served, options: Load): Promise<void> {
   const program = join(import.meta.dir, "../other-load.ts");
   await Bun.spawn([process.execPath, program, url, token, JSON.stringify(options)], { stderr: "inherit" }).exited;
 }
 
-/** One request at a time, with pauses. */
+/** Sends one request at a time, with pauses. */
 async function modestP99(client: Client, seconds: number): Promise<number> {
   const samples: number[] = [];
   const endMs = performance.now() + seconds * 1_000;

@@ -7,7 +7,9 @@ import type { Figure, Options } from "../report.ts";
 const objects = 10_000;
 const warmUpSeconds = 1;
 
-/** W1: GET of one ConfigMap by a random name, consistent and from cache, against the listener with a constant body. */
+/**
+ * W1: GET of one ConfigMap by a random name, consistent and from cache, compared with the listener with a constant body.
+ */
 export async function gets({ seconds, scale }: Options): Promise<Figure[]> {
   const count = Math.round(objects * scale);
   await using directory = await temporaryDirectory();
@@ -26,7 +28,7 @@ export async function gets({ seconds, scale }: Options): Promise<Figure[]> {
     [1, 1],
   ] as const) {
     const shape = { connections, streams, seconds };
-    // Both are compiled and warm before either is measured.
+    // Warm up both before measuring either.
     for (const [one, path] of [
       [bare, "/object"],
       [served, paths[0] as string],
@@ -52,7 +54,7 @@ export async function gets({ seconds, scale }: Options): Promise<Figure[]> {
   return figures;
 }
 
-/** Seconds of CPU that the process used meanwhile: what it costs, whatever else runs on the machine. */
+/** Measures the CPU seconds of a load: its cost, independent of other work on the machine. */
 async function withCpu(served: Served, running: Promise<LoadResult>): Promise<[LoadResult, number]> {
   const before = cpuSeconds(served.pid);
   return [await running, cpuSeconds(served.pid) - before];

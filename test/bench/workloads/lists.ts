@@ -8,7 +8,7 @@ const objects = 10_000;
 const pageSize = 500;
 const samples = 50;
 
-/** W2: whole lists against the listener streaming the same bytes, lists that select little, and pages. */
+/** W2: whole lists compared with the listener streaming the same bytes, lists that select little, and pages. */
 export async function lists({ seconds, scale }: Options): Promise<Figure[]> {
   const count = Math.round(objects * scale);
   await using directory = await temporaryDirectory();
@@ -78,7 +78,7 @@ async function medianMs(run: () => Promise<unknown>): Promise<number> {
   return percentile(times, 0.5);
 }
 
-/** The most memory that was resident while it ran. */
+/** Returns the peak resident memory of the run. */
 async function withPeak(served: Served, running: Promise<LoadResult>): Promise<[LoadResult, number]> {
   let peak = 0;
   const timer = setInterval(() => (peak = Math.max(peak, residentBytes(served.pid))), 20);

@@ -9,7 +9,7 @@ const watchers = 10;
 const collection = "/api/v1/namespaces/default/pods";
 const strategicPatch = { "content-type": "application/strategic-merge-patch+json" };
 
-/** W5: strategic merge patches of the status of 1,000 pods, as kubelets send them, under the eyes of ten watchers. */
+/** W5: strategic merge patches of the status of 1,000 pods, as kubelets send them, with ten watchers. */
 export async function patches({ seconds }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using served = await serve("server", directory.path);

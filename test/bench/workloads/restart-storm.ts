@@ -11,7 +11,9 @@ const writers = 8;
 const members = 3;
 const settleMs = 1_000;
 
-/** W7: 500 watchers, each with a connection of its own, when their server is killed and started anew; then a rolling restart of three. */
+/**
+ * W7: 500 watchers on their own connections, when their server is killed and restarted; then a rolling restart of three.
+ */
 export async function restartStorm({ scale }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using build = await temporaryDirectory();
@@ -61,7 +63,7 @@ function faults(all: Pick<Totals, "relists" | "misplacedEvents" | "missingEvents
   return `of ${all.events} events ${all.missingEvents} missing, ${all.misplacedEvents} twice or out of order; ${all.relists} lists anew`;
 }
 
-/** From the kill on. */
+/** Returns the time from the kill until all watchers are up to date again. */
 async function killAndStart(member: MemberProcess, load: FailoverLoad): Promise<number> {
   const begunMs = performance.now();
   await member.stop("SIGKILL");
@@ -70,7 +72,7 @@ async function killAndStart(member: MemberProcess, load: FailoverLoad): Promise<
   return performance.now() - begunMs;
 }
 
-/** The longest of the three, each from SIGTERM on. */
+/** Returns the longest interruption of the three, each counted from SIGTERM. */
 async function rollingRestart(cluster: BenchCluster, load: FailoverLoad): Promise<number> {
   let longestMs = 0;
   for (const member of cluster.members) {

@@ -13,7 +13,7 @@ const catchUpSeconds = 5;
 const settleMs = 500;
 const rounds = 5;
 
-/** W11: 99 watchers that read and one that does not; then it reads again. */
+/** W11: 99 watchers that read and one that does not; then that one reads again. */
 export async function stalledWatcher({ seconds }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using served = await serve("server", directory.path);
@@ -32,7 +32,7 @@ export async function stalledWatcher({ seconds }: Options): Promise<Figure[]> {
   const together: number[][] = [];
   let sent = 0;
   let caughtUp = 0;
-  // In turns: a busy moment of the machine must not count for one side alone.
+  // In turns, so that a busy moment of the machine affects both sides.
   for (let round = 0; round < rounds; round++) {
     samples.length = 0;
     await updates.atRate(eventsPerSecond, seconds);

@@ -14,7 +14,7 @@ const writers = 64;
 const settleMs = 1_000;
 const catchUpSeconds = 10;
 
-/** W6: a thousand watchers of one collection; first at a fixed rate of events, then as many as there can be. */
+/** W6: a thousand watchers of one collection, first at a fixed rate of events, then at the highest possible rate. */
 export async function watches({ seconds }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using served = await serve("server", directory.path);
@@ -65,7 +65,7 @@ export async function watches({ seconds }: Options): Promise<Figure[]> {
   ];
 }
 
-/** One watcher more, which times what it gets. */
+/** One more watcher, which times its events. */
 function startProbe(served: Served) {
   const client = new Client(served);
   const probe = { client, samples: [] as number[], received: 0 };

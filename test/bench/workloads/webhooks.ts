@@ -112,7 +112,7 @@ class Measured {
   }
 }
 
-/** The mean of the rounds, which are of one length. */
+/** Returns the mean of the rounds, which have equal length. */
 function joined(samples: readonly Sample[]): Sample {
   const mean = (pick: (sample: Sample) => number) =>
     samples.reduce((sum, sample) => sum + pick(sample), 0) / samples.length;

@@ -70,6 +70,22 @@ make_certificate() {
     -extfile <(printf 'subjectAltName=DNS:api.wardle.svc,IP:127.0.0.1\n') -out "$scratch/serving.pem" 2>/dev/null
 }
 
+flunder() {
+  cat <<EOF
+apiVersion: $group/$version
+kind: Flunder
+metadata: {name: $1}
+spec: {reference: other}
+EOF
+}
+
+# owned_by <resource> <apiVersion> <kind> <name>: a patch that names the owner.
+owned_by() {
+  local uid
+  uid=$(kubectl get "$1" "$4" -o 'jsonpath={.metadata.uid}')
+  printf '{"metadata":{"ownerReferences":[{"apiVersion":"%s","kind":"%s","name":"%s","uid":"%s"}]}}' "$2" "$3" "$4" "$uid"
+}
+
 # The objects that lead to the extension server.
 registration() {
   cat <<EOF
@@ -162,6 +178,22 @@ EOF
     get --raw "/apis/$group/$version/flunders"
   expect_text 'cannot list resource "fischers"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/fischers"
+
+  echo '   its documents are merged, and its objects go with their namespace and their owners'
+  expect_text "/apis/$group/$version/flunders" kubectl get --raw /openapi/v2
+  expect_text "apis/$group/$version" kubectl get --raw /openapi/v3
+  kubectl create namespace going >/dev/null
+  flunder a | kubectl create -n going -f - >/dev/null
+  kubectl delete namespace going --timeout=60s >/dev/null || fail 'the namespace stays'
+  flunder owner | kubectl create -f - >/dev/null
+  kubectl create configmap dependent --from-literal=a=b >/dev/null
+  kubectl patch configmap dependent --type=merge -p "$(owned_by flunder "$group/$version" Flunder owner)" >/dev/null
+  kubectl create configmap owner >/dev/null
+  flunder dependent | kubectl create -f - >/dev/null
+  kubectl patch flunder dependent --type=merge -p "$(owned_by configmap v1 ConfigMap owner)" >/dev/null
+  kubectl delete flunder owner >/dev/null
+  kubectl delete configmap owner --cascade=foreground >/dev/null
+  kubectl wait --for=delete configmap/dependent flunder/dependent --timeout=30s >/dev/null || fail 'dependents stay'
 
   echo '   its death is noticed, and disturbs nobody else'
   end "$extension" KILL

@@ -6,7 +6,7 @@ import { definitionSpecOf } from "./definition-spec.ts";
 /** Warnings of one definition; more say nothing new. */
 const warningsMax = 100;
 
-/** Returns a warning for each format that means nothing to the server; of an update, for those that it adds. */
+/** Returns a warning for each format that the server ignores; for an update, only for added ones. */
 export function formatWarnings(definition: KubeObject, old?: KubeObject): string[] {
   const known = new Set(old === undefined ? [] : unknownFormats(old));
   return unknownFormats(definition)

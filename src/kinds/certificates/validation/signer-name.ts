@@ -30,7 +30,7 @@ export function isProjectSigner(name: string): boolean {
   return domain === "kubernetes.io" || domain.endsWith(".kubernetes.io");
 }
 
-/** Only the first label that is wrong is told: more of them would say the same. */
+/** Reports only the first wrong label, because further ones would say the same. */
 function validateLabels(text: string, problemsOf: (label: string) => readonly string[], field: string): FieldError[] {
   const wrong = text.split(".").find((label) => problemsOf(label).length > 0);
   if (wrong === undefined) return [];

@@ -32,7 +32,7 @@ export function* compileSelectors(
       seen.add(expression);
       const problem = problemOf(expression, age);
       if (problem !== undefined) problems.set(expression, problem);
-      // No client is told of more.
+      // A response contains no more errors than this.
       if (problems.size === fieldErrorsMax) return problems;
       yield;
     }

@@ -30,7 +30,7 @@ export function validatePoolStatusRequest({ spec }: resourceV1alpha3.ResourcePoo
   ];
 }
 
-/** A request is answered once, as it was asked. */
+/** A request is answered once, and does not change after that. */
 export function validatePoolStatusRequestUpdate(
   request: resourceV1alpha3.ResourcePoolStatusRequest,
   old: resourceV1alpha3.ResourcePoolStatusRequest,
