@@ -118,7 +118,7 @@ function dropSecond(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** An address that is asked for names its family. */
+/** A requested address determines its family. */
 function inferFamilies(spec: ServiceSpec, configured: readonly IpFamily[]): FieldError[] {
   const { clusterIPs = [] } = spec;
   const errors: FieldError[] = [];
