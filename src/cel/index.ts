@@ -35,7 +35,7 @@ export {
 } from "./schema/rule-validator.ts";
 export { typedValue } from "./schema/typed-value.ts";
 export { selectsField } from "./syntax/selected-field.ts";
-export { compileTyped, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
+export { compileTyped, compileTypedInSteps, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
 export * as celTypes from "./types/cel-type.ts";
 export { recordTypes } from "./types/record-types.ts";
 export { joinProviders, type TypeProvider } from "./types/type-provider.ts";

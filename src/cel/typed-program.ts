@@ -1,6 +1,6 @@
 import type { Environment } from "./environment.ts";
 import { ProgramError } from "./evaluate/planner.ts";
-import { type Compiled, CompileError, compile, Program } from "./program.ts";
+import { atOnce, type Compiled, CompileError, compileInSteps, Program } from "./program.ts";
 import { type CelType, sameType, typeText } from "./types/cel-type.ts";
 
 /** An expression whose result is of a type that its place of use expects. */
@@ -21,8 +21,18 @@ export class ExpressionProblem extends Error {
  * @throws ExpressionProblem
  */
 export function compileTyped(text: string, environment: Environment, expected: readonly CelType[]): TypedProgram {
+  return atOnce(compileTypedInSteps(text, environment, expected));
+}
+
+/** Compiles an expression, and yields between the phases. @throws ExpressionProblem */
+export function* compileTypedInSteps(
+  text: string,
+  environment: Environment,
+  expected: readonly CelType[],
+): Generator<void, TypedProgram> {
   try {
-    const compiled = compile(text, environment);
+    const compiled = yield* compileInSteps(text, environment);
+    yield;
     const problem = typeProblem(compiled.type, expected);
     if (problem !== undefined) throw new ExpressionProblem(problem);
     return { text, compiled, program: Program.of(compiled) };

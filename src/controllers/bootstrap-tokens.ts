@@ -13,6 +13,7 @@ const tokenType = "bootstrap.kubernetes.io/token";
 const infoNamespace = "kube-public";
 const infoName = "cluster-info";
 const signaturePrefix = "jws-kubeconfig-";
+const tokenIdPattern = /^[a-z0-9]{6}$/;
 /** Maximum time of a timer. */
 const waitMsMax = 2 ** 31 - 1;
 
@@ -26,10 +27,10 @@ export interface BootstrapTokensParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Removes bootstrap tokens when they expire. */
+/** Removes bootstrap tokens when they expire, whatever their Secrets are called. */
 export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
   const { secrets, store, clock, observeQueue, onError } = parts;
-  const prefix = tokenKeyPrefix(secrets);
+  const prefix = secrets.keyOf(bootstrapTokenNamespace, "");
   const running = new DisposableStack();
   const queue = running.use(
     new WorkQueue({
@@ -42,8 +43,7 @@ export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
         if (secret === undefined || secret.type !== tokenType) return;
         const expiration = valueOf(secret, "expiration");
         if (hasExpired(expiration, clock.nowMs())) await removeObject(secrets, secret, controllerManagerContext);
-        else if (expiration !== "")
-          queue.addAfter(key, Math.min(waitMsMax, Math.max(1, (parseTimeMs(expiration) ?? 0) - clock.nowMs())));
+        else if (expiration !== "") queue.addAfter(key, msUntil(expiration, clock));
       },
     }),
   );
@@ -63,42 +63,49 @@ export function startBootstrapSigner(parts: BootstrapTokensParts): Disposable {
   const { secrets, configMaps, store, clock, observeQueue, onError } = parts;
   const infoKey = configMaps.keyOf(infoNamespace, infoName);
   const running = new DisposableStack();
-  const queue = running.use(
-    new WorkQueue({ name: "bootstrap_signer_queue", clock, observeQueue, onError, work: () => sign(parts) }),
+  const work = async () => {
+    const expirations = await sign(parts);
+    // A token that expires must not vouch for the contents any longer.
+    const waits = expirations.filter((time) => time !== "").map((time) => msUntil(time, clock));
+    if (waits.length > 0) queue.addAfter(infoKey, Math.min(...waits));
+  };
+  const queue: WorkQueue = running.use(
+    new WorkQueue({ name: "bootstrap_signer_queue", clock, observeQueue, onError, work }),
   );
   running.use(followObjects(store, infoKey, (key) => key === infoKey && queue.add(infoKey)));
   running.use(followObjects(store, tokenKeyPrefix(secrets), () => queue.add(infoKey)));
   return running;
 }
 
-async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTokensParts): Promise<void> {
-  const info = configMaps.current(infoNamespace, infoName);
-  if (info === undefined) return;
+/** Returns the expirations of the tokens that have signed. */
+async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTokensParts): Promise<string[]> {
+  const info: ConfigMap | undefined = configMaps.current(infoNamespace, infoName);
+  if (info?.data?.["kubeconfig"] === undefined) return [];
   const tokens = store
     .scan(tokenKeyPrefix(secrets))
     .flatMap(({ key }) => secrets.current(bootstrapTokenNamespace, nameOf(key)) ?? [])
     .filter((secret) => maySign(secret, clock.nowMs()));
   const signed = (object: ConfigMap): ConfigMap => {
     const { data = {} } = object;
-    const kept = Object.entries(data).filter(([name]) => !name.startsWith(signaturePrefix));
     const kubeconfig = data["kubeconfig"];
-    const signatures =
-      kubeconfig === undefined
-        ? []
-        : tokens.map((secret) => {
-            const [id, secretPart] = [valueOf(secret, "token-id"), valueOf(secret, "token-secret")];
-            const key = signWith === "token" ? `${id}.${secretPart}` : secretPart;
-            return [signaturePrefix + id, detachedSignature(kubeconfig, id, key)] as const;
-          });
+    if (kubeconfig === undefined) return object;
+    const kept = Object.entries(data).filter(([name]) => !name.startsWith(signaturePrefix));
+    const signatures = tokens.map((secret) => {
+      const [id, secretPart] = [valueOf(secret, "token-id"), valueOf(secret, "token-secret")];
+      const key = signWith === "token" ? `${id}.${secretPart}` : secretPart;
+      return [signaturePrefix + id, detachedSignature(kubeconfig, id, key)] as const;
+    });
     return { ...object, data: Object.fromEntries([...kept, ...signatures]) };
   };
   await configMaps.update(infoNamespace, infoName, signed, controllerManagerContext, { reapplies: true });
+  return tokens.map((secret) => valueOf(secret, "expiration"));
 }
 
 function maySign(secret: Secret, nowMs: number): boolean {
   return (
     secret.type === tokenType &&
     secret.metadata.deletionTimestamp === undefined &&
+    tokenIdPattern.test(valueOf(secret, "token-id")) &&
     secret.metadata.name === bootstrapTokenPrefix + valueOf(secret, "token-id") &&
     valueOf(secret, "token-secret") !== "" &&
     valueOf(secret, "usage-bootstrap-signing") === "true" &&
@@ -114,6 +121,11 @@ export function detachedSignature(payload: string, keyId: string, key: string): 
     .update(`${header}.${encode(payload)}`)
     .digest("base64url");
   return `${header}..${signature}`;
+}
+
+/** Returns the time of a timer for the moment of expiration. */
+function msUntil(expiration: string, clock: Clock): number {
+  return Math.min(waitMsMax, Math.max(1, (parseTimeMs(expiration) ?? 0) - clock.nowMs()));
 }
 
 function tokenKeyPrefix(secrets: Registry): string {

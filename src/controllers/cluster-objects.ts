@@ -8,7 +8,9 @@ import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store } from "../storage/store.ts";
 import { AttributesClassProtection } from "./attributes-class-protection.ts";
+import { ClaimProtection } from "./claim-protection.ts";
 import type { ControllerName } from "./controller-names.ts";
+import { EphemeralVolumes, type EphemeralVolumesObserver } from "./ephemeral-volumes.ts";
 import { FlowSchemaConditions } from "./flow-schema-conditions.ts";
 import { QuotaUsage } from "./quota-usage.ts";
 import { rootCaPublisher } from "./root-ca-publisher.ts";
@@ -17,7 +19,7 @@ import { defaultServiceAccounts } from "./service-accounts.ts";
 import { ServiceAllocationRepair } from "./service-allocation-repair.ts";
 import { ServiceCidrs } from "./service-cidrs.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
-import { VolumeProtection } from "./volume-protection.ts";
+import { startVolumeProtection } from "./volume-protection.ts";
 import type { QueueSource } from "./work-queue.ts";
 
 export interface ClusterObjectsParts extends QueueSource {
@@ -32,6 +34,7 @@ export interface ClusterObjectsParts extends QueueSource {
   readonly ca: TrustBundle;
   /** The optional controllers to run. */
   readonly controllers: ReadonlySet<ControllerName>;
+  readonly ephemeralVolumesObserver?: EphemeralVolumesObserver | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -52,9 +55,21 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   const claims = registry({ group: "", resource: "persistentvolumeclaims" });
   const volumes = registry({ group: "", resource: "persistentvolumes" });
   const pods = registry({ group: "", resource: "pods" });
-  running.use(new VolumeProtection({ ...parts, claims, volumes, pods }).start());
+  if (controllers.has("persistentvolumeclaim-protection-controller")) {
+    running.use(new ClaimProtection({ ...parts, claims, pods }).start());
+  }
+  if (controllers.has("persistentvolume-protection-controller")) {
+    running.use(startVolumeProtection({ ...parts, volumes }));
+  }
+  if (controllers.has("ephemeral-volume-controller")) {
+    const events = registry({ group: "", resource: "events" });
+    const observer = parts.ephemeralVolumesObserver;
+    running.use(new EphemeralVolumes({ ...parts, pods, claims, events, observer }).start());
+  }
   const classes = registry({ group: "storage.k8s.io", resource: "volumeattributesclasses" });
-  running.use(new AttributesClassProtection({ ...parts, classes, claims, volumes }).start());
+  if (controllers.has("volumeattributesclass-protection-controller")) {
+    running.use(new AttributesClassProtection({ ...parts, classes, claims, volumes }).start());
+  }
   const flowControl = "flowcontrol.apiserver.k8s.io";
   const levels = registries.find({ group: flowControl, resource: "prioritylevelconfigurations" });
   const schemas = registries.find({ group: flowControl, resource: "flowschemas" });

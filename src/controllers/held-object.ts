@@ -1,10 +1,29 @@
 import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 
 /** Reports whether the object is being deleted and still has this finalizer. */
 export function isHeldBy(object: KubeObject | undefined, finalizer: string): boolean {
   return object?.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).includes(finalizer);
+}
+
+/** Reports whether the object is not being deleted and lacks the finalizer that will hold it then. */
+export function lacksFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
+  return metadata.deletionTimestamp === undefined && !(metadata.finalizers ?? []).includes(finalizer);
+}
+
+/** Adds one finalizer, unless the object is being deleted or is gone. */
+export async function hold(registry: Registry, namespace: string, name: string, finalizer: string): Promise<void> {
+  const held = (old: KubeObject): KubeObject =>
+    lacksFinalizer(old, finalizer)
+      ? { ...old, metadata: { ...old.metadata, finalizers: [...(old.metadata.finalizers ?? []), finalizer] } }
+      : old;
+  try {
+    await registry.update(namespace, name, held, serverContext, { reapplies: true });
+  } catch (error) {
+    if (!(error instanceof StatusError && error.code === 404)) throw error;
+  }
 }
 
 /** Removes one finalizer. */

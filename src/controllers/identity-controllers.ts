@@ -18,6 +18,7 @@ import {
   extensionAuthentication,
   type PublishedFrontProxy,
 } from "./extension-authentication.ts";
+import { startLegacyTokenCleaner } from "./legacy-token-cleaner.ts";
 import { startTrackingStart } from "./legacy-token-tracking.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { startTokenSecrets } from "./token-secrets.ts";
@@ -75,6 +76,10 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
     running.use(startTokenSecrets({ ...parts, secrets, serviceAccounts }));
   }
   running.use(startTrackingStart(parts));
+  const pods = find("", "pods");
+  if (controllers.has("legacy-serviceaccount-token-cleaner-controller") && pods !== undefined) {
+    running.use(startLegacyTokenCleaner({ ...parts, secrets, configMaps, serviceAccounts, pods }));
+  }
   const name = "extension-apiserver-authentication";
   const namespace = "kube-system";
   const data = extensionAuthentication(parts);

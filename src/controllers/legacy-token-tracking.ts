@@ -30,6 +30,11 @@ export function startTrackingStart(parts: TrackingStartParts): Disposable {
   return startPublishedConfigMap({ ...parts, namespace, name, queueName, data });
 }
 
+/** Returns the day since which uses are recorded; undefined if they are not. */
+export function trackingStart(configMaps: Registry): string | undefined {
+  return sinceOf(configMaps.current(namespace, name));
+}
+
 export interface LegacyTokenTrackingParts extends QueueSource {
   readonly secrets: Registry;
   readonly clock: Clock;

@@ -31,7 +31,8 @@ export class ControllerTest implements AsyncDisposable {
 
   private constructor() {
     const { clock, store } = this;
-    this.#cachers = new CacherSet({ store, clock });
+    // Bookmarks are due each second, which would take long when a test lets a year pass.
+    this.#cachers = new CacherSet({ store, clock: new ManualClock() });
     this.registries = openRegistries({
       catalog: builtInCatalog(Scheme.builtIn()),
       store,
@@ -71,21 +72,27 @@ export class ControllerTest implements AsyncDisposable {
   }
 
   /** Writes an object, or its status, as `change` returns it, and lets the controllers act. */
-  async update(resource: string, name: string, change: (old: any) => object, part?: "status"): Promise<void> {
+  async update(
+    resource: string,
+    name: string,
+    change: (old: any) => object,
+    part?: "status",
+    place = "n",
+  ): Promise<void> {
     const registry = this.registry(resource);
     const options = part !== undefined && {
       strategy: strategyOf(builtInKindOf(registry.info), part),
       subresource: part,
     };
-    const namespace = registry.info.namespaced ? "n" : "";
+    const namespace = registry.info.namespaced ? place : "";
     const write = (old: KubeObject) => change(old) as KubeObject;
     await registry.update(namespace, name, write, context, { ...options, reapplies: true });
     await settle(turns);
   }
 
-  async delete(resource: string, name: string, options: Partial<DeleteOptions> = {}): Promise<void> {
+  async delete(resource: string, name: string, options: Partial<DeleteOptions> = {}, place = "n"): Promise<void> {
     const registry = this.registry(resource);
-    await registry.delete(registry.info.namespaced ? "n" : "", name, { ...plainDeletion, ...options }, context);
+    await registry.delete(registry.info.namespaced ? place : "", name, { ...plainDeletion, ...options }, context);
     await settle(turns);
   }
 

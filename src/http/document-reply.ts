@@ -1,7 +1,7 @@
 import { type MediaType, plainJson, type Representation } from "../api/codec/representation.ts";
 import { status } from "../api/status.ts";
 import { type Exchange, type HeaderList, header, type Reply } from "../request/exchange.ts";
-import { parseAccept } from "./negotiate.ts";
+import { areParametersServed, parseAccept } from "./negotiate.ts";
 
 /** Documents such as discovery are served for GET, and for HEAD, which the listener turns into GET. */
 export function requireGet({ request }: Exchange): void {
@@ -42,17 +42,21 @@ export function reply(bytes: Uint8Array, headers: HeaderList): Reply {
   return { kind: "reply", code: 200, headers: [...headers, ["content-length", String(bytes.length)]], body: bytes };
 }
 
-/** Parameters that request another form, or a stream. */
-const restricting = ["as", "g", "v", "stream"];
+/** Parameters that ask for another form. */
+const restricting = ["as", "g", "v"];
 
-/** Chooses a media type. These documents have one form, so a clause that requests another form is skipped. */
+/**
+ * Chooses among media types. These documents have one form, so a clause that asks for another one is skipped. As
+ * upstream, a clause may ask for a stream in a type that has one, and gets the document.
+ */
 export function negotiateDocument(accept: string | undefined, served: readonly MediaType[]): Representation {
   if (accept === undefined || accept.trim() === "") return plainJson;
   for (const { type, subtype, parameters } of parseAccept(accept)) {
     if (restricting.some((name) => parameters.has(name))) continue;
     const found = served.find(
       (mediaType) =>
-        `${type}/${subtype}` === mediaType || (subtype === "*" && (type === "*" || type === "application")),
+        (`${type}/${subtype}` === mediaType || (subtype === "*" && (type === "*" || type === "application"))) &&
+        areParametersServed(parameters, mediaType),
     );
     if (found !== undefined) return { ...plainJson, mediaType: found };
   }

@@ -58,7 +58,7 @@ function exchangeOf(
   const request: IncomingRequest = {
     method,
     rawPath: target,
-    headers: Object.entries(headers),
+    headers: Object.entries(body === undefined ? headers : { ...headers, "content-length": String(body.byteLength) }),
     peer: { kind: "none" },
     remoteAddress: "",
     httpVersion: "2",

@@ -34,6 +34,10 @@ describe("negotiate()", () => {
     ["application/yaml;stream=watch,application/json", "application/json", "none"],
     ["application/json;sv=v1,application/yaml", "application/yaml", "none"],
     ["application/json;q=0", "application/json", "none"],
+    ["*/*;q=0.1,application/yaml;q=0", "application/yaml", "none"],
+    ["application/*;q=0.5,application/yaml;q=0.1", "application/yaml", "none"],
+    ["application/yaml;q=x,application/json;q=0.1", "application/json", "none"],
+    ["application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "application/json", "partialMetadata"],
     ["application/json;q=0,application/yaml;q=0.1", "application/yaml", "none"],
     [`application/vnd.kubernetes.protobuf;${partial}`, "application/vnd.kubernetes.protobuf", "partialMetadata"],
   ] as const)("reads %p as %s with transform %s", (accept, mediaType, kind) => {
@@ -46,7 +50,7 @@ describe("negotiate()", () => {
     ["application/cbor", options()],
     ["application/yaml", options({ endpoint: "watch" })],
     [`application/json;${table}`, options({ tables: false })],
-    [`application/json;${partial}`, options({ endpoint: "list", kind: () => "*core.PodList" })],
+    [`application/json;${partial}`, options({ endpoint: "list", listType: () => "*core.PodList" })],
     [`application/json;${partial}`, options({ endpoint: "status" })],
     ["application/vnd.kubernetes.protobuf", options({ protobuf: false })],
   ] as const)("answers %s with 406 where it is not served", (accept, given) => {

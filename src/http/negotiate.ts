@@ -20,8 +20,8 @@ export interface NegotiateOptions {
   readonly tables: boolean;
   /** Whether the type has a protobuf form (default). Custom resources have one only as PartialObjectMetadata. */
   readonly protobuf?: boolean;
-  /** Returns the kind of the object or list, for messages. */
-  readonly kind?: () => string;
+  /** Returns the type of the list, for messages. */
+  readonly listType?: () => string;
 }
 
 /** A clause of an Accept header. Parsing sorts the most preferred one first. */
@@ -41,7 +41,7 @@ export function negotiate(accept: string | undefined, options: NegotiateOptions)
   if (accept === undefined || accept.trim() === "") return plain("application/json", options, undefined);
   for (const clause of knownAccept(accept)) {
     for (const mediaType of served) {
-      if (!matches(clause, mediaType) || !areParametersServed(clause, mediaType)) continue;
+      if (!matches(clause, mediaType) || !areParametersServed(clause.parameters, mediaType)) continue;
       const transform = transformOf(clause, mediaType, options);
       if (transform === undefined) continue;
       if (mediaType === protobufMediaType && options.protobuf === false && transform.kind !== "partialMetadata")
@@ -78,12 +78,29 @@ function knownAccept(accept: string): readonly AcceptClause[] {
 }
 
 /**
- * Returns the clauses of an Accept header by decreasing quality, wildcards last among equals, with types and parameter
- * names in lower case. As upstream does, treats a clause of quality 0 as the last choice, not as a refusal.
+ * Returns the clauses of an Accept header in the order of preference, with types and parameter names in lower case. As
+ * upstream, it takes a clause of quality 0 for a late choice and not for a refusal.
  */
 export function parseAccept(accept: string): AcceptClause[] {
-  const clauses = accept.split(",", acceptClausesMax).flatMap((text) => parseClause(text));
-  return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
+  const sorted: AcceptClause[] = [];
+  for (const text of accept.split(",", acceptClausesMax)) {
+    for (const clause of parseClause(text)) {
+      let at = sorted.length;
+      while (at > 0 && isPreferred(clause, sorted[at - 1] as AcceptClause)) at--;
+      sorted.splice(at, 0, clause);
+    }
+  }
+  return sorted;
+}
+
+/**
+ * Reports whether a clause goes before the one that it follows. As upstream, an exact type goes before a wildcard of any
+ * quality. The relation is not transitive, so the result depends on the sorting by insertion.
+ */
+function isPreferred(clause: AcceptClause, before: AcceptClause): boolean {
+  if (clause.quality > before.quality) return true;
+  if (clause.type !== "*" && before.type === "*") return true;
+  return clause.subtype !== "*" && before.subtype === "*";
 }
 
 function parseClause(text: string): AcceptClause[] {
@@ -103,14 +120,11 @@ function unquote(text: string): string {
   return text.length >= 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
 }
 
+/** As upstream, a quality that is not a number is 0. */
 function qualityOf(text: string | undefined): number {
   if (text === undefined || text === "") return 1;
   const quality = Number(text);
-  return Number.isFinite(quality) ? quality : 1;
-}
-
-function wildcards(clause: AcceptClause): number {
-  return clause.type === "*" ? 2 : clause.subtype === "*" ? 1 : 0;
+  return Number.isFinite(quality) ? quality : 0;
 }
 
 const streamTypes: readonly MediaType[] = ["application/json", protobufMediaType];
@@ -135,7 +149,7 @@ function matches(clause: AcceptClause, mediaType: MediaType): boolean {
 }
 
 /** Only watches stream, and YAML has no streams. The server version (`sv`) cannot be chosen. */
-function areParametersServed({ parameters }: AcceptClause, mediaType: MediaType): boolean {
+export function areParametersServed(parameters: AcceptClause["parameters"], mediaType: MediaType): boolean {
   const stream = parameters.get("stream") ?? "";
   const isServedStream = stream === "watch" && mediaType !== "application/yaml";
   return (stream === "" || isServedStream) && (parameters.get("sv") ?? "") === "";
@@ -156,18 +170,15 @@ function transformOf(clause: AcceptClause, mediaType: MediaType, options: Negoti
   }
   if (as !== "PartialObjectMetadata" && as !== "PartialObjectMetadataList") return undefined;
   const list = as === "PartialObjectMetadataList";
-  requirePairing(list, options);
+  if (!list) refuseObjectForm(options);
   return { kind: "partialMetadata", list, version };
 }
 
-function requirePairing(list: boolean, { endpoint, kind }: NegotiateOptions): void {
-  if (endpoint === "watch" || list === (endpoint === "list")) return;
-  const type = kind?.() ?? (endpoint === "list" ? "List" : "Object");
-  throw status.notAcceptable(
-    list
-      ? `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`
-      : `you requested PartialObjectMetadata, but the requested object is a list (${type})`,
-  );
+/** The opposite, a list form of an object, fails when the object is encoded: a Status has neither form. */
+function refuseObjectForm({ endpoint, listType }: NegotiateOptions): void {
+  if (endpoint !== "list") return;
+  const problem = `you requested PartialObjectMetadata, but the requested object is a list (${listType?.() ?? "List"})`;
+  throw status.notAcceptable(problem);
 }
 
 function includeObjectOf(query: Query): "None" | "Metadata" | "Object" {

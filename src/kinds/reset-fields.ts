@@ -22,7 +22,6 @@ const filters: Readonly<Record<string, FieldFilter | undefined>> = {
   "flowcontrol.apiserver.k8s.io/flowschemas/status": specAndMetadata,
   "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status": specAndMetadata,
   "internal.apiserver.k8s.io/storageversions/status": specAndMetadata,
-  "networking.k8s.io/servicecidrs": undefined,
   "networking.k8s.io/servicecidrs/status": specAndMetadata,
   "resource.k8s.io/devicetaintrules/status": specAndMetadata,
   "resource.k8s.io/resourceclaims/status": specAndMetadata,

@@ -35,8 +35,9 @@ export interface StatusRules {
 
 /** Returns the rules of the `status` subresource of a resource: everything but status and metadata stays as stored. */
 export function statusStrategy(parent: Strategy, { keepsMetadata = false }: StatusRules = {}): Strategy {
+  const { validateInTurns: _, ...inherited } = parent;
   return {
-    ...parent,
+    ...inherited,
     allowCreateOnUpdate: false,
     resetFields: ["spec"],
     metaRules: repeatsChange(parent) ? "update" : "none",

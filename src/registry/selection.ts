@@ -31,7 +31,7 @@ export function selectionOf(
   name: string,
   { labels, fields }: { labels: LabelSelector; fields: FieldSelector },
 ): Selection {
-  for (const { label } of fields.terms) refuseUnknownField(info, label);
+  refuseUnknownFields(info, fields);
   const pinnedNamespace = info.namespaced ? namespace || (requireFieldValue(fields, "metadata.namespace") ?? "") : "";
   const pinnedName = name || (requireFieldValue(fields, "metadata.name") ?? "");
   const prefix = pinnedNamespace === "" ? info.keyPrefix : `${info.keyPrefix}${pinnedNamespace}/`;
@@ -103,6 +103,11 @@ function namespaceOf(key: Key, info: ResourceInfo): string {
  * Rejects an unknown label. A cluster-scoped kind selects by its namespace, which is empty, unless it has labels of its
  * own.
  */
+/** @throws StatusError 400 for a field that the resource does not select by */
+export function refuseUnknownFields(info: ResourceInfo, { terms }: FieldSelector): void {
+  for (const { label } of terms) refuseUnknownField(info, label);
+}
+
 function refuseUnknownField(info: ResourceInfo, label: string): void {
   const { namespaced, selectableFields } = info;
   if (label === "metadata.name" || selectableFields.has(label)) return;

@@ -1,5 +1,6 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
 import type { ClientUser } from "../http/in-process-client.ts";
+import { ephemeralVolumeMetrics } from "./metrics/ephemeral-volume-metrics.ts";
 import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
@@ -46,8 +47,10 @@ export function startControllers(context: ControllersParts): ServerControllers &
       versions: api.remoteDiscovery,
       clientOf: (controller) => http.clients.open(serviceAccountOf(controller)),
     },
+    nodeCidrRanges: config.nodeCidrRanges,
     terminatedPodsMax: config.terminatedPodsMax,
     sliceObservers: sliceMetrics(registry),
+    ephemeralVolumesObserver: ephemeralVolumeMetrics(registry),
     nodeObservers: nodeMetrics(registry),
     jobDeleted: finishedJobMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),

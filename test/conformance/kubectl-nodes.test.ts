@@ -12,7 +12,7 @@ let client: Client;
 let kubectl: Kubectl;
 
 beforeAll(async () => {
-  server = await startServer({ clock });
+  server = await startServer({ clock, allocateNodeCidrs: true, clusterCidr: "10.244.0.0/16" });
   client = server.client();
   kubectl = await Kubectl.open(server.kubeconfig);
 });
@@ -151,4 +151,16 @@ test("a finished Job goes with its pods after the time that it names", async () 
   await kubectl.ok(["wait", "job", "brief", "--for=delete", "--timeout=10s"]);
   await kubectl.ok(["wait", "pod", "brief-1", "--for=delete", "--timeout=10s"]);
   expect(await kubectl.ok(["get", "job,pod", "-o", "name"])).toContain("job.batch/endless\n");
+}, 60_000);
+
+test("nodes have parts of the range of pods, and a part that comes back is not used at once", async () => {
+  const rangeOf = async (name: string) => {
+    await createNode(name);
+    await kubectl.ok(["wait", "node", name, "--for=jsonpath={.spec.podCIDR}", "--timeout=10s"]);
+    return kubectl.ok(["get", "node", name, "-o", "jsonpath={.spec.podCIDRs}"]);
+  };
+  const first = await rangeOf("ranged");
+  expect(first).toMatch(/^\["10\.244\.\d+\.0\/24"\]$/);
+  await kubectl.ok(["delete", "node", "ranged"]);
+  expect(await rangeOf("ranged")).not.toBe(first);
 }, 60_000);

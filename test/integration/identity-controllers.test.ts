@@ -89,7 +89,8 @@ describe("a certificate that is asked for", () => {
     expect([read.subject, read.ca]).toEqual(["CN=jane\nO=developers", false]);
     expect(read.verify(new X509Certificate(server.running.ca).publicKey)).toBe(true);
     const lifetimeMs = Date.parse(read.validTo) - Date.parse(read.validFrom);
-    expect(lifetimeMs).toBe(3_600_000);
+    // It begins five minutes ago and lasts as long as was asked for.
+    expect(lifetimeMs).toBe(3_600_000 + 300_000);
     const judged = new x509.X509Certificate(certificate);
     expect(judged.getExtension(x509.ExtendedKeyUsageExtension)?.usages).toEqual([x509.ExtendedKeyUsage.clientAuth]);
     expect(await userOf(certificate, key)).toBe("jane");
@@ -104,8 +105,14 @@ describe("a certificate that is asked for", () => {
   });
 
   test.each<[string, string, string, string[], string]>([
-    ["usage", "kube-apiserver-client", "CN=x", ["server auth"], "usages did not match"],
-    ["subject", "kubelet-serving", "CN=x", ["digital signature", "server auth"], "at least one DNS or IP"],
+    ["usage", "kube-apiserver-client", "CN=x", ["server auth"], "invalid usage for client certificate: server auth"],
+    [
+      "subject",
+      "kubelet-serving",
+      "CN=x, O=system:nodes",
+      ["digital signature", "server auth"],
+      "DNS or IP subjectAltName is required",
+    ],
     ["node", "kube-apiserver-client-kubelet", "CN=x, O=system:nodes", clientUsages, "does not begin with system:node:"],
   ])("fails when its %s does not fit the signer", async (name, signer, subject, usages, message) => {
     const { request } = await certificateRequest(subject);

@@ -147,6 +147,12 @@ describe("PartialObjectMetadata", () => {
     expect(json.message).toContain("you requested PartialObjectMetadata, but the requested object is a list");
     expect((await server.get(`${maps}/a`, { accept: partialList })).code).toBe(406);
   });
+
+  test("of the wrong shape does not matter to a Status", async () => {
+    const options = { accept: partialList };
+    expect((await server.get(`${maps}/none`, options)).code).toBe(404);
+    expect((await server.request("DELETE", `${maps}/a?dryRun=All`, options)).json.status).toBe("Success");
+  });
 });
 
 describe("negotiation", () => {

@@ -40,6 +40,7 @@ const quietControllers = [
   "-endpoints-controller",
   "-endpointslice-controller",
   "-endpointslice-mirroring-controller",
+  "-ephemeral-volume-controller",
   "-garbage-collector-controller",
   "-node-lifecycle-controller",
   "-pod-garbage-collector-controller",

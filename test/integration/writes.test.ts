@@ -253,7 +253,13 @@ describe("patch", () => {
     ["no array", jsonPatch, { op: "remove" }, 400, ""],
     ["no JSON", mergePatch, "{", 400, "error decoding patch"],
     ["no object", mergePatch, "[]", 400, "error decoding patch"],
-    ["another type", mergePatch, { kind: "Secret" }, 400, 'no kind "Secret" is registered for version "v1"'],
+    [
+      "another type",
+      mergePatch,
+      { kind: "Secret" },
+      400,
+      "converting (v1.Secret) to (core.ConfigMap): unknown conversion",
+    ],
     ["another name", mergePatch, { metadata: { name: "other" } }, 400, "does not match the name on the URL"],
     ["a wrong type", mergePatch, { data: { a: 5 } }, 400, "cannot unmarshal number into Go struct field"],
     ["a stale version", mergePatch, { metadata: { resourceVersion: "1" } }, 409, "the object has been modified"],
@@ -300,6 +306,20 @@ describe("field validation", () => {
     const text = headers.get("warning") ?? "";
     for (const warning of warnings) expect(text).toContain(warning);
     if (warnings.length === 0) expect(text).toBe("");
+  });
+
+  test.each([
+    [mergePatch, { zone: 1, metadata: { zone: 1, area: 1 }, area: 1 }],
+    [jsonPatch, ["/zone", "/metadata/zone", "/metadata/area", "/area"].map((path) => ({ op: "add", path, value: 1 }))],
+  ])("a %s names unknown fields in the order of their names", async (type, patch) => {
+    await server.post(maps, configMap("ordered"));
+    const { json } = await server.patch(`${maps}/ordered?fieldValidation=Strict`, type, patch);
+    expect(json.message.match(/unknown field "[a-z.]+"/g)).toEqual([
+      'unknown field "area"',
+      'unknown field "metadata.area"',
+      'unknown field "metadata.zone"',
+      'unknown field "zone"',
+    ]);
   });
 
   test("Strict refuses unknown and duplicate fields", async () => {

@@ -2,6 +2,7 @@ import { fieldErrorText } from "../../src/api/field-error.ts";
 import type { JsonValue } from "../../src/api/json.ts";
 import { readOpenApiSchema } from "../../src/api/structural/open-api-schema.ts";
 import { objectCostMax } from "../../src/cel/limits.ts";
+import { atOnce } from "../../src/cel/program.ts";
 import { declareType } from "../../src/cel/schema/declared-type.ts";
 import { compileRules, selfTypeName, unboundedCardinality } from "../../src/cel/schema/rule.ts";
 import { type RuleProblem, toFieldError } from "../../src/cel/schema/rule-problem.ts";
@@ -78,7 +79,7 @@ function compareCompilation(vector: RuleCase, path: string, differ: Differ): voi
   const node = schemaAt(vector.schema, path);
   const type = declareType(node, false, selfTypeName);
   if (type === undefined) return;
-  const [compiled] = compileRules(node, type, environments);
+  const [compiled] = atOnce(compileRules(node, type, environments));
   if (compiled === undefined) return;
   const isBlank = compiled.program === undefined && compiled.error === undefined;
   differ("compileError", vector.compileError, isBlank ? "empty rule" : compiled.error);

@@ -27,12 +27,12 @@ function checksOf(authorize: ConstructorParameters<typeof AccessChecks>[0]["auth
 function run(text: string, variables: Readonly<Record<string, string>> = {}, budget = evaluationCostMax): Result {
   const compiler = new PolicyCompiler(false);
   finish(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
-  const expression = compiler.compile(text, "variable", { hasAuthorizer: true });
+  const expression = finish(compiler.compile(text, "variable", { hasAuthorizer: true }));
   const evaluation = new Evaluation(valuesOf(), { variables: compiler.variables, budget });
   return finish(evaluation.run(expression));
 }
 
-function finish<T>(steps: Generator<void, T, undefined>): T {
+function finish<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -87,7 +87,7 @@ test("an evaluation pauses in a variable, and counts its cost once", () => {
   const text = "lists.range(3).map(x, x + variables.pairs).sum() + lists.range(100).map(x, x).size()";
   const compiler = new PolicyCompiler(false);
   finish(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
-  const expression = compiler.compile(text, "variable", {});
+  const expression = finish(compiler.compile(text, "variable", {}));
   const evaluate = () => {
     const evaluation = new Evaluation(valuesOf(), { variables: compiler.variables, budget: evaluationCostMax });
     const steps = evaluation.run(expression);
@@ -113,7 +113,7 @@ test("an evaluation waits for the authorizer, and asks each question once", asyn
   });
   const text =
     "[authorizer.requestResource.check('get').allowed(), authorizer.path('/x').check('list').allowed(), authorizer.requestResource.check('fail').errored(), authorizer.requestResource.check('get').allowed()]";
-  const expression = new PolicyCompiler(false).compile(text, "variable", { hasAuthorizer: true });
+  const expression = finish(new PolicyCompiler(false).compile(text, "variable", { hasAuthorizer: true }));
   const evaluate = () => new Evaluation(valuesOf(checks), { budget: evaluationCostMax }).run(expression);
   // Three checks cost more than one evaluation may.
   expect(messageOf(await evaluateInTurns(checks, evaluate))).toContain("actual cost limit exceeded");

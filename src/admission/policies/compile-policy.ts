@@ -21,7 +21,7 @@ export class PolicyCompiler {
     const place = { hasParams: this.#hasParams, hasAuthorizer: true };
     for (const { name = "", expression = "" } of variables) {
       try {
-        this.#composition.addVariable(name, expression, place, "stored");
+        yield* this.#composition.addVariable(name, expression, place, "stored");
       } catch (error) {
         if (!(error instanceof ExpressionProblem)) throw error;
       }
@@ -33,10 +33,16 @@ export class PolicyCompiler {
     return this.#composition.variables;
   }
 
-  compile(text: string, use: keyof typeof resultTypes, place: ExpressionPlace): StoredExpression {
+  /** Yields between the phases. */
+  *compile(text: string, use: keyof typeof resultTypes, place: ExpressionPlace): Generator<void, StoredExpression> {
     const expected: readonly celTypes.CelType[] = resultTypes[use];
     try {
-      const program = this.#composition.compile(text, { ...place, hasParams: this.#hasParams }, "stored", expected);
+      const program = yield* this.#composition.compile(
+        text,
+        { ...place, hasParams: this.#hasParams },
+        "stored",
+        expected,
+      );
       return { kind: "ready", program };
     } catch (error) {
       if (error instanceof ExpressionProblem) return { kind: "failed", problem: error.message };
@@ -48,7 +54,7 @@ export class PolicyCompiler {
   *conditions(conditions: readonly StoredCondition[] = []): Generator<void, MatchCondition[]> {
     const compiled: MatchCondition[] = [];
     for (const { name = "", expression = "" } of conditions) {
-      compiled.push({ name, expression: this.compile(expression, "condition", { hasAuthorizer: true }) });
+      compiled.push({ name, expression: yield* this.compile(expression, "condition", { hasAuthorizer: true }) });
       yield;
     }
     return compiled;

@@ -52,7 +52,7 @@ export class MutatingPolicy {
     const conditions = yield* compiler.conditions(matchConditions);
     const compiled: CompiledMutation[] = [];
     for (const mutation of mutations) {
-      compiled.push(compileMutation(mutation, compiler));
+      compiled.push(yield* compileMutation(mutation, compiler));
       yield;
     }
     return new MutatingPolicy(policy, compiler, conditions, compiled);
@@ -105,14 +105,14 @@ export class MutatingPolicy {
   }
 }
 
-function compileMutation(mutation: Mutation, compiler: PolicyCompiler): CompiledMutation {
+function* compileMutation(mutation: Mutation, compiler: PolicyCompiler): Generator<void, CompiledMutation> {
   const { patchType, applyConfiguration: configuration, jsonPatch } = mutation;
   const place = { hasAuthorizer: true, makesPatches: true };
   if (patchType === "JSONPatch") {
-    return { patchType, expression: compiler.compile(jsonPatch?.expression ?? "", "jsonPatch", place) };
+    return { patchType, expression: yield* compiler.compile(jsonPatch?.expression ?? "", "jsonPatch", place) };
   }
   const text = configuration?.expression ?? "";
-  return { patchType: "ApplyConfiguration", expression: compiler.compile(text, "applyConfiguration", place) };
+  return { patchType: "ApplyConfiguration", expression: yield* compiler.compile(text, "applyConfiguration", place) };
 }
 
 function* orMutationError(run: EvaluationSteps<Result>): EvaluationSteps<Result> {

@@ -74,12 +74,15 @@ export class ValidatingPolicy {
     const conditions = yield* compiler.conditions(matchConditions);
     const checks: CompiledValidation[] = [];
     for (const validation of validations) {
-      checks.push(compileValidation(validation, compiler));
+      checks.push(yield* compileValidation(validation, compiler));
       yield;
     }
     const annotations: CompiledAnnotation[] = [];
     for (const { key = "", valueExpression = "" } of auditAnnotations) {
-      annotations.push({ key, value: compiler.compile(valueExpression, "auditAnnotation", { hasAuthorizer: true }) });
+      annotations.push({
+        key,
+        value: yield* compiler.compile(valueExpression, "auditAnnotation", { hasAuthorizer: true }),
+      });
       yield;
     }
     return new ValidatingPolicy(policy, compiler, conditions, checks, annotations);
@@ -167,12 +170,12 @@ export class ValidatingPolicy {
   }
 }
 
-function compileValidation(validation: Validation, compiler: PolicyCompiler): CompiledValidation {
+function* compileValidation(validation: Validation, compiler: PolicyCompiler): Generator<void, CompiledValidation> {
   const { expression = "", messageExpression = "" } = validation;
   return {
     validation,
-    expression: compiler.compile(expression, "condition", { hasAuthorizer: true }),
-    message: messageExpression === "" ? undefined : compiler.compile(messageExpression, "message", {}),
+    expression: yield* compiler.compile(expression, "condition", { hasAuthorizer: true }),
+    message: messageExpression === "" ? undefined : yield* compiler.compile(messageExpression, "message", {}),
   };
 }
 

@@ -3,8 +3,9 @@ import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
+import { goPointer } from "../scheme/go-type.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import type { Status } from "../status.ts";
+import { type Status, type StatusError, status } from "../status.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, type TypedDocument } from "./encode-document.ts";
 import { metaSchema } from "./meta-schema.ts";
@@ -33,7 +34,7 @@ export function encodeObject(
     return embedBody([typePrefix(info)], entry, newline);
   }
   const { mediaType, transform, pretty } = representation;
-  const isPartial = transform.kind === "partialMetadata" && showsStoredMetadata(info);
+  const isPartial = transform.kind === "partialMetadata" && !transform.list && showsStoredMetadata(info);
   if (mediaType === "application/json" && isPartial && !pretty) {
     return joinBytes([typePrefix(partialMetadataKind(transform.version)), metadataKey, metadataBytes(entry), closing]);
   }
@@ -59,8 +60,8 @@ export function statusSchema(): StructSchema {
 }
 
 /** Encodes a Status, to which no transform applies. */
-export function encodeStatus(status: Status, representation: Representation): Uint8Array {
-  return encodeDocument({ document: status as unknown as JsonObject, schema: statusSchema() }, representation);
+export function encodeStatus(answer: Status, representation: Representation): Uint8Array {
+  return encodeDocument({ document: answer as unknown as JsonObject, schema: statusSchema() }, representation);
 }
 
 /** Converts an object from its stored form to the version and form that the client requested. */
@@ -77,10 +78,17 @@ export function transformed(
         schema: info.form.kind === "struct" ? info.form.schema : undefined,
       };
     case "partialMetadata":
+      if (transform.list) throw notListed(info);
       return { document: partialMetadata(object, info, transform.version), schema: partialMetadataSchema() };
     case "table":
       return { document: tableOf([object], info, transform, nowMs), schema: undefined };
   }
+}
+
+function notListed(info: ResourceInfo): StatusError {
+  const type = goPointer(info, "object");
+  const problem = `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`;
+  return status.notAcceptable(problem);
 }
 
 function typeFirst(object: KubeObject): JsonObject {

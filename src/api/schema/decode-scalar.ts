@@ -117,7 +117,14 @@ function reportingWhy(run: () => JsonValue): JsonValue {
 }
 
 /** Decodes standard base64 with padding; line breaks are skipped, as in Go. */
+const byte = integer("uint8", 0n, 255n);
+
+/** Returns bytes as base64. As in Go, they may also be given as a list of numbers. */
 function base64(value: JsonValue, place: PlaceOf): JsonValue {
+  if (Array.isArray(value)) {
+    const bytes = value.map((item) => (item === null ? 0 : Number(byte(item, place))));
+    return Buffer.from(bytes).toString("base64");
+  }
   if (typeof value !== "string") throw wrongType(value, "[]uint8", place());
   const invalidAt = invalidBase64At(value);
   if (invalidAt >= 0) throw new DecodeTypeError(`illegal base64 data at input byte ${invalidAt}`);

@@ -67,6 +67,7 @@ describe("decoding a built-in object", () => {
     ["takes null in a map as zero", "core/v1.ConfigMap", { data: { a: null } }, '{"metadata":{},"data":{"a":""}}'],
     ["keeps integers and text apart", "core/v1.HTTPGetAction", { port: "http" }, '{"port":"http"}'],
     ["writes an unset integer or text as 0", "core/v1.HTTPGetAction", {}, '{"port":0}'],
+    ["reads bytes from numbers", "core/v1.Secret", { data: { a: [97, null] } }, '{"metadata":{},"data":{"a":"YQA="}}'],
     ["clears stray bits of base64", "core/v1.Secret", { data: { a: "YR==" } }, '{"metadata":{},"data":{"a":"YQ=="}}'],
     ["writes a document of null as an empty one", "core/v1.ConfigMap", null, '{"metadata":{}}'],
   ];
@@ -213,6 +214,16 @@ describe("values of the wrong type", () => {
     ["meta/v1.ObjectMeta", { creationTimestamp: "2024-02-30T00:00:00Z" }, "parsing time"],
     ["coordination/v1.LeaseSpec", { renewTime: "2024-01-02T03:04:05Z" }, "parsing time"],
     ["core/v1.Secret", { data: { a: "a*==" } }, "illegal base64 data at input byte 1"],
+    [
+      "core/v1.Secret",
+      { data: { a: [256] } },
+      "json: cannot unmarshal number 256 into Go struct field Secret.data of type uint8",
+    ],
+    [
+      "core/v1.Secret",
+      { data: { a: ["a"] } },
+      "json: cannot unmarshal string into Go struct field Secret.data of type uint8",
+    ],
     ["core/v1.Secret", { data: { a: "YQ" } }, "illegal base64 data at input byte 0"],
     ["core/v1.Secret", { data: { a: "YWJjYQ=" } }, "illegal base64 data at input byte 7"],
     ["core/v1.Secret", { data: { a: "YWJjx" } }, "illegal base64 data at input byte 4"],

@@ -20,11 +20,11 @@ export function validateEach<T>(
 /** Does the same for items that take long. Yields after each. */
 export function* validateEachInTurns<T>(
   items: readonly T[],
-  validate: (item: T, at: number) => readonly FieldError[],
+  validate: (item: T, at: number) => Generator<void, readonly FieldError[]>,
 ): Generator<void, FieldError[]> {
   const errors: FieldError[] = [];
   for (const [at, item] of items.entries()) {
-    for (const error of validate(item, at)) errors.push(error);
+    for (const error of yield* validate(item, at)) errors.push(error);
     if (errors.length >= fieldErrorsMax) break;
     yield;
   }

@@ -2,15 +2,21 @@ import { compareTexts } from "../../api/code-points.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 
-/**
- * Writes the result of a patch for a refusal. The objects that the patch went into have their keys in order, all others
- * are written as the type orders them: kube-apiserver keeps the text of the parts that a patch leaves alone.
- */
+/** Writes the result of a patch for a refusal. */
 export function patchedText(merged: JsonObject, patch: JsonValue, type: "json" | "merge"): string {
+  return stringifyJson(patchedInOrder(merged, patch, type));
+}
+
+/**
+ * Orders the result of a patch as kube-apiserver does, which decides the order of complaints. The objects that the patch
+ * went into have their keys in order, and all others stay as the type orders them, because it keeps the text of the
+ * parts that a patch leaves alone.
+ */
+export function patchedInOrder(merged: JsonObject, patch: JsonValue, type: "json" | "merge"): JsonObject {
   const touched = new Set<JsonValue>([merged]);
   if (type === "merge") markMerged(merged, patch, touched);
   else if (Array.isArray(patch)) for (const operation of patch) markOperation(merged, operation, touched);
-  return stringifyJson(inOrder(merged, touched));
+  return inOrder(merged, touched) as JsonObject;
 }
 
 function markMerged(value: JsonValue | undefined, patch: JsonValue | undefined, touched: Set<JsonValue>): void {

@@ -106,7 +106,7 @@ export class RuleChecker {
     const compileRule = ruleCompiler(schema, type, this.#environments);
     const problems: RuleProblem[] = [];
     for (const [at, rule] of rules.entries()) {
-      problems.push(...this.#checkCompiled(compileRule(rule), type, place, rulePath(place, at), options));
+      problems.push(...this.#checkCompiled(yield* compileRule(rule), type, place, rulePath(place, at), options));
       yield;
     }
     return problems;

@@ -17,8 +17,8 @@ const outOfBudget = "validation failed due to running out of cost budget, no fur
 /** The rules of a schema, by node; only nodes with rules at or below them are there. */
 export interface RuleValidator {
   readonly schema: RuleSchema;
-  /** Compiled when they first run: together, the rules of a kind may take longer than is good for the event loop. */
-  readonly rules: readonly CompiledRule[];
+  /** Returns the rules of the node, which are compiled when they first run. Yields while they are. */
+  compiledRules(): Generator<void, readonly CompiledRule[]>;
   /** Why none of the rules can be compiled. */
   readonly problem: string | undefined;
   readonly items?: RuleValidator;
@@ -97,8 +97,8 @@ class NodeRules implements RuleValidator {
     return this.#type;
   }
 
-  get rules(): readonly CompiledRule[] {
-    this.#rules ??= this.#compile();
+  *compiledRules(): Generator<void, readonly CompiledRule[]> {
+    this.#rules ??= yield* this.#compile();
     return this.#rules;
   }
 
@@ -107,12 +107,12 @@ class NodeRules implements RuleValidator {
     return "failed to convert to declType for CEL validation rules";
   }
 
-  #compile(): readonly CompiledRule[] {
+  *#compile(): Generator<void, readonly CompiledRule[]> {
     const { node, declared, environments } = this.#parts;
     const type = declared.length === 0 ? undefined : this.#declaredType();
     if (type === undefined) return [];
     const startMs = performance.now();
-    const rules = compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
+    const rules = yield* compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
     environments.compiled?.((performance.now() - startMs) / 1_000);
     return rules;
   }
@@ -248,17 +248,19 @@ class RuleRun {
   }
 
   *#runNode(
-    { rules, schema, problem }: RuleValidator,
+    validator: RuleValidator,
     path: string,
     value: Json,
     old: Json | undefined,
     correlation: Correlation,
   ): Generator<void> {
+    const { schema, problem } = validator;
     const type = schema.type ?? "";
     if (problem !== undefined) {
       this.#fail(path, type, `rule compiler initialization error: ${problem}`);
       return;
     }
+    const rules = yield* validator.compiledRules();
     if (rules.length === 0) return;
     if (this.budget <= 0) {
       this.#stop(path, type, outOfBudget);

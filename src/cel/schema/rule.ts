@@ -2,7 +2,7 @@ import { estimateCost } from "../cost/estimate.ts";
 import type { Range } from "../cost/range.ts";
 import type { Environment } from "../environment.ts";
 import { ProgramError } from "../evaluate/planner.ts";
-import { type Compiled, CompileError, compile, Program } from "../program.ts";
+import { type Compiled, CompileError, compileInSteps, Program } from "../program.ts";
 import { boolType, type CelType, optionalOf, stringType } from "../types/cel-type.ts";
 import { type DeclaredType, providerOf, requestBytesMax, sizeAt } from "./declared-type.ts";
 import { normalizeFieldPath } from "./rule-field-path.ts";
@@ -43,9 +43,19 @@ export function unboundedCardinality(type: DeclaredType): bigint {
   return BigInt(Math.floor(requestBytesMax / (type.minSize + 1)));
 }
 
-/** Compiles the rules of one node of a schema. */
-export function compileRules(schema: RuleSchema, type: DeclaredType, environments: RuleEnvironments): CompiledRule[] {
-  return (schema["x-kubernetes-validations"] ?? []).map(ruleCompiler(schema, type, environments));
+/** Compiles the rules of one node of a schema. Yields between them, and between the phases of each. */
+export function* compileRules(
+  schema: RuleSchema,
+  type: DeclaredType,
+  environments: RuleEnvironments,
+): Generator<void, CompiledRule[]> {
+  const compileRule = ruleCompiler(schema, type, environments);
+  const compiled: CompiledRule[] = [];
+  for (const rule of schema["x-kubernetes-validations"] ?? []) {
+    if (compiled.length > 0) yield;
+    compiled.push(yield* compileRule(rule));
+  }
+  return compiled;
 }
 
 /** Returns a function that compiles a rule of one node of a schema. */
@@ -53,7 +63,7 @@ export function ruleCompiler(
   schema: RuleSchema,
   type: DeclaredType,
   environments: RuleEnvironments,
-): (rule: ValidationRule) => CompiledRule {
+): (rule: ValidationRule) => Generator<void, CompiledRule> {
   const provider = providerOf(type);
   return (rule) => {
     const oldSelf = rule.optionalOldSelf === true ? optionalOf(type.cel) : type.cel;
@@ -66,16 +76,16 @@ export function ruleCompiler(
   };
 }
 
-function compileRule(
+function* compileRule(
   rule: ValidationRule,
   schema: RuleSchema,
   type: DeclaredType,
   environmentOf: RuleEnvironments["environmentOf"],
-): CompiledRule {
+): Generator<void, CompiledRule> {
   const path = rule.fieldPath === undefined ? undefined : normalizeFieldPath(rule.fieldPath, schema);
   const base = { rule, usesOldSelf: false, ...(path === undefined || path === "" ? {} : { fieldPath: path }) };
   if (rule.rule.trim() === "") return { rule, usesOldSelf: false };
-  const main = compileExpression(
+  const main = yield* compileExpression(
     rule.rule,
     environmentOf(rule.rule, "rule"),
     type,
@@ -89,23 +99,33 @@ function compileRule(
   if (messageExpression === undefined || messageExpression === "") return compiled;
   const notText = "messageExpression must evaluate to a string";
   const environment = environmentOf(messageExpression, "messageExpression");
-  const message = compileExpression(messageExpression, environment, type, "messageExpression ", stringType, notText);
+  yield;
+  const message = yield* compileExpression(
+    messageExpression,
+    environment,
+    type,
+    "messageExpression ",
+    stringType,
+    notText,
+  );
   return typeof message === "string" ? { ...compiled, messageError: message } : { ...compiled, message };
 }
 
 /** Returns a program, or what is wrong with the expression. */
-function compileExpression(
+function* compileExpression(
   text: string,
   environment: Environment,
   self: DeclaredType,
   subject: string,
   expected: CelType,
   refusal: string,
-): (RuleProgram & { readonly compiled: Compiled }) | string {
+): Generator<void, (RuleProgram & { readonly compiled: Compiled }) | string> {
   try {
-    const compiled = compile(text, environment);
+    const compiled = yield* compileInSteps(text, environment);
+    yield;
     if (compiled.type.kind !== expected.kind || compiled.type.nullable) return refusal;
     const program = Program.of(compiled);
+    yield;
     return { program, estimate: estimateCost(compiled.checked, (path) => sizeAt(self, path)), compiled };
   } catch (error) {
     if (error instanceof CompileError) return `${subject}compilation failed: ${error.message}`;

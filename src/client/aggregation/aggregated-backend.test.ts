@@ -125,6 +125,22 @@ test("insecureSkipTLSVerify accepts any certificate", async () => {
   expect(text(await backends(server).get(insecure, asking("/"), 10))).toBe("yes");
 });
 
+test.each(["DELETE", "POST", "GET"])("the body of a %s without a length is framed", async (method) => {
+  const seen: string[] = [];
+  const server = await serve(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    seen.push(`${request.method} ${request.url} ${Buffer.concat(chunks)}`);
+    response.end();
+  });
+  const made = backends(server);
+  const body = Readable.from([Buffer.from("GET /secret HTTP/1.1\r\nhost: a\r\n\r\n")]);
+  const answer = await made.send(remote, { ...asking("/a"), method, body });
+  for await (const _ of answer.body);
+  await made.get(remote, asking("/b"), 10);
+  expect(seen).toEqual([`${method} /a GET /secret HTTP/1.1\r\nhost: a\r\n\r\n`, "GET /b "]);
+});
+
 test("a body goes both ways at the pace of its reader", async () => {
   const server = await serve(async (request, response) => {
     for await (const chunk of request) {

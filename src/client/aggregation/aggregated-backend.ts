@@ -198,7 +198,7 @@ export class AggregatedBackends implements Disposable {
     this.#agent.destroy();
   }
 
-  #optionsOf({ method, target, headers, user }: BackendRequest, at: Endpoint): RequestOptions {
+  #optionsOf({ method, target, headers, body, user }: BackendRequest, at: Endpoint): RequestOptions {
     let fields: [string, string][];
     try {
       fields = this.headersFor(headers, user);
@@ -211,6 +211,8 @@ export class AggregatedBackends implements Disposable {
       grouped[name] = before === undefined || name === "host" ? value : [before, value].flat();
     }
     grouped["host"] = authorityOf(at);
+    // Without a length, some methods would send their body without a frame, and the backend would take it for a request.
+    if (body !== undefined && grouped["content-length"] === undefined) grouped["transfer-encoding"] = "chunked";
     return { host: at.host, port: at.port, method, path: target, headers: grouped };
   }
 }

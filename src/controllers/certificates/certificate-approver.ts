@@ -10,7 +10,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
-import { builtInSigners, kubeletClientSigner, signerProblem } from "./signers.ts";
+import { builtInSigners, kubeletClientSigner } from "./signers.ts";
 import { conditionOf, signingRequestOf, withCondition } from "./signing-request.ts";
 
 export interface CertificateApproverParts extends QueueSource {
@@ -56,10 +56,10 @@ async function approve(parts: CertificateApproverParts, name: string): Promise<v
   if (object === undefined || isDecided(object)) return;
   const found = signingRequestOf(object);
   const { signerName, usages = [], request, username = "" } = found.spec;
-  const signer = builtInSigners.get(signerName);
+  const rules = builtInSigners.get(signerName);
   const parsed = parseCertificateRequest(Buffer.from(request ?? "", "base64").toString("latin1"));
-  if (signerName !== kubeletClientSigner || signer === undefined || parsed === undefined) return;
-  if (signerProblem(signer, parsed, usages) !== undefined) return;
+  if (signerName !== kubeletClientSigner || rules === undefined || parsed === undefined) return;
+  if (rules(parsed, usages) !== undefined) return;
   for (const { subresource, onlyOwn, message } of grounds) {
     if (onlyOwn && parsed.commonName !== username) continue;
     if (!(await mayCreate(parts.authorizer, requesterOf(found), subresource))) continue;
@@ -69,6 +69,7 @@ async function approve(parts: CertificateApproverParts, name: string): Promise<v
 
 function isDecided(object: KubeObject): boolean {
   const request = signingRequestOf(object);
+  if ((request.status?.certificate ?? "") !== "") return true;
   return ["Approved", "Denied"].some((type) => conditionOf(request, type) !== undefined);
 }
 

@@ -10,7 +10,7 @@ import { conditionOf, signingRequestOf } from "./signing-request.ts";
 const intervalMs = 60 * 60_000;
 const hourMs = 60 * 60_000;
 /** Time that a request is kept after its last change. */
-const keptMs = { pending: 24 * hourMs, approved: hourMs, denied: hourMs, failed: hourMs } as const;
+const keptMs = { pending: 24 * hourMs, unissued: 24 * hourMs, issued: hourMs, denied: hourMs, failed: hourMs } as const;
 
 export interface CertificateCleanerParts {
   readonly requests: Registry;
@@ -21,7 +21,9 @@ export interface CertificateCleanerParts {
 
 /** Removes requests an hour after they were settled, and pending ones after a day. */
 export function startCertificateCleaner(parts: CertificateCleanerParts): Disposable {
-  return parts.clock.every(intervalMs, () => void cleanCertificateRequests(parts).catch(parts.onError));
+  const clean = () => void cleanCertificateRequests(parts).catch(parts.onError);
+  clean();
+  return parts.clock.every(intervalMs, clean);
 }
 
 /** Checks all requests once. */
@@ -37,15 +39,20 @@ export async function cleanCertificateRequests({ requests, store, clock }: Certi
   }
 }
 
-function isOver(request: CertificateSigningRequest, nowMs: number): boolean {
-  const since = (time: string | null | undefined) => (typeof time === "string" ? nowMs - Date.parse(time) : 0);
+/** Reports whether a request is settled or forgotten for so long that nobody looks at it any more. */
+export function isOver(request: CertificateSigningRequest, nowMs: number): boolean {
+  const isOlder = (time: string | null | undefined, ms: number) =>
+    typeof time === "string" && nowMs - Date.parse(time) > ms;
   const [approved, denied, failed] = ["Approved", "Denied", "Failed"].map((type) => conditionOf(request, type));
-  const certificate = request.status?.certificate ?? "";
-  if (approved !== undefined && certificate !== "" && hasExpired(certificate, nowMs)) return true;
-  if (denied !== undefined) return since(denied.lastUpdateTime) > keptMs.denied;
-  if (failed !== undefined) return since(failed.lastUpdateTime) > keptMs.failed;
-  if (approved === undefined) return since(request.metadata.creationTimestamp) > keptMs.pending;
-  return certificate !== "" && since(approved.lastUpdateTime) > keptMs.approved;
+  const { certificate = "", conditions = [] } = request.status ?? {};
+  const isIssued = certificate !== "";
+  return (
+    (conditions.length === 0 && isOlder(request.metadata.creationTimestamp, keptMs.pending)) ||
+    isOlder(denied?.lastUpdateTime, keptMs.denied) ||
+    isOlder(failed?.lastUpdateTime, keptMs.failed) ||
+    isOlder(approved?.lastUpdateTime, isIssued ? keptMs.issued : keptMs.unissued) ||
+    (approved !== undefined && isIssued && hasExpired(certificate, nowMs))
+  );
 }
 
 function hasExpired(certificate: string, nowMs: number): boolean {

@@ -9,10 +9,13 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
-import { builtInSigners, signerProblem } from "./signers.ts";
+import { builtInSigners } from "./signers.ts";
 import { conditionOf, signingRequestOf, withCondition, withStatus } from "./signing-request.ts";
 
 const lifetimeSecondsMax = 365 * 24 * 3_600;
+const lifetimeSecondsMin = 10 * 60;
+/** Certificates with a shorter lifetime than this have it in full, in spite of their backdating. */
+const shortLifetimeSeconds = 8 * 3_600;
 /** Time by which certificates are backdated, for clocks that are slightly slow. */
 const backdatingSeconds = 5 * 60;
 
@@ -52,17 +55,18 @@ async function sign(parts: CertificateSignerParts, name: string): Promise<void> 
   const object = parts.requests.current("", name);
   if (object === undefined || !isWaiting(object)) return;
   const { signerName, usages = [], request, expirationSeconds } = signingRequestOf(object).spec;
-  const signer = builtInSigners.get(signerName);
-  if (signer === undefined) return;
+  const rules = builtInSigners.get(signerName);
+  if (rules === undefined) return;
   const parsed = parseCertificateRequest(Buffer.from(request ?? "", "base64").toString("latin1"));
-  const problem = parsed === undefined ? "the request cannot be read" : signerProblem(signer, parsed, usages);
+  const problem = parsed === undefined ? "the request cannot be read" : rules(parsed, usages);
   const nowSeconds = Math.floor(parts.clock.nowMs() / 1_000);
   if (parsed === undefined || problem !== undefined) {
     const at = formatTime(nowSeconds * 1_000);
     const failure = { type: "Failed", reason: "SignerValidationFailure", message: problem ?? "", at };
     return update(parts, object, (old) => withCondition(old, failure));
   }
-  const seconds = Math.min(expirationSeconds ?? lifetimeSecondsMax, lifetimeSecondsMax);
+  const seconds = Math.max(lifetimeSecondsMin, Math.min(expirationSeconds ?? lifetimeSecondsMax, lifetimeSecondsMax));
+  const cutSeconds = seconds < shortLifetimeSeconds ? 0 : backdatingSeconds;
   const authority = parts.authority();
   const endMs = Date.parse(new X509Certificate(authority.certificate).validTo);
   const certificate = signRequest(authority, {
@@ -70,7 +74,7 @@ async function sign(parts: CertificateSignerParts, name: string): Promise<void> 
     usages: new Set(usages as SignedUsage[]),
     notBeforeMs: (nowSeconds - backdatingSeconds) * 1_000,
     // A certificate is useless after its authority has expired.
-    notAfterMs: Math.min((nowSeconds - backdatingSeconds + seconds) * 1_000, endMs),
+    notAfterMs: Math.min((nowSeconds - cutSeconds + seconds) * 1_000, endMs),
   });
   return update(parts, object, (old) => withStatus(old, { certificate: Buffer.from(certificate).toString("base64") }));
 }

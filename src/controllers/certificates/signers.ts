@@ -1,74 +1,63 @@
 import type { SignedUsage } from "../../access/certificates/authority.ts";
 import type { CertificateRequest } from "../../access/certificates/certificate-request.ts";
 
-/** The rules of a built-in signer. */
-interface Signer {
-  readonly required: readonly SignedUsage[];
-  readonly allowed: readonly SignedUsage[];
-  /** Returns the reason why it does not sign a request, or undefined if it does. */
-  problem(request: CertificateRequest): string | undefined;
-}
+/** Returns the reason why a signer does not sign a request, in kube-controller-manager's words, or undefined if it does. */
+type SignerRules = (request: CertificateRequest, usages: readonly string[]) => string | undefined;
 
 export const kubeletClientSigner = "kubernetes.io/kube-apiserver-client-kubelet";
 const nodesGroup = "system:nodes";
 const nodeNamePrefix = "system:node:";
+const noNodesGroup = "subject organization is not system:nodes";
+const noNodeName = "subject common name does not begin with system:node:";
 
 /** Signers that are part of the API, by name. Requests for others wait for external signers. */
-export const builtInSigners: ReadonlyMap<string, Signer> = new Map<string, Signer>([
-  [
-    "kubernetes.io/kube-apiserver-client",
-    {
-      required: ["client auth"],
-      allowed: ["digital signature", "key encipherment", "client auth"],
-      problem: () => undefined,
-    },
-  ],
+export const builtInSigners: ReadonlyMap<string, SignerRules> = new Map<string, SignerRules>([
+  ["kubernetes.io/kube-apiserver-client", (_, usages) => clientUsagesProblem(usages)],
   [
     kubeletClientSigner,
-    {
-      required: ["digital signature", "client auth"],
-      allowed: ["digital signature", "key encipherment", "client auth"],
-      problem: (request) => {
-        const { email, dns, uri, ip } = request.nameCounts;
-        if (dns > 0) return "DNS subjectAltNames are not allowed";
-        if (email > 0) return "Email subjectAltNames are not allowed";
-        if (ip > 0) return "IP subjectAltNames are not allowed";
-        if (uri > 0) return "URI subjectAltNames are not allowed";
-        return nodeSubjectProblem(request);
-      },
+    (request, usages) => {
+      const { email, dns, uri, ip } = request.nameCounts;
+      if (!isOfNodes(request)) return noNodesGroup;
+      if (dns > 0) return "DNS subjectAltNames are not allowed";
+      if (email > 0) return "Email subjectAltNames are not allowed";
+      if (ip > 0) return "IP subjectAltNames are not allowed";
+      if (uri > 0) return "URI subjectAltNames are not allowed";
+      if (!isNamedAsNode(request)) return noNodeName;
+      return nodeUsagesProblem(usages, "client auth");
     },
   ],
   [
     "kubernetes.io/kubelet-serving",
-    {
-      required: ["digital signature", "server auth"],
-      allowed: ["digital signature", "key encipherment", "server auth"],
-      problem: (request) => {
-        const { email, dns, uri, ip } = request.nameCounts;
-        if (dns + ip === 0) return "at least one DNS or IP subjectAltName is required";
-        if (email > 0) return "Email subjectAltNames are not allowed";
-        if (uri > 0) return "URI subjectAltNames are not allowed";
-        return nodeSubjectProblem(request);
-      },
+    (request, usages) => {
+      const { email, dns, uri, ip } = request.nameCounts;
+      if (!isOfNodes(request)) return noNodesGroup;
+      if (dns + ip === 0) return "DNS or IP subjectAltName is required";
+      if (email > 0) return "Email subjectAltNames are not allowed";
+      if (uri > 0) return "URI subjectAltNames are not allowed";
+      return nodeUsagesProblem(usages, "server auth") ?? (isNamedAsNode(request) ? undefined : noNodeName);
     },
   ],
 ]);
 
-function nodeSubjectProblem({ organizations, commonName = "" }: CertificateRequest): string | undefined {
-  if (organizations.length !== 1 || organizations[0] !== nodesGroup) {
-    return "subject organization is not system:nodes";
-  }
-  return commonName.startsWith(nodeNamePrefix) ? undefined : "subject common name does not begin with system:node:";
+function isOfNodes({ organizations }: CertificateRequest): boolean {
+  return organizations.length === 1 && organizations[0] === nodesGroup;
 }
 
-/** Returns the reason why a signer rejects a request, or undefined. */
-export function signerProblem(
-  signer: Signer,
-  request: CertificateRequest,
-  usages: readonly string[],
-): string | undefined {
-  const forbidden = usages.find((usage) => !(signer.allowed as readonly string[]).includes(usage));
-  const missing = signer.required.find((usage) => !usages.includes(usage));
-  if (forbidden !== undefined || missing !== undefined) return "usages did not match those of the signer";
-  return signer.problem(request);
+function isNamedAsNode({ commonName = "" }: CertificateRequest): boolean {
+  return commonName.startsWith(nodeNamePrefix);
+}
+
+/** Keys other than RSA keys are never used for encipherment. */
+function nodeUsagesProblem(usages: readonly string[], purpose: SignedUsage): string | undefined {
+  const required: readonly string[] = [purpose, "digital signature"];
+  const allowed = [...required, "key encipherment"].toSorted();
+  const matches = required.every((usage) => usages.includes(usage)) && usages.every((usage) => allowed.includes(usage));
+  return matches ? undefined : `usages did not match [${allowed.join(" ")}]`;
+}
+
+function clientUsagesProblem(usages: readonly string[]): string | undefined {
+  const allowed: readonly string[] = ["digital signature", "key encipherment", "client auth"];
+  const other = usages.find((usage) => !allowed.includes(usage));
+  if (other !== undefined) return `invalid usage for client certificate: ${other}`;
+  return usages.includes("client auth") ? undefined : "missing required usage for client certificate: client auth";
 }

@@ -1,9 +1,12 @@
+import type { ServiceAllocation } from "../../kinds/service-allocation/service-allocation.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registries } from "../../registry/registries.ts";
 import type { Store } from "../../storage/store.ts";
 import type { ControllerName } from "../controller-names.ts";
 import type { QueueSource } from "../work-queue.ts";
+import type { CidrSetObserver, NodeCidrRange } from "./cidr-set.ts";
 import { ClusterNodes } from "./cluster-nodes.ts";
+import { NodeIpam } from "./node-ipam.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
 import type { NodeLifecycleObserver } from "./node-lifecycle-observer.ts";
 import { startNodeTtl } from "./node-ttl.ts";
@@ -17,6 +20,7 @@ export interface NodeObservers {
   /** Receives the time from when each evicted pod was due until it was deleted. */
   readonly evicted?: ((seconds: number) => void) | undefined;
   readonly podGarbage?: PodGarbageObserver | undefined;
+  readonly cidrs?: CidrSetObserver | undefined;
 }
 
 export interface NodeControllersParts extends QueueSource {
@@ -24,6 +28,10 @@ export interface NodeControllersParts extends QueueSource {
   readonly store: Store;
   readonly clock: Clock;
   readonly controllers: ReadonlySet<ControllerName>;
+  /** Ranges of pod addresses of which every node gets a part. Empty if nodes get no addresses. */
+  readonly nodeCidrRanges: readonly NodeCidrRange[];
+  /** Undefined where Services get no addresses. */
+  readonly serviceAllocation: ServiceAllocation | undefined;
   /** Number of ended pods to keep; 0 keeps all. */
   readonly terminatedPodsMax: number;
   readonly nodeObservers?: NodeObservers | undefined;
@@ -51,5 +59,10 @@ export function startNodeControllers(parts: NodeControllersParts): Disposable {
     running.use(new PodGarbage({ ...shared, terminatedMax, observer: nodeObservers.podGarbage }).start());
   }
   if (controllers.has("ttl-controller")) running.use(startNodeTtl(shared));
+  if (controllers.has("node-ipam-controller") && parts.nodeCidrRanges.length > 0) {
+    const serviceRanges = parts.serviceAllocation?.network.clusterIps.map(({ cidr }) => cidr) ?? [];
+    const ipam = { ...shared, ranges: parts.nodeCidrRanges, serviceRanges, observer: nodeObservers.cidrs };
+    running.use(new NodeIpam(ipam).start());
+  }
   return running;
 }

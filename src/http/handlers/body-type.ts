@@ -1,14 +1,12 @@
 import { fieldError } from "../../api/field-error.ts";
-import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
+import { apiVersionOf, type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { formerKinds } from "../../api/scheme/former-kinds.ts";
 import { goType } from "../../api/scheme/go-type.ts";
-import { metaKinds } from "../../api/scheme/meta-kinds.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
-import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { type StatusError, status } from "../../api/status.ts";
 import { malformedBody } from "../decode-body.ts";
+import { type KnownKinds, registeredType } from "./registered-type.ts";
 
 /** The kind that a body must have, and its forms. */
 export interface ExpectedBody {
@@ -20,14 +18,10 @@ export interface ExpectedBody {
   readonly internal?: GroupVersionKind | undefined;
 }
 
-/** The resources that accept bodies. */
-export interface KnownKinds {
-  all(): readonly ResourceInfo[];
-}
-
 const goTypeMetaStruct =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-const schemeName = "pkg/runtime/scheme.go:111";
+/** Name of upstream's table of types. */
+export const schemeName = "pkg/runtime/scheme.go:111";
 
 /**
  * Returns the document of a body before its type is checked; null for an empty one.
@@ -41,8 +35,11 @@ export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind:
   for (const key of Object.keys(value)) {
     if (key !== "apiVersion" && key !== "kind") continue;
     const given = value[key] as JsonValue;
-    if (given === null || typeof given === "string") continue;
-    throw refusal(`${jsonTypeOf(given)} into Go struct field .${key} of type string`);
+    if (given !== null && typeof given !== "string") {
+      throw refusal(`${jsonTypeOf(given)} into Go struct field .${key} of type string`);
+    }
+    if (key !== "apiVersion" || given === null || parseApiVersion(given) !== undefined) continue;
+    throw malformedBody(bytes, `unexpected GroupVersion string: ${given}`, expectedKind);
   }
   return value;
 }
@@ -64,14 +61,13 @@ export function refuseOtherType(
   const { group, version } = parseApiVersion(apiVersion) ?? { group: "", version: apiVersion };
   const refusal = (why: string) => cannotHandle({ group, version, kind }, gvk.kind, why);
   const wanted = goType(internal);
-  const isFormer = kind === gvk.kind && formerKinds.get(apiVersion)?.includes(kind) === true;
-  const found = isFormer ? wanted : internalTypeOf({ group, version, kind }, gvk.group, known);
+  const found = registeredType({ group, version, kind }, gvk, internal, known);
   if (found === undefined) {
     const name = JSON.stringify(kind);
     const registry = `is registered for version ${JSON.stringify(apiVersion)} in scheme "${schemeName}"`;
     throw refusal(`no kind ${name} ${registry}`);
   }
-  if (found !== wanted) throw refusal(`converting (${version}.${kind}) to (${wanted}): unknown conversion`);
+  if (found.internal !== wanted) throw refusal(`converting (${found.source}) to (${wanted}): unknown conversion`);
   throw otherVersion(apiVersion, expected);
 }
 
@@ -96,40 +92,6 @@ export function refuseOtherCustomKind(
 /** `Pod in version "v1" cannot be handled as a Binding: …`. */
 export function cannotHandle({ kind, version }: GroupVersionKind, expected: string, why: string): StatusError {
   return status.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`);
-}
-
-/** Groups that separate programs serve upstream, which know only the kinds of their group. */
-const separateGroups: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
-
-function programOf(group: string): string {
-  return separateGroups.has(group) ? group : "";
-}
-
-/**
- * Returns upstream's name of the internal type of a kind.
- * @param group group of the expected kind
- * @returns undefined for a kind that the program serving the group does not know
- */
-function internalTypeOf(gvk: GroupVersionKind, group: string, known: KnownKinds): string | undefined {
-  const isCoreMeta = gvk.group === "" && gvk.version === "v1" && metaKinds.has(gvk.kind);
-  if (isCoreMeta) return `v1.${gvk.kind}`;
-  if (programOf(gvk.group) !== programOf(group)) return undefined;
-  for (const info of known.all()) {
-    if (isOf(gvk, info)) {
-      const internal = info.storedAs?.info ?? info;
-      if (info.kind === gvk.kind) return goType(internal);
-      if (info.listKind === gvk.kind) return goType({ group: internal.group, kind: info.listKind });
-      if (metaKinds.has(gvk.kind)) return `v1.${gvk.kind}`;
-    }
-    for (const { gvk: body } of info.subresources.values()) {
-      if (isOf(gvk, body) && body.kind === gvk.kind) return goType(body);
-    }
-  }
-  return undefined;
-}
-
-function isOf(gvk: GroupVersionKind, { group, version }: GroupVersion): boolean {
-  return gvk.group === group && gvk.version === version;
 }
 
 function textOr(value: JsonValue | undefined, otherwise: string): string {

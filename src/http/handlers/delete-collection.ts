@@ -18,7 +18,7 @@ export const deleteCollection: VerbHandler = async (call) => {
   const { exchange, request, info, registry, parts } = call;
   if (info.namespaced && request.namespace === "") throw status.methodNotAllowed();
   const representation = negotiateFor(call, "list");
-  const listOptions = parseListOptions(request.query, false);
+  const listOptions = parseListOptions(request.query, info, false);
   const options = await readDeleteOptions(call);
   if (options.ignoreReadErrors === true) {
     const text = "is not allowed with DELETECOLLECTION, try again after removing the option";

@@ -1,7 +1,7 @@
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import type { MediaType, Representation } from "../../api/codec/representation.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
-import { goType } from "../../api/scheme/go-type.ts";
+import { goPointer } from "../../api/scheme/go-type.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Admission } from "../../registry/admission.ts";
@@ -90,17 +90,9 @@ export function negotiateFor(
     userAgent: header(exchange.request, "user-agent"),
     cbor: parts.cbor,
     tables,
-    kind: () => typeOf(info, endpoint),
+    listType: () => goPointer(info, "list"),
     protobuf: info.form.kind === "struct",
   });
-}
-
-/** Returns the type of the answer, as errors name it. */
-function typeOf(info: ResourceInfo, endpoint: NegotiateOptions["endpoint"]): string {
-  const isList = endpoint === "list";
-  if (info.form.kind !== "struct") return isList ? "*unstructured.UnstructuredList" : "*unstructured.Unstructured";
-  const { group } = info.storedAs?.info ?? info;
-  return `*${goType({ group, kind: isList ? info.listKind : info.kind })}`;
 }
 
 /** Returns a response with a finished body. */

@@ -1,9 +1,11 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { everyField, type FieldSelector, parseFieldSelector } from "../../api/field-selector.ts";
 import { everyLabel, type LabelSelector, parseLabelSelector } from "../../api/label-selector.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { status } from "../../api/status.ts";
 import { refuseBadToken } from "../../registry/continue-token.ts";
 import { parseResourceVersion, resourceVersionProblem } from "../../registry/resource-version.ts";
+import { refuseUnknownFields } from "../../registry/selection.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import { queryInteger } from "../query-integer.ts";
 
@@ -26,7 +28,7 @@ export interface ListOptions {
  * Reads and validates the options. The allowed combinations of resourceVersion and resourceVersionMatch are upstream's.
  * @throws StatusError 400 (ListOptions), 500 for a resourceVersion of a watch that is not a number
  */
-export function parseListOptions(query: Query, watch: boolean): ListOptions {
+export function parseListOptions(query: Query, info: ResourceInfo, watch: boolean): ListOptions {
   const timeoutSeconds = parseInteger(query, "timeoutSeconds");
   const limit = parseInteger(query, "limit");
   const labelText = queryValue(query, "labelSelector");
@@ -41,6 +43,7 @@ export function parseListOptions(query: Query, watch: boolean): ListOptions {
     ? watchOptionErrors(match, sendInitialEvents, token)
     : listOptionErrors(match, text, token, sendInitialEvents);
   if (errors.length > 0) throw status.invalidOptions("ListOptions", errors, 400);
+  refuseUnknownFields(info, fields);
   if (token !== "" && !watch) {
     refuseBadToken(token);
     if (text !== "" && text !== "0") {

@@ -24,7 +24,7 @@ const staleContinueText =
 export const list: VerbHandler = async (call) => {
   const { request, info, parts } = call;
   const representation = negotiateFor(call, "list");
-  const options = parseListOptions(request.query, false);
+  const options = parseListOptions(request.query, info, false);
   const selection = selectionOf(info, request.namespace, request.name, options);
   const page = await readSelected(call, selection, options);
   for (const { key } of parts.store.corrupt) {

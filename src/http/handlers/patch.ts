@@ -16,7 +16,7 @@ import { nextTurn } from "../../api/turn.ts";
 import { applyJsonPatch } from "../../apply/patch/json-patch.ts";
 import { applyMergePatch } from "../../apply/patch/merge-patch.ts";
 import { type PatchType, parsePatchType } from "../../apply/patch/patch-type.ts";
-import { patchedText } from "../../apply/patch/patched-text.ts";
+import { patchedInOrder, patchedText } from "../../apply/patch/patched-text.ts";
 import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
 import { header } from "../../request/exchange.ts";
@@ -24,6 +24,7 @@ import { apply } from "./apply.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { duplicateFieldText, reportFields, typedObject, unknownFieldText } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { settlePatchedType } from "./patched-type.ts";
 import { throughView, viewTracker } from "./through-view.ts";
 import { unstructuredObject } from "./unstructured-object.ts";
 import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
@@ -76,11 +77,14 @@ export const patch: VerbHandler = async (call) => {
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
     const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
-    if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
+    if (patchType !== "strategic")
+      settlePatchedType(merged, { info, name: request.name, known: parts.catalog, refusal });
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
       // A strategic merge shares parts of the old object with the new one.
-      return patchType === "strategic" ? unstructuredObject(merged, expected) : typedObject(merged, expected, true);
+      if (patchType === "strategic") return unstructuredObject(merged, expected);
+      const ordered = patchType === "apply" ? merged : patchedInOrder(merged, document, patchType);
+      return typedObject(ordered, expected, true);
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     // Upstream sorts the findings of a strategic merge patch, because its result is not a text with an order.
@@ -146,14 +150,6 @@ function operationProblems(document: JsonValue, repeated: readonly string[]): st
   }
   return [...unknown.slice(0, maxUnknownFields), ...repeated.map(duplicateFieldText)].map(
     (problem) => `json patch ${problem}`,
-  );
-}
-
-function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: string) => Error): void {
-  const { kind = old.kind, apiVersion = old.apiVersion } = merged;
-  if (kind === old.kind && apiVersion === old.apiVersion) return;
-  throw refusal(
-    `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
   );
 }
 

@@ -36,7 +36,7 @@ function getComputed(call: ResourceRequestCall, computed: ComputedObjects): Http
 function listComputed(call: ResourceRequestCall, computed: ComputedObjects): HttpResponse {
   const { request, info, parts } = call;
   const representation = negotiateFor(call, "list");
-  const { key, matches } = selectionOf(info, "", request.name, parseListOptions(request.query, false));
+  const { key, matches } = selectionOf(info, "", request.name, parseListOptions(request.query, info, false));
   const { revision } = parts.store;
   const entries = computed
     .list()

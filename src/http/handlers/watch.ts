@@ -22,7 +22,7 @@ import { type ListOptions, parseListOptions } from "./list-options.ts";
 export const watch: VerbHandler = async (call) => {
   const { request, info, registry, parts } = call;
   const representation = negotiateFor(call, "watch");
-  const options = parseListOptions(request.query, true);
+  const options = parseListOptions(request.query, info, true);
   const selection = selectionOf(info, request.namespace, request.name, options);
   const asked = webSocketRequest(call.exchange.request);
   if (asked !== undefined) requireOrigin(call.exchange.request);

@@ -1,5 +1,6 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { registeredVersions } from "../../api/scheme/registered-versions.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
@@ -44,16 +45,17 @@ const pretty: QueryParameter = {
   description: "Set to true to get an indented answer.",
 };
 
+const core: GroupVersion = { group: "", version: "v1" };
+
 /** Returns the OpenAPI 3.0 document of one group version. */
 export function* openApiV3Parts(
   source: OpenApiSource,
   groupVersion: GroupVersion,
   resources: readonly ResourceInfo[],
 ): Generator<DocumentPart> {
-  const { group, version } = groupVersion;
   const kinds = kindsByType(
     [...resources, ...builtInResources(source.catalog)],
-    hasBuiltIn(resources) ? [{ group, versions: [version] }] : [],
+    hasBuiltIn(resources) ? [core, groupVersion] : [core],
   );
   const operations = resources.map((info) => () => operationsOf(info, source.typeOf));
   if (hasBuiltIn(resources)) operations.push(() => [resourcesOperation(groupVersion, source.typeOf)]);
@@ -62,7 +64,7 @@ export function* openApiV3Parts(
 
 /** Returns the OpenAPI 3.0 document of paths that do not concern objects. */
 export function generalV3Parts(source: OpenApiSource, operation: Operation): Generator<DocumentPart> {
-  return v3Parts(source, [() => [operation]], kindsByType([], []));
+  return v3Parts(source, [() => [operation]], kindsByType([], [core]));
 }
 
 /** Returns the operations outside of group versions, by the key of their document. */
@@ -165,7 +167,7 @@ export function* openApiV2Parts(source: OpenApiSource): Generator<DocumentPart> 
     .groups()
     .flatMap(({ group, versions }) => versions.flatMap((version) => catalog.resources({ group, version })));
   const groups = builtInGroups(catalog);
-  const definitions = new Definitions("v2", kindsByType(resources, groups));
+  const definitions = new Definitions("v2", kindsByType(resources, registeredVersions));
   const shared = new SharedParameters();
   const operations = [
     ...resources.map((info) => () => operationsOf(info, typeOf)),
@@ -192,8 +194,8 @@ function patchTypesOf({ isBuiltIn }: Operation, { cbor = false }: OpenApiSource)
   return cbor ? [...types, "application/apply-patch+cbor"] : types;
 }
 
-/** Returns top-level types, their lists, and the options that every group version has. */
-function kindsByType(resources: readonly ResourceInfo[], groups: readonly CatalogGroup[]): KindsByType {
+/** Returns the kinds of top-level types, of their lists, and of the options and events of the given versions. */
+function kindsByType(resources: readonly ResourceInfo[], versions: readonly GroupVersion[]): KindsByType {
   const kinds = new Map<string, GroupVersionKind[]>();
   const add = (typeName: string, gvk: GroupVersionKind) => {
     const known = kinds.get(typeName) ?? [];
@@ -209,11 +211,8 @@ function kindsByType(resources: readonly ResourceInfo[], groups: readonly Catalo
       if (form.kind === "struct") add(form.schema.name, gvk);
     }
   }
-  const core = { group: "", versions: ["v1"] };
-  for (const { group, versions } of [core, ...groups]) {
-    for (const version of versions) {
-      for (const kind of ["DeleteOptions", "WatchEvent"]) add(`meta/v1.${kind}`, { group, version, kind });
-    }
+  for (const groupVersion of versions) {
+    for (const kind of ["DeleteOptions", "WatchEvent"]) add(`meta/v1.${kind}`, { ...groupVersion, kind });
   }
   for (const kind of ["APIGroup", "APIGroupList", "APIResourceList", "APIVersions"]) {
     add(`meta/v1.${kind}`, { group: "", version: "v1", kind });

@@ -46,6 +46,16 @@ describe("/openapi/v3", () => {
     }
   });
 
+  test("marks the options of deletions with every version that can be read", async () => {
+    const { definitions } = await documentOf("/openapi/v2");
+    for (const kind of ["DeleteOptions", "WatchEvent"]) {
+      const kinds = definitions[`io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`]["x-kubernetes-group-version-kind"];
+      expect(kinds).toHaveLength(60);
+      expect(kinds[0]).toEqual({ group: "", version: "v1", kind });
+      expect(kinds).toContainEqual({ group: "apps", version: "v1beta2", kind });
+    }
+  });
+
   test("documents how lists are merged", async () => {
     const { components } = await documentOf("/openapi/v3/api/v1");
     const spec = components.schemas["io.k8s.api.core.v1.PodSpec"];

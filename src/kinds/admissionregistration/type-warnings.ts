@@ -64,7 +64,7 @@ interface KindTyping {
 function* warningsOf(text: string, field: string, kinds: readonly KindTyping[]): Generator<void, ExpressionWarning[]> {
   const problems: string[] = [];
   for (const { name, composition } of kinds) {
-    const problem = problemOf(text, composition);
+    const problem = yield* problemOf(text, composition);
     if (problem !== undefined) problems.push(`${name}: ${problem}\n`);
     yield;
   }
@@ -143,7 +143,7 @@ function* compositionOf(variables: readonly Variable[], environment: Environment
   const composition = new Composition(() => environment);
   for (const { name = "", expression = "" } of variables) {
     try {
-      composition.addVariable(name, expression, {}, "stored");
+      yield* composition.addVariable(name, expression, {}, "stored");
     } catch (error) {
       if (!(error instanceof ExpressionProblem)) throw error;
     }
@@ -152,9 +152,9 @@ function* compositionOf(variables: readonly Variable[], environment: Environment
   return composition;
 }
 
-function problemOf(text: string, composition: Composition): string | undefined {
+function* problemOf(text: string, composition: Composition): Generator<void, string | undefined> {
   try {
-    composition.compile(text, {}, "stored", []);
+    yield* composition.compile(text, {}, "stored", []);
     return undefined;
   } catch (error) {
     if (error instanceof ExpressionProblem) return error.message.replace("compilation failed: ", "");

@@ -180,3 +180,12 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 ])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
+
+test("the status of a claim is validated by its own rules", async () => {
+  const claim = changed(rich, "spec.devices.requests[0].exactly.selectors", []);
+  const results = [{ request: "none", driver: "gpu.example.com", pool: "p", device: "d" }];
+  const status = { allocation: { devices: { results } } };
+  expect(await updateRefusal(path, claim, { ...claim, status }, "status")).toEqual([
+    "status.allocation.devices.results[0].request: Invalid value: \"none\": must be the name of a request in the claim or the name of a request and a subrequest separated by '/'",
+  ]);
+});

@@ -70,11 +70,11 @@ function randomOffset(size: bigint, randomBelow: (below: number) => number): big
   return BigInt(randomBelow(below));
 }
 
-function numberOf({ bytes }: IpAddress): bigint {
+export function numberOf({ bytes }: IpAddress): bigint {
   return bytes.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
-function addressText(number: bigint, family: IpFamily): string {
+export function addressText(number: bigint, family: IpFamily): string {
   if (family === "IPv4") return [24n, 16n, 8n, 0n].map((shift) => (number >> shift) & 255n).join(".");
   const hex = number.toString(16).padStart(32, "0");
   const groups = Array.from({ length: 8 }, (_, at) => hex.slice(4 * at, 4 * at + 4));

@@ -38,6 +38,16 @@ describe("a new Service", () => {
       v4,
       'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
     ],
+    [
+      { ipFamilies: ["IPv4", "IPv6"] },
+      dual,
+      "spec.ipFamilyPolicy: Invalid value: \"SingleStack\": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
+    ],
+    [
+      { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "fd00::5"] },
+      dual,
+      "spec.ipFamilyPolicy: Invalid value: \"SingleStack\": must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified",
+    ],
     [{ ipFamilies: ["IPv6"] }, v4, 'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
     [
       { clusterIP: "fd00::5", clusterIPs: ["fd00::5"] },
@@ -120,6 +130,13 @@ describe("a change", () => {
       { ...single, ipFamilyPolicy: "PreferDualStack" },
       dual,
       "PreferDualStack IPv4 10.0.0.1",
+    ],
+    [
+      "cannot drop the second address and family without saying so",
+      { ...both, clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"] },
+      both,
+      dual,
+      "spec.ipFamilyPolicy: Invalid value: \"PreferDualStack\": must be 'SingleStack' to release the secondary cluster IP; spec.ipFamilyPolicy: Invalid value: \"PreferDualStack\": must be 'SingleStack' to release the secondary IP family",
     ],
     ["does not downgrade because the cluster has", both, both, v4, "PreferDualStack IPv4,IPv6 10.0.0.1,fd00::1"],
   ] as const)("%s", (_, spec, old, configured, expected) => {

@@ -23,8 +23,8 @@ export function completeFamilies(
   const malformed = addressFieldErrors(spec);
   if (malformed.length > 0) return malformed;
   if (old !== undefined) dropSecond(spec, old);
-  const unconfigured = inferFamilies(spec, configured);
-  if (unconfigured.length > 0) return unconfigured;
+  const misfits = [...policyErrors(spec, old), ...inferFamilies(spec, configured)];
+  if (misfits.length > 0) return misfits;
   if (isDual) {
     completeHeadless(spec, configured);
     return [];
@@ -116,6 +116,28 @@ function dropSecond(spec: ServiceSpec, old: ServiceSpec): void {
   if (spec.ipFamilies?.length === 2 && String(spec.ipFamilies) === String(old.ipFamilies)) {
     spec.ipFamilies = spec.ipFamilies.slice(0, 1);
   }
+}
+
+/** Checks that only SingleStack gives up a second address or family, and that it has no second one. */
+function policyErrors(spec: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
+  const { ipFamilyPolicy: policy = "", clusterIPs = [], ipFamilies = [] } = spec;
+  const problems = [];
+  if (policy !== "SingleStack") {
+    if (isShorter(clusterIPs, old?.clusterIPs))
+      problems.push("must be 'SingleStack' to release the secondary cluster IP");
+    if (isShorter(ipFamilies, old?.ipFamilies))
+      problems.push("must be 'SingleStack' to release the secondary IP family");
+  } else {
+    const needed = "must be 'RequireDualStack' or 'PreferDualStack' when multiple";
+    if (clusterIPs.length === 2) problems.push(`${needed} cluster IPs are specified`);
+    if (ipFamilies.length === 2) problems.push(`${needed} IP families are specified`);
+  }
+  return problems.map((problem) => fieldError.invalid("spec.ipFamilyPolicy", policy, problem));
+}
+
+/** An empty list lets the server choose. */
+function isShorter(list: readonly string[], old: readonly string[] = []): boolean {
+  return list.length > 0 && list.length < old.length;
 }
 
 /** A requested address determines its family. */

@@ -4,6 +4,7 @@ import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { clusterFlags } from "./cluster-flags.ts";
 import type { Flag } from "./flag.ts";
+import { nodeFlags } from "./node-flags.ts";
 
 /**
  * Every flag of the server, once. The command line, its help, the embedding options and the resolved configuration derive
@@ -188,15 +189,7 @@ export const flags = {
     value: "names",
     help: "controllers to run: * for the default ones, name to add one, -name to leave one out",
   },
-  "terminated-pod-gc-threshold": {
-    type: "integer",
-    default: 12_500,
-    min: 0,
-    max: 1_000_000,
-    group: "API",
-    value: "n",
-    help: "number of ended pods that are kept; the oldest beyond it are deleted, and 0 keeps all",
-  },
+  ...nodeFlags,
   "bootstrap-signer-key": {
     type: "choices",
     default: ["token"],

@@ -12,6 +12,7 @@ import {
   membershipOptionsOf,
 } from "../../cluster/membership.ts";
 import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
+import type { NodeCidrRange } from "../../controllers/nodes/cidr-set.ts";
 import type { OpenClient } from "../../http/in-process-client.ts";
 import type { Clock } from "../../process/clock.ts";
 import { systemClock } from "../../process/clock.ts";
@@ -24,6 +25,7 @@ import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import type { Flag } from "./flag.ts";
 import { flagTexts } from "./flag-texts.ts";
 import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import { nodeCidrRangesOf } from "./node-cidr-ranges.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 
 /**
@@ -75,6 +77,8 @@ export interface ServerConfig {
   /** Redirects by the servers of APIServices are refused instead of passed on. */
   readonly refusesRedirects: boolean;
   readonly controllers: ReadonlySet<ControllerName>;
+  /** Ranges of pod addresses of which every node gets a part; none if nodes get no parts. */
+  readonly nodeCidrRanges: readonly NodeCidrRange[];
   /** Number of ended pods that are kept; 0 keeps all. */
   readonly terminatedPodsMax: number;
   /** The part of the bootstrap token that signs cluster-info. */
@@ -172,6 +176,7 @@ export function resolveOptions(
       options.aggregatorRejectForwardingRedirect ?? flags["aggregator-reject-forwarding-redirect"].default,
     bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
     controllers: parseControllers(options.controllers ?? flags.controllers.default),
+    nodeCidrRanges: nodeCidrRangesOf(options),
     terminatedPodsMax: options.terminatedPodGcThreshold ?? flags["terminated-pod-gc-threshold"].default,
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
     serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import type { CidrSetObserver } from "../../controllers/nodes/cidr-set.ts";
 import type { NodeObservers } from "../../controllers/nodes/node-controllers.ts";
 import type { PodGarbageObserver } from "../../controllers/nodes/pod-garbage.ts";
 import type { ZoneReadiness } from "../../controllers/nodes/zone-disruption.ts";
@@ -18,6 +19,7 @@ export function nodeMetrics(registry: Registry): NodeObservers {
     lifecycle: lifecycleMetrics(registry),
     evicted: evictionMetrics(registry),
     podGarbage: podGarbageMetrics(registry),
+    cidrs: cidrMetrics(registry),
   };
 }
 
@@ -36,6 +38,44 @@ function evictionMetrics(registry: Registry): (seconds: number) => void {
   return (seconds) => {
     total.value++;
     delay.observe(seconds);
+  };
+}
+
+function cidrMetrics(registry: Registry): CidrSetObserver {
+  const prefix = "node_ipam_controller";
+  const allocations = new BoundCounter(`${prefix}_cidrset_cidrs_allocations_total`, "Parts that nodes got or had.");
+  const releases = new BoundCounter(`${prefix}_cidrset_cidrs_releases_total`, "Parts that came back.");
+  const maxima = new BoundCounter(`${prefix}_cirdset_max_cidrs`, "Parts of each range.", "gauge");
+  const usage = new BoundCounter(`${prefix}_cidrset_usage_cidrs`, "Share of each range that is in use.", "gauge");
+  const tries = new BoundHistogram(
+    `${prefix}_cidrset_allocation_tries_per_request`,
+    "Parts in use that were passed over to find a free one.",
+    [1, 5, 25, 125, 625],
+  );
+  for (const family of [allocations, releases, maxima, usage, tries]) family.register(registry);
+  const metricsOf = childrenBy((clusterCIDR: string) => ({
+    allocations: allocations.labels({ clusterCIDR }),
+    releases: releases.labels({ clusterCIDR }),
+    maximum: maxima.labels({ clusterCIDR }),
+    usage: usage.labels({ clusterCIDR }),
+    tries: tries.labels({ clusterCIDR }),
+  }));
+  return {
+    opened(range, size) {
+      metricsOf(range).maximum.value = size;
+      metricsOf(range).usage.value = 0;
+    },
+    allocated(range, used, passedOver) {
+      const { maximum, ...metrics } = metricsOf(range);
+      metrics.allocations.value++;
+      metrics.usage.value = used / maximum.value;
+      metrics.tries.observe(passedOver);
+    },
+    released(range, used) {
+      const { maximum, ...metrics } = metricsOf(range);
+      metrics.releases.value++;
+      metrics.usage.value = used / maximum.value;
+    },
   };
 }
 

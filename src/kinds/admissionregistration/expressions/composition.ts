@@ -1,4 +1,10 @@
-import { celTypes, compileTyped, type Environment, ExpressionProblem, type TypedProgram } from "../../../cel/index.ts";
+import {
+  celTypes,
+  compileTypedInSteps,
+  type Environment,
+  ExpressionProblem,
+  type TypedProgram,
+} from "../../../cel/index.ts";
 import { type ExpressionAge, type ExpressionPlace, expressionEnvironment } from "./environments.ts";
 
 const variablesType = celTypes.structOf("kubernetes.variables");
@@ -21,9 +27,9 @@ export class Composition {
   }
 
   /** Adds a variable, in place of an earlier one of this name. @throws ExpressionProblem, and keeps the name anyway */
-  addVariable(name: string, text: string, place: ExpressionPlace, age: ExpressionAge): void {
+  *addVariable(name: string, text: string, place: ExpressionPlace, age: ExpressionAge): Generator<void, void> {
     try {
-      const program = this.compile(text, place, age, []);
+      const program = yield* this.compile(text, place, age, []);
       this.#types.set(name, fieldType(program.compiled.type));
       this.variables.set(name, { kind: "ready", program });
     } catch (error) {
@@ -34,14 +40,14 @@ export class Composition {
     }
   }
 
-  /** @throws ExpressionProblem */
-  compile(
+  /** Yields between the phases. @throws ExpressionProblem */
+  *compile(
     text: string,
     place: ExpressionPlace,
     age: ExpressionAge,
     expected: readonly celTypes.CelType[],
-  ): TypedProgram {
-    return compileTyped(text, this.#composed(this.#environmentOf(place, age)), expected);
+  ): Generator<void, TypedProgram> {
+    return yield* compileTypedInSteps(text, this.#composed(this.#environmentOf(place, age)), expected);
   }
 
   #composed(base: Environment): Environment {

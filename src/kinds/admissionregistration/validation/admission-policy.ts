@@ -195,18 +195,18 @@ function validateApiVersion(text: string, field: string): FieldError[] {
   return problems.length > 0 ? [...errors, fieldError.invalid(field, version, problems.join(","))] : errors;
 }
 
-function validateVariable(
+function* validateVariable(
   { name = "", expression: text = "" }: Variable,
   field: string,
   expressions: PolicyExpressions,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const errors: FieldError[] = [];
   if (name.trim() === "") errors.push(fieldError.required(`${field}.name`, "name is not specified"));
   else if (!isCelIdentifier(name)) {
     errors.push(fieldError.invalid(`${field}.name`, name, "must be a valid CEL identifier"));
   }
   if (text.trim() === "") return [...errors, ...requireExpression(text, `${field}.expression`)];
-  return [...errors, ...expressions.addVariable(name, text, `${field}.expression`)];
+  return [...errors, ...(yield* expressions.addVariable(name, text, `${field}.expression`))];
 }
 
 function isCelIdentifier(name: string): boolean {
@@ -231,20 +231,20 @@ function* validateValidations(
   );
 }
 
-function validateValidation(
+function* validateValidation(
   { expression = "", message = "", messageExpression = "", reason }: Validation,
   field: string,
   expressions: PolicyExpressions,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const errors =
     expression.trim() === ""
       ? requireExpression(expression, `${field}.expression`)
-      : expressions.check("condition", expression, `${field}.expression`);
+      : yield* expressions.check("condition", expression, `${field}.expression`);
   if (messageExpression !== "" && messageExpression.trim() === "") {
     const text = "must be non-empty if specified";
     errors.push(fieldError.invalid(`${field}.messageExpression`, messageExpression, text));
   } else if (messageExpression !== "") {
-    errors.push(...expressions.check("message", messageExpression, `${field}.messageExpression`));
+    errors.push(...(yield* expressions.check("message", messageExpression, `${field}.messageExpression`)));
   }
   if (message !== "" && message.trim() === "") {
     errors.push(fieldError.invalid(`${field}.message`, message, "must be non-empty if specified"));
@@ -276,7 +276,7 @@ function* validateAuditAnnotations(
     const value = policy === "" ? key : full;
     errors.push(...problems.map((problem) => fieldError.invalid(`${field}[${at}].key`, value, problem)));
     const path = `${field}[${at}].valueExpression`;
-    errors.push(...validateValueExpression(valueExpression, path, expressions));
+    errors.push(...(yield* validateValueExpression(valueExpression, path, expressions)));
     if (seen.has(key)) errors.push(fieldError.duplicate(`${field}[${at}].key`, key));
     seen.add(key);
     yield;
@@ -284,17 +284,25 @@ function* validateAuditAnnotations(
   return errors;
 }
 
-function validateValueExpression(value: string, field: string, expressions: PolicyExpressions): FieldError[] {
+function* validateValueExpression(
+  value: string,
+  field: string,
+  expressions: PolicyExpressions,
+): Generator<void, FieldError[]> {
   const text = value.trim();
   if (Buffer.byteLength(text) > valueExpressionBytesMax) {
     return [fieldError.required(field, `must not exceed ${valueExpressionBytesMax} bytes in length`)];
   }
   if (text === "") return requireExpression(value, field, "valueExpression");
-  return expressions.check("auditAnnotation", text, field, value);
+  return yield* expressions.check("auditAnnotation", text, field, value);
 }
 
 /** Requires the block of the patch type and forbids the other. */
-function validateMutation(mutation: Mutation, field: string, expressions: PolicyExpressions): FieldError[] {
+function* validateMutation(
+  mutation: Mutation,
+  field: string,
+  expressions: PolicyExpressions,
+): Generator<void, FieldError[]> {
   const { patchType: type } = mutation;
   const errors = validateRequiredChoice(type, patchTypes, `${field}.patchType`);
   if (errors.length > 0) return errors;
@@ -306,7 +314,7 @@ function validateMutation(mutation: Mutation, field: string, expressions: Policy
   if (mutation[own] === undefined) {
     errors.push(fieldError.required(`${field}.${own}`, `must be specified when patchType is ${type}`));
   } else if (text === "") errors.push(fieldError.required(`${field}.${own}.expression`));
-  else errors.push(...expressions.check(own, text, `${field}.${own}.expression`));
+  else errors.push(...(yield* expressions.check(own, text, `${field}.${own}.expression`)));
   if (mutation[other] !== undefined) {
     const why = `must not be specified when patchType is ${type}`;
     errors.push(fieldError.invalid(`${field}.${other}`, `{${other}}`, why));

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { MatchCondition } from "../../../api/types/admissionregistration-v1.ts";
-import { celTypes, compileTyped } from "../../../cel/index.ts";
+import { celTypes, compileTypedInSteps } from "../../../cel/index.ts";
 import { expressionEnvironment } from "../expressions/environments.ts";
 import { problemsOf } from "./policy-expressions.ts";
 
@@ -30,9 +30,8 @@ export function* validateMatchConditions(
     // More conditions than there may be are not worth compiling.
     else if (at < conditionsMax) {
       const environment = expressionEnvironment({ hasParams, hasAuthorizer: true }, known.has(text) ? "stored" : "new");
-      errors.push(
-        ...problemsOf(`${path}.expression`, text, () => compileTyped(text, environment, [celTypes.boolType])),
-      );
+      const compilation = compileTypedInSteps(text, environment, [celTypes.boolType]);
+      errors.push(...(yield* problemsOf(`${path}.expression`, text, compilation)));
       yield;
     }
     if (name === "") {

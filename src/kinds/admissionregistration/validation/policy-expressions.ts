@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { celTypes, compileTyped, ExpressionProblem } from "../../../cel/index.ts";
+import { celTypes, compileTypedInSteps, ExpressionProblem } from "../../../cel/index.ts";
 import { Composition } from "../expressions/composition.ts";
 import { type ExpressionPlace, expressionEnvironment } from "../expressions/environments.ts";
 import { objectType, patchOperationType } from "../expressions/patch-values.ts";
@@ -33,8 +33,10 @@ export class PolicyExpressions {
     this.#options = options;
   }
 
-  addVariable(name: string, text: string, field: string): FieldError[] {
-    return problemsOf(field, text, () =>
+  addVariable(name: string, text: string, field: string): Generator<void, FieldError[]> {
+    return problemsOf(
+      field,
+      text,
       this.#composition.addVariable(name, text, this.#place({ hasAuthorizer: true }), this.#age(text)),
     );
   }
@@ -45,13 +47,13 @@ export class PolicyExpressions {
     text: string,
     field: string,
     shown = text,
-  ): FieldError[] {
+  ): Generator<void, FieldError[]> {
     const makesPatches = use === "applyConfiguration" || use === "jsonPatch";
     const place = this.#place({ hasAuthorizer: use !== "message", makesPatches });
-    return problemsOf(field, shown, () => {
-      if (this.#options.composes) this.#composition.compile(text, place, this.#age(shown), resultTypes[use]);
-      else compileTyped(text, expressionEnvironment(place, this.#age(shown)), resultTypes[use]);
-    });
+    const steps = this.#options.composes
+      ? this.#composition.compile(text, place, this.#age(shown), resultTypes[use])
+      : compileTypedInSteps(text, expressionEnvironment(place, this.#age(shown)), resultTypes[use]);
+    return problemsOf(field, shown, steps);
   }
 
   #place(place: ExpressionPlace): ExpressionPlace {
@@ -64,9 +66,13 @@ export class PolicyExpressions {
 }
 
 /** Runs a compilation. @returns its problem as that of a field */
-export function problemsOf(field: string, text: string, compile: () => void): FieldError[] {
+export function* problemsOf(
+  field: string,
+  text: string,
+  compilation: Generator<void, unknown>,
+): Generator<void, FieldError[]> {
   try {
-    compile();
+    yield* compilation;
     return [];
   } catch (error) {
     if (error instanceof ExpressionProblem) return [fieldError.invalid(field, text, error.message)];

@@ -45,7 +45,7 @@ const ofContext = "securityContext.";
 export function validatePodOs(spec: PodSpec, path: string): FieldError[] {
   if (spec.os === undefined) return [];
   const { name } = spec.os;
-  if (name === "") return [fieldError.required(`${path}.os.name`, "cannot be empty")];
+  if (name === "") return [fieldError.required(`${path}.os.name`)];
   if (!systems.includes(name)) return [fieldError.notSupported(`${path}.os`, name, systems)];
   return name === "linux" ? validateLinux(spec, path) : validateWindows(spec, path);
 }

@@ -1,0 +1,159 @@
+import type { Entry, Key } from "../api/entry.ts";
+import { StatusError, status } from "../api/status.ts";
+import type { PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Registry } from "../registry/registry.ts";
+import { controllerManagerContext } from "../registry/server-context.ts";
+import type { Store, StoreEvent } from "../storage/store.ts";
+import { ephemeralClaimName, isControlledByPod } from "./ephemeral-claim.ts";
+import { EventRecorder } from "./events/event-recorder.ts";
+import { namesOf } from "./object-key.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
+
+const component = "ephemeral_volume";
+const workers = 10;
+const ephemeralField = Buffer.from('"ephemeral":{');
+
+export interface EphemeralVolumesObserver {
+  creating(): void;
+  failed(): void;
+}
+
+export interface EphemeralVolumesParts extends QueueSource {
+  readonly pods: Registry;
+  readonly claims: Registry;
+  readonly events: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly observer?: EphemeralVolumesObserver | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Makes the claims of generic ephemeral volumes. Each belongs to its pod, and garbage collection removes it with the
+ * pod. One that is deleted before is made again.
+ */
+export class EphemeralVolumes {
+  readonly #parts: EphemeralVolumesParts;
+  readonly #running = new DisposableStack();
+  readonly #recorder: EventRecorder;
+  readonly #queue: WorkQueue;
+  /** Pods that have such volumes, by the keys of their claims. */
+  readonly #podOf = new Map<Key, Key>();
+
+  constructor(parts: EphemeralVolumesParts) {
+    const { clock, observeQueue, onError } = parts;
+    this.#parts = parts;
+    this.#recorder = this.#running.use(new EventRecorder({ ...parts, component }));
+    this.#queue = this.#running.use(
+      new WorkQueue({
+        name: "ephemeral_volume",
+        clock,
+        observeQueue,
+        onError,
+        workers,
+        work: (key) => this.#makeClaims(key),
+      }),
+    );
+  }
+
+  start(): Disposable {
+    const { store, pods } = this.#parts;
+    for (const entry of store.scan(pods.info.keyPrefix)) this.#consider(entry);
+    this.#running.use(
+      store.subscribe((events) => {
+        for (const event of events) this.#receive(event);
+      }),
+    );
+    return this.#running;
+  }
+
+  #receive({ type, entry }: StoreEvent): void {
+    const { pods, claims } = this.#parts;
+    if (type === "DELETED" && entry.key.startsWith(claims.info.keyPrefix)) {
+      const pod = this.#podOf.get(entry.key);
+      if (pod !== undefined) this.#queue.add(pod);
+    }
+    // The volumes of a pod never change.
+    if (type !== "MODIFIED" && entry.key.startsWith(pods.info.keyPrefix)) {
+      if (type === "ADDED") this.#consider(entry);
+      else if (this.#podOf.size > 0) this.#forget(entry.key);
+    }
+  }
+
+  #consider(entry: Entry): void {
+    const { buffer, byteOffset, byteLength } = entry.body;
+    if (Buffer.from(buffer, byteOffset, byteLength).includes(ephemeralField)) this.#queue.add(entry.key);
+  }
+
+  #forget(pod: Key): void {
+    const { pods, claims } = this.#parts;
+    const { namespace, name } = namesOf(pods, pod);
+    const prefix = claims.keyOf(namespace, `${name}-`);
+    for (const [claim, owner] of this.#podOf) if (owner === pod && claim.startsWith(prefix)) this.#podOf.delete(claim);
+  }
+
+  async #makeClaims(key: Key): Promise<void> {
+    const { pods, claims } = this.#parts;
+    const { namespace, name } = namesOf(pods, key);
+    const pod = pods.current(namespace, name) as Pod | undefined;
+    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return;
+    for (const volume of pod.spec?.volumes ?? []) {
+      if (volume.ephemeral === undefined || this.#running.disposed) continue;
+      this.#podOf.set(claims.keyOf(namespace, ephemeralClaimName(pod, volume)), key);
+      try {
+        await this.#makeClaim(pod, volume, namespace);
+      } catch (error) {
+        if (error instanceof StatusError) this.#recordFailure(pod, volume, error);
+        throw error;
+      }
+    }
+  }
+
+  async #makeClaim(pod: Pod, volume: Volume, namespace: string): Promise<void> {
+    const { claims, observer } = this.#parts;
+    const name = ephemeralClaimName(pod, volume);
+    const present = claims.current(namespace, name) as PersistentVolumeClaim | undefined;
+    if (present !== undefined) {
+      if (isControlledByPod(pod, present)) return;
+      const place = `${namespace}/${pod.metadata.name}`;
+      throw status.serviceUnavailable(`PVC ${namespace}/${name} was not created for pod ${place} (pod is not owner)`);
+    }
+    observer?.creating();
+    try {
+      await claims.create(claimFor(pod, volume, name), namespace, controllerManagerContext);
+    } catch (error) {
+      observer?.failed();
+      if (!(error instanceof StatusError)) throw error;
+      throw status.serviceUnavailable(`create PVC ${name}: ${error.message}`);
+    }
+  }
+
+  #recordFailure({ metadata }: Pod, volume: Volume, { message }: StatusError): void {
+    const { namespace = "", name = "", uid = "", resourceVersion = "" } = metadata;
+    this.#recorder.record({
+      about: { apiVersion: "v1", kind: "Pod", namespace, name, uid, resourceVersion },
+      type: "Warning",
+      reason: "FailedBinding",
+      message: `ephemeral volume ${volume.name}: ${message}`,
+    });
+  }
+}
+
+function claimFor({ metadata: { name: podName = "", namespace = "", uid = "" } }: Pod, volume: Volume, name: string) {
+  const { metadata = {}, spec } = volume.ephemeral?.volumeClaimTemplate ?? { spec: {} };
+  const { labels, annotations } = metadata;
+  const owner = { apiVersion: "v1", kind: "Pod", name: podName, uid, controller: true, blockOwnerDeletion: true };
+  return {
+    kind: "PersistentVolumeClaim",
+    apiVersion: "v1",
+    metadata: {
+      name,
+      namespace,
+      ownerReferences: [owner],
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    spec,
+  };
+}

@@ -1,0 +1,118 @@
+import { podReferences, type ReferenceKey, referenceKey } from "../access/authorization/node/references.ts";
+import { decodeBody, decodeEntry } from "../api/codec/stored-object.ts";
+import type { Entry } from "../api/entry.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { formatTime } from "../api/time.ts";
+import type { Secret, ServiceAccount } from "../api/types/core-v1.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Registry } from "../registry/registry.ts";
+import { removeObject } from "../registry/remove-object.ts";
+import { controllerManagerContext } from "../registry/server-context.ts";
+import type { Store } from "../storage/store.ts";
+import { trackingStart } from "./legacy-token-tracking.ts";
+import { TurnSlice } from "./turn-slice.ts";
+
+const tokenType = "kubernetes.io/service-account-token";
+const accountAnnotation = "kubernetes.io/service-account.name";
+const accountUidAnnotation = "kubernetes.io/service-account.uid";
+const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
+const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
+const dayMs = 24 * 3_600_000;
+/** Time without use after which a token is invalidated, and after which an invalid one is removed. */
+const unusedMs = 365 * dayMs;
+const datePattern = /^\d{4}-\d{2}-\d{2}$/;
+
+export interface LegacyTokenCleanerParts {
+  readonly secrets: Registry;
+  readonly serviceAccounts: Registry;
+  readonly pods: Registry;
+  readonly configMaps: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Invalidates tokens in Secrets that old releases made for service accounts and that nobody has used for a year, and
+ * removes them after another year.
+ */
+export function startLegacyTokenCleaner(parts: LegacyTokenCleanerParts): Disposable {
+  const running = new DisposableStack();
+  const clean = () => {
+    cleanLegacyTokens(parts, () => running.disposed).catch((error: unknown) => {
+      if (!running.disposed) parts.onError(error);
+    });
+  };
+  clean();
+  running.use(parts.clock.every(dayMs, clean));
+  return running;
+}
+
+async function cleanLegacyTokens(parts: LegacyTokenCleanerParts, isStopped: () => boolean): Promise<void> {
+  const { secrets, store, clock } = parts;
+  const nowMs = clock.nowMs();
+  const since = trackingStart(parts.configMaps);
+  // The day on which tracking started is incomplete.
+  if (since === undefined || nowMs < Date.parse(since) + dayMs + unusedMs) return;
+  const slice = new TurnSlice();
+  const used = new Map<string, ReadonlySet<ReferenceKey>>();
+  for (const entry of store.scan(secrets.info.keyPrefix)) {
+    if (entry.index.fields?.["type"] !== tokenType) continue;
+    await slice.turn();
+    if (isStopped()) return;
+    const secret = decodeEntry(entry, secrets.info) as Secret;
+    const { namespace = "", name = "" } = secret.metadata;
+    if (!isUnused(secret, nowMs) || !isGenerated(secret, parts)) continue;
+    const references = used.get(namespace) ?? referencesOfPods(parts, namespace);
+    used.set(namespace, references);
+    if (!references.has(referenceKey("secrets", namespace, name))) await retire(parts, secret, nowMs);
+  }
+}
+
+/** Reports whether the token is old and was not used for long. One with an unreadable day of use is kept. */
+function isUnused({ metadata }: Secret, nowMs: number): boolean {
+  const created = Date.parse(metadata.creationTimestamp ?? "");
+  if (metadata.deletionTimestamp !== undefined || !(created < nowMs - unusedMs)) return false;
+  const lastUsed = metadata.labels?.[lastUsedLabel];
+  return lastUsed === undefined || (isDate(lastUsed) && lastUsed < dateOf(nowMs - unusedMs));
+}
+
+/** Reports whether the account names the Secret, as it does with those that were made for it. */
+function isGenerated({ metadata }: Secret, { serviceAccounts }: LegacyTokenCleanerParts): boolean {
+  const { [accountAnnotation]: account = "", [accountUidAnnotation]: uid = "" } = metadata.annotations ?? {};
+  if (account === "") return false;
+  const found = serviceAccounts.current(metadata.namespace ?? "", account) as ServiceAccount | undefined;
+  if (found === undefined || (uid !== "" && uid !== found.metadata.uid)) return false;
+  return found.secrets?.some(({ name }) => name === metadata.name) ?? false;
+}
+
+/** Returns what the pods of a namespace use. */
+function referencesOfPods({ pods, store }: LegacyTokenCleanerParts, namespace: string): ReadonlySet<ReferenceKey> {
+  const prefix = `${pods.info.keyPrefix}${namespace}/`;
+  const referencesOf = (entry: Entry) => podReferences(decodeBody(entry), namespace, entry.key.slice(prefix.length));
+  return new Set(store.scan(prefix).flatMap(referencesOf));
+}
+
+async function retire({ secrets }: LegacyTokenCleanerParts, secret: Secret, nowMs: number): Promise<void> {
+  const { namespace = "", name = "", uid } = secret.metadata;
+  const invalidSince = secret.metadata.labels?.[invalidSinceLabel] ?? "";
+  if (isDate(invalidSince)) {
+    if (invalidSince < dateOf(nowMs - unusedMs)) await removeObject(secrets, secret, controllerManagerContext);
+    return;
+  }
+  const invalidated = (old: KubeObject): KubeObject => {
+    if (old.metadata.uid !== uid) return old;
+    const labels = { ...old.metadata.labels, [invalidSinceLabel]: dateOf(nowMs) };
+    return { ...old, metadata: { ...old.metadata, labels } };
+  };
+  await secrets.update(namespace, name, invalidated, controllerManagerContext, { reapplies: true });
+}
+
+function isDate(text: string): boolean {
+  return datePattern.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** Returns the day in UTC. */
+function dateOf(ms: number): string {
+  return formatTime(ms).slice(0, "2000-01-01".length);
+}

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type Cidr, parseCidr } from "../../api/validation/ip.ts";
+import { settle } from "../../storage/cacher/testing.ts";
+import { NodeIpam } from "./node-ipam.ts";
+import { NodeWorld } from "./testing.ts";
+
+let world: NodeWorld;
+let leader: DisposableStack;
+
+beforeEach(async () => {
+  world = await NodeWorld.open();
+  leader = new DisposableStack();
+});
+
+afterEach(async () => {
+  leader.dispose();
+  await world[Symbol.asyncDispose]();
+});
+
+const cidr = (text: string) => parseCidr(text) as Cidr;
+
+async function lead(range = "10.244.0.0/22"): Promise<void> {
+  leader.dispose();
+  leader = new DisposableStack();
+  const ranges = [
+    { cidr: cidr(range), nodePrefixBits: 24 },
+    { cidr: cidr("fd00::/56"), nodePrefixBits: 64 },
+  ];
+  const serviceRanges = [cidr("10.244.1.0/24")];
+  leader.use(new NodeIpam({ ...world.parts(leader), ranges, serviceRanges }).start());
+  await settle(20);
+}
+
+const rangesOf = (name: string) => world.node(name)?.spec?.podCIDRs;
+
+test("each node gets a part of both ranges, and none of the range of Services", async () => {
+  await world.createNode("before");
+  await lead();
+  await world.createNode("after");
+  await settle(20);
+  expect(rangesOf("before")).toEqual(["10.244.0.0/24", "fd00::/64"]);
+  expect(rangesOf("after")).toEqual(["10.244.2.0/24", "fd00:0:0:1::/64"]);
+  expect(world.node("after")?.spec?.podCIDR).toBe("10.244.2.0/24");
+});
+
+test("a new leader knows what nodes have", async () => {
+  await world.createNode("z", "True", { spec: { podCIDR: "10.244.0.0/24", podCIDRs: ["10.244.0.0/24", "fd00::/64"] } });
+  await world.createNode("a");
+  await lead();
+  expect(rangesOf("a")).toEqual(["10.244.2.0/24", "fd00:0:0:1::/64"]);
+  await lead();
+  await world.createNode("b");
+  await settle(20);
+  expect(rangesOf("b")).toEqual(["10.244.3.0/24", "fd00:0:0:2::/64"]);
+});
+
+test("a node for which nothing is left gets what another node leaves", async () => {
+  await lead();
+  for (const name of ["a", "b", "c", "d"]) await world.createNode(name);
+  await settle(20);
+  expect(rangesOf("d")).toBeUndefined();
+  expect(world.events()).toContain("Normal CIDRNotAvailable Node d status is now: CIDRNotAvailable");
+  await world.deleteNode("b");
+  await world.pass(120);
+  expect(rangesOf("d")?.[0]).toBe("10.244.2.0/24");
+});
