@@ -14,6 +14,7 @@ import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
+import { startResourceClaims } from "./resource-claims/start-resource-claims.ts";
 import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
 export interface LeaderControllersParts
@@ -55,6 +56,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startClusterObjects(parts));
   running.use(startEndpointControllers(parts));
   if (parts.controllers.has("disruption-controller")) running.use(startDisruption(parts));
+  if (parts.controllers.has("resourceclaim-controller")) running.use(startResourceClaims(parts));
   running.use(startNodeControllers(parts));
   if (parts.controllers.has("ttl-after-finished-controller")) {
     const jobs = registries.builtIn({ group: "batch", resource: "jobs" });
