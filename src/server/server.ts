@@ -1,5 +1,6 @@
 import { noGossip } from "../cluster/gossip/gossip.ts";
 import { RemovedMemberError } from "../cluster/removed-member.ts";
+import { atMost } from "../process/at-most.ts";
 import { type Log, openLog } from "../process/logs.ts";
 import type { Store } from "../storage/store.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
@@ -13,6 +14,8 @@ import type { StartContext } from "./start-context.ts";
 import { startControllers } from "./start-controllers.ts";
 
 const closeGraceMsDefault = 10_000;
+/** Time for the discovery of extension servers. One that hangs makes the server wait once, but not forever. */
+const discoveryMsMax = 10_000;
 
 /**
  * Starts a server. Resolves when `/readyz` answers 200. A server in a process keeps everything in memory unless a data
@@ -49,6 +52,7 @@ async function startOn(storage: ServerStore, config: ServerConfig, log: Log): Pr
   const failed = storage.member?.failed ?? new Promise<never>(() => undefined);
   void failed.then((error) => error instanceof RemovedMemberError && http.expel());
 
+  await atMost(config.clock, discoveryMsMax, api.remoteDiscovery.synced);
   logStart(context, http.url);
   const running = parts.move();
   let closing: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -202,6 +202,20 @@ test("a watch is passed on event by event, and ends with its client", async () =
   expect((await watch.next())?.type).toBe("DELETED");
   await watch[Symbol.asyncDispose]();
   await gone.promise;
+});
+
+test("a watch is broken off with its backend, and this server is not at fault", async () => {
+  const log = spyOn(process.stderr, "write").mockReturnValue(true);
+  extension.answer = (_message, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write('{"type":"ADDED","object":{"metadata":{"name":"a"}}}\n{"type');
+    setTimeout(() => response.destroy(), 20);
+  };
+  const watch = await server.watch(widgets);
+  await watch.take(1);
+  await expect(watch.next()).rejects.toThrow();
+  expect(log.mock.calls.map(([text]) => String(text))).toEqual([]);
+  log.mockRestore();
 });
 
 test("an answer waits for a client that does not read it", async () => {

@@ -73,25 +73,23 @@ async function problemOfAnswers(
   path: string,
   parts: AvailabilityCheckParts,
 ): Promise<string | undefined> {
-  using deadline = new Deadline(parts.clock, timeoutMs, undefined);
-  const enough = new AbortController();
-  const signal = AbortSignal.any([deadline.signal, enough.signal]);
+  const deadline = new Deadline(parts.clock, timeoutMs, undefined);
   let last = "";
   const tries = Array.from({ length: attempts }, async () => {
     try {
-      await ask(remote, path, signal, parts);
+      await ask(remote, path, deadline.signal, parts);
     } catch (error) {
       last = (error as Error).message;
       throw error;
     }
   });
+  // The others may go on after a success: a backend would report a request that is broken off.
+  void Promise.allSettled(tries).then(() => deadline[Symbol.dispose]());
   try {
     await Promise.any(tries);
     return undefined;
   } catch {
     return last;
-  } finally {
-    enough.abort();
   }
 }
 

@@ -9,6 +9,7 @@ import {
 import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
 import { Deadline } from "../../client/deadline.ts";
 import type { Clock } from "../../process/clock.ts";
+import { AnswerCutError } from "../../request/answer-cut.ts";
 import type { ByteSink, Exchange, HttpResponse, StreamReply } from "../../request/exchange.ts";
 import type { Query } from "../../request/request-info.ts";
 import { tunnel } from "../connect/tunnel.ts";
@@ -152,7 +153,7 @@ async function copy(body: Readable, sink: ByteSink, leftMs: number | undefined, 
       if (!sink.write(chunk)) await sink.drained();
     }
   } catch (error) {
-    if (!sink.signal.aborted) throw error;
+    if (!sink.signal.aborted) throw new AnswerCutError((error as Error).message, { cause: error });
   } finally {
     body.destroy();
   }

@@ -29,6 +29,7 @@ export class RemoteDiscovery implements DiscoveredVersions {
   #collected: readonly (readonly DiscoveredVersion[])[] = [];
   #generation = 0;
   #isSynced = false;
+  readonly #synced = Promise.withResolvers<void>();
 
   constructor(parts: RemoteDiscoveryParts) {
     this.#parts = parts;
@@ -59,6 +60,11 @@ export class RemoteDiscovery implements DiscoveredVersions {
     return this.#isSynced;
   }
 
+  /** Resolves when every server that was available at the start has been asked. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
   versions(): readonly DiscoveredVersion[] {
     return this.#versions;
   }
@@ -82,6 +88,7 @@ export class RemoteDiscovery implements DiscoveredVersions {
     const collected = [...this.#servers.all()].map(({ versions }) => versions);
     const versions = collected.flat();
     this.#isSynced ||= versions.every(({ freshness }) => freshness !== "Pending");
+    if (this.#isSynced) this.#synced.resolve();
     const isSame = collected.length === this.#collected.length;
     if (isSame && collected.every((versionsOfServer, at) => versionsOfServer === this.#collected[at])) return;
     this.#collected = collected;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type StatusError, status, type TextError } from "../../api/status.ts";
+import { AnswerCutError } from "../../request/answer-cut.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply, StreamReply } from "../../request/exchange.ts";
 import { errorReply, faultError, isAnswer } from "../error-response.ts";
@@ -158,7 +159,7 @@ async function runStream(stream: StreamReply, response: ServerResponse, serving:
     await stream.run(sink);
     if (!response.destroyed) response.end();
   } catch (error) {
-    serving.onError(error);
+    if (!(error instanceof AnswerCutError)) serving.onError(error);
     response.socket?.destroy();
   } finally {
     serving.sinks.delete(sink);

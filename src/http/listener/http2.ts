@@ -1,5 +1,6 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import { AnswerCutError } from "../../request/answer-cut.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply, StreamReply } from "../../request/exchange.ts";
 import { answer } from "./answer.ts";
@@ -146,7 +147,7 @@ async function runStream(response: StreamReply, stream: ServerHttp2Stream, servi
     await response.run(sink);
     if (!stream.destroyed) stream.end();
   } catch (error) {
-    serving.onError(error);
+    if (!(error instanceof AnswerCutError)) serving.onError(error);
     if (!stream.destroyed) stream.close(NGHTTP2_INTERNAL_ERROR);
   } finally {
     serving.sinks.delete(sink);

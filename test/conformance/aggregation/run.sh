@@ -26,7 +26,7 @@ trap 'stop; rm -rf "$scratch"' EXIT
 
 fail() {
   printf 'FAIL: %s\n' "$1" >&2
-  [ ! -f "$scratch/sample.log" ] || tail -20 "$scratch/sample.log" >&2
+  tail -n 20 "$scratch"/*.log >&2 || true
   exit 1
 }
 
@@ -46,7 +46,7 @@ expect_text() {
   local text=$1 out
   shift
   out=$("$@" 2>&1) || true
-  [[ $out == *"$text"* ]] || fail "\"$*\" says \"$out\" instead of \"$text\""
+  [[ $out == *"$text"* ]] || fail "\"${*: -3}\" says \"$out\" instead of \"$text\""
 }
 
 answers() { [ -s "$1" ] && kubectl --kubeconfig "$1" get --raw /readyz; }
@@ -68,6 +68,22 @@ make_certificate() {
     -keyout "$scratch/serving-key.pem" -out "$scratch/serving.csr" 2>/dev/null
   openssl x509 -req -in "$scratch/serving.csr" -CA "$scratch/ca.pem" -CAkey "$scratch/ca-key.pem" -days 1 \
     -extfile <(printf 'subjectAltName=DNS:api.wardle.svc,IP:127.0.0.1\n') -out "$scratch/serving.pem" 2>/dev/null
+}
+
+flunder() {
+  cat <<EOF
+apiVersion: $group/$version
+kind: Flunder
+metadata: {name: $1}
+spec: {reference: other}
+EOF
+}
+
+# owned_by <resource> <apiVersion> <kind> <name>: a patch that names the owner.
+owned_by() {
+  local uid
+  uid=$(kubectl get "$1" "$4" -o 'jsonpath={.metadata.uid}')
+  printf '{"metadata":{"ownerReferences":[{"apiVersion":"%s","kind":"%s","name":"%s","uid":"%s"}]}}' "$2" "$3" "$4" "$uid"
 }
 
 # The objects that lead to the extension server.
@@ -106,7 +122,7 @@ EOF
 
 # check <kubeconfig of one replica>…
 check() {
-  local first=$1 token config name
+  local first=$1 token config name event
   export KUBECONFIG=$first
   : >"$scratch/sample.log"
   rm -rf "$scratch/etcd"
@@ -114,6 +130,7 @@ check() {
     --advertise-client-urls "http://127.0.0.1:$etcd_port" --listen-peer-urls "http://127.0.0.1:$((etcd_port + 1))" \
     --log-level error >"$scratch/etcd.log" 2>&1 &
   store=$!
+  until_true 'no etcd' bash -c "</dev/tcp/127.0.0.1/$etcd_port"
   kubectl apply -f objects.yaml >/dev/null
   token=$(kubectl create token apiserver -n wardle)
   kubectl config view --raw --minify --flatten >"$scratch/extension.kubeconfig"
@@ -128,7 +145,8 @@ check() {
   until_true 'kubectl does not find flunders' kubectl get flunders
 
   echo '   objects are made, read, changed and watched through every replica'
-  kubectl get flunders --watch --output-watch-events -o name >"$scratch/watch" &
+  kubectl get flunders --watch --output-watch-events -o 'jsonpath={.type} {.object.metadata.name}{"\n"}' \
+    >"$scratch/watch" &
   watch=$!
   for config in "$@"; do
     name=f-$(basename "$(dirname "$config")")
@@ -143,10 +161,11 @@ EOF
     kubectl --kubeconfig "$config" label flunder "$name" seen=yes >/dev/null
     expect_text 'spec' kubectl --kubeconfig "$config" explain flunder
     expect_text 'other' kubectl --kubeconfig "$config" get flunder "$name" -o yaml
-    until_true "the watch does not show $name" grep -q "$name" "$scratch/watch"
     kubectl --kubeconfig "$config" delete flunder "$name" >/dev/null
+    for event in ADDED MODIFIED DELETED; do
+      until_true "the watch does not show $event of $name" grep -q "$event $name" "$scratch/watch"
+    done
   done
-  expect_text 'deleted' cat "$scratch/watch" || true
 
   echo '   both servers authorize, and the user is the one of the request'
   token=$(kubectl create token reader -n wardle)
@@ -154,11 +173,27 @@ EOF
   local front
   front=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
   expect_text 'No resources found' "${as_reader[@]}" --server "$front" get flunders
-  expect_text 'forbidden' "${as_reader[@]}" --server "$front" delete flunders --all
+  expect_text 'forbidden' "${as_reader[@]}" --server "$front" delete flunder nothing
   expect_text 'FlunderList' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/flunders"
-  expect_text 'cannot list resource \"fischers\"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
+  expect_text 'cannot list resource "fischers"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/fischers"
+
+  echo '   its documents are merged, and its objects go with their namespace and their owners'
+  expect_text "/apis/$group/$version/flunders" kubectl get --raw /openapi/v2
+  expect_text "apis/$group/$version" kubectl get --raw /openapi/v3
+  kubectl create namespace going >/dev/null
+  flunder a | kubectl create -n going -f - >/dev/null
+  kubectl delete namespace going --timeout=60s >/dev/null || fail 'the namespace stays'
+  flunder owner | kubectl create -f - >/dev/null
+  kubectl create configmap dependent --from-literal=a=b >/dev/null
+  kubectl patch configmap dependent --type=merge -p "$(owned_by flunder "$group/$version" Flunder owner)" >/dev/null
+  kubectl create configmap owner >/dev/null
+  flunder dependent | kubectl create -f - >/dev/null
+  kubectl patch flunder dependent --type=merge -p "$(owned_by configmap v1 ConfigMap owner)" >/dev/null
+  kubectl delete flunder owner >/dev/null
+  kubectl delete configmap owner --cascade=foreground >/dev/null
+  kubectl wait --for=delete configmap/dependent flunder/dependent --timeout=30s >/dev/null || fail 'dependents stay'
 
   echo '   its death is noticed, and disturbs nobody else'
   end "$extension" KILL
@@ -167,7 +202,7 @@ EOF
   expect_text 'connection refused' kubectl get apiservice "$version.$group" -o yaml
   expect_text 'FailedDiscoveryCheck' kubectl get apiservice "$version.$group"
   for config in "$@"; do
-    expect_text 'service unavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/flunders"
+    expect_text 'ServiceUnavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/flunders"
     kubectl --kubeconfig "$config" get namespaces >/dev/null || fail 'namespaces cannot be listed'
   done
 
