@@ -78,7 +78,7 @@ const methods = [
 const bare = ["size", "sum", "min", "max", "isSorted", "lowerAscii", "reverse", "distinct", "sort", "flatten", "keys"];
 const loops = ["all", "exists", "exists_one", "map", "filter", "sortBy", "transformList", "transformMap", "all2"];
 
-/** Expressions that parse, most of them, and of which some have a type. */
+/** Expressions, most of which parse and some of which have a type. */
 const { expression } = fc.letrec<{ expression: string }>((tie) => {
   const part = tie("expression");
   return {
@@ -110,7 +110,7 @@ function loop(range: string, name: string, body: string): string {
 let clock: Mock<typeof performance.now> | undefined;
 afterEach(() => clock?.mockRestore());
 
-/** Returns undefined for a text that does not compile. */
+/** Returns undefined if the text does not compile. */
 function programOf(text: string): Program | undefined {
   try {
     return Program.of(compile(text, environment));

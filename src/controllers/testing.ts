@@ -31,7 +31,7 @@ export class ControllerTest implements AsyncDisposable {
 
   private constructor() {
     const { clock, store } = this;
-    // Bookmarks are due each second, which would take long when a test lets a year pass.
+    // Bookmarks are due each second, which would take long when a test advances the clock by a year.
     this.#cachers = new CacherSet({ store, clock: new ManualClock() });
     this.registries = openRegistries({
       catalog: builtInCatalog(Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) })),
