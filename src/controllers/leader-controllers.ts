@@ -1,5 +1,7 @@
 import type { DiscoveredVersions } from "../client/aggregation/discovered-version.ts";
 import type { Client, ResourceType } from "../client/client.ts";
+import { storageVersion } from "../kinds/apiserverinternal/storage-version.ts";
+import { strategyOf } from "../registry/kind.ts";
 import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
 import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
@@ -15,6 +17,7 @@ import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 import { startResourceClaims } from "./resource-claims/start-resource-claims.ts";
+import { startStorageVersionCleaner, storageVersions } from "./storage-version-cleaner.ts";
 import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
 export interface LeaderControllersParts
@@ -71,5 +74,10 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startAvailability(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
+  // The kind is behind a feature gate.
+  if (parts.controllers.has("storageversion-garbage-collector-controller") && parts.serves(storageVersions)) {
+    const [versions, versionStatus] = [registries.builtIn(storageVersions), strategyOf(storageVersion, "status")];
+    running.use(startStorageVersionCleaner({ ...parts, versions, versionStatus, leases }));
+  }
   return running;
 }
