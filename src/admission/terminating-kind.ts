@@ -1,7 +1,7 @@
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { refuse } from "./attributes.ts";
 
-/** Refuses new objects of a kind whose definition is being deleted: nobody would remove them. */
+/** Refuses new objects of a kind whose definition is being deleted: they would never be removed. */
 export const terminatingKind: AdmissionPlugin = {
   name: "TerminatingKind",
   admit(attributes) {

@@ -50,6 +50,7 @@ export const fieldError = {
     make(field, "FieldValueTooLong", `Too long: may not be more than ${counted(maxBytes, "byte")}`, ""),
   tooMany: (field: string, actual: number, max: number) =>
     make(field, "FieldValueTooMany", `Too many: ${actual}: must have at most ${counted(max, "item")}`, ""),
+  internal: (field: string, detail: string) => make(field, "InternalError", "Internal error", detail),
   tooFew: (field: string, actual: number, min: number) =>
     make(field, "FieldValueTooFew", `Too few: ${actual}: must have at least ${counted(min, "item")}`, ""),
 } as const;

@@ -1,4 +1,4 @@
-/** Returns a signal that aborts when nobody waits for the outcome any more; undefined: somebody always does. */
+/** Returns a signal that aborts when no caller waits for the outcome; undefined if callers always wait. */
 export type SignalSource = () => AbortSignal | undefined;
 
 /** The end of a call that several callers may wait for. It ends early once all of them have gone. */

@@ -158,7 +158,7 @@ export class FieldSet {
     return result;
   }
 
-  /** The set as `fieldsV1` has it. Made once; nobody may change it. */
+  /** The set in the form of `fieldsV1`, made on first use. Do not change it. */
   toDocument(): JsonObject {
     if (this.elements.length === 0) return leafDocument;
     this.#document ??= this.#encode();

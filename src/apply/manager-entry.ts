@@ -66,7 +66,7 @@ export class ManagerEntry implements ManagerIdentity {
   }
 }
 
-/** Whether both stand for one owner. An applier keeps its entry when it changes to another version. */
+/** Whether both entries belong to one owner. An applier keeps its entry when it changes to another version. */
 export function isSameManager(a: ManagerIdentity, b: ManagerIdentity): boolean {
   return (
     a.manager === b.manager &&

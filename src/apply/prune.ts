@@ -20,7 +20,7 @@ export interface Pruning {
   readonly emptied: Emptied;
 }
 
-/** Removes what the applier owned before and gives up, where nobody else owns it. @throws TrackingError */
+/** Removes the fields that the applier no longer owns and no other manager owns. @throws TrackingError */
 export function* prune({ merged, version, last, entries, applied, find, emptied }: Pruning): Steps<JsonObject> {
   if (last.fields.isEmpty) return merged;
   if (last.apiVersion === applied.apiVersion && applied.fields.covers(last.fields)) return merged;

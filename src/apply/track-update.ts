@@ -36,7 +36,7 @@ export interface TrackedUpdate {
 export function* trackUpdate(update: TrackedUpdate): Steps<ManagedFieldsEntry[] | undefined> {
   const { live, sent, subresource } = update;
   const entries = entriesToUpdate(live, subresource === "" ? sent : undefined);
-  // An object whose history nobody has recorded gets one with its first apply.
+  // An object without managedFields gets them with its first apply.
   if (entries.length === 0 && live !== undefined && hasUid(live)) return undefined;
   return encodeEntries(capManagers(yield* updateEntries(entries, update)));
 }

@@ -1,2 +1,2 @@
-/** Field tracking cannot go on: the document does not have the form that the schema asks for, or has no other version. */
+/** Fields cannot be tracked: the document does not fit its schema, or cannot be converted to another version. */
 export class TrackingError extends Error {}

@@ -27,7 +27,7 @@ export interface ConversionRequest {
   readonly to: TrackedVersion;
 }
 
-/** A document in the version that was asked for, or why it cannot be had. */
+/** A document in the requested version, or the reason why it cannot be converted. */
 export type ConversionReply = { readonly object: JsonObject } | { readonly error: string };
 
 /**

@@ -7,7 +7,7 @@ export type CachedProgram =
   | { readonly kind: "ready"; readonly compiled: Compiled; readonly program: Program }
   | { readonly kind: "failed"; readonly error: CompileError | ProgramError };
 
-/** Programs that a cache keeps before the half that was not asked for lately is dropped. */
+/** Number of programs at which a cache drops the less recently used half. */
 const programsKeptMax = 4_096;
 
 /** Keeps compiled programs by environment and text, so that an expression is compiled once however often it is used. */

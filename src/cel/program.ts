@@ -44,7 +44,7 @@ export function atOnce<T>(steps: Generator<void, T>): T {
   }
 }
 
-/** Yields between its phases: a text of 50 KB takes tens of milliseconds in each. @throws CompileError */
+/** Yields between its phases: text of 50 KB takes tens of milliseconds in each. @throws CompileError */
 export function* compileInSteps(text: string, environment: Environment): Generator<void, Compiled> {
   const { expr, issues } = parse(text, environment);
   if (!issues.isEmpty) throw new CompileError(issues.text(), issues.sorted());

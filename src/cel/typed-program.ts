@@ -10,7 +10,7 @@ export interface TypedProgram {
   readonly program: Program;
 }
 
-/** Explains why an expression cannot be used where it stands. */
+/** Explains why an expression cannot be used in its place. */
 export class ExpressionProblem extends Error {
   override readonly name = "ExpressionProblem";
 }

@@ -73,7 +73,7 @@ export function newEnvironment(
   return environmentOf(Math.min(compatibility, newestVersion), gates.AuthorizeWithSelectors ?? false);
 }
 
-/** Few environments are ever asked for, since versions are few. */
+/** All environments are kept, because only a few versions exist. */
 function environmentOf(version: MinorVersion, hasSelectors: boolean): Environment {
   const key = `${version} ${hasSelectors}`;
   const known = made.get(key);

@@ -47,7 +47,7 @@ export class Informer<T extends KubeObject> implements Disposable {
   readonly #backoff: Backoff;
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
-  /** Whether the next list asks for one answer instead of pages. */
+  /** Whether the next list requests everything in one response instead of pages. */
   #listsWhole = false;
   /** Undefined if it has to list. */
   #resourceVersion: string | undefined;

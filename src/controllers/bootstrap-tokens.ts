@@ -25,7 +25,7 @@ export interface BootstrapTokensParts extends QueueSource {
   readonly onError: (error: unknown) => void;
 }
 
-/** Removes bootstrap tokens when they expire, whatever their Secrets are called. */
+/** Removes bootstrap tokens when they expire. Their Secrets may have any name. */
 export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
   const { secrets, store, clock, observeQueue, onError } = parts;
   const prefix = secrets.keyOf(bootstrapTokenNamespace, "");
@@ -63,7 +63,7 @@ export function startBootstrapSigner(parts: BootstrapTokensParts): Disposable {
   const running = new DisposableStack();
   const work = async () => {
     const expirations = await sign(parts);
-    // A token that expires must not vouch for the contents any longer.
+    // An expired token must not sign the contents any more.
     const waits = expirations.filter((time) => time !== "").map((time) => msUntil(time, clock));
     if (waits.length > 0) queue.addAfter(infoKey, Math.min(...waits));
   };

@@ -76,7 +76,9 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   if (levels !== undefined && schemas !== undefined) {
     running.use(new FlowSchemaConditions({ ...parts, levels, schemas }).start());
   }
-  running.use(new QuotaUsage(parts, registry(resourceQuotas)).start());
+  if (controllers.has("resourcequota-controller")) {
+    running.use(new QuotaUsage(parts, registry(resourceQuotas)).start());
+  }
   const { serviceAllocation } = parts;
   if (serviceAllocation === undefined) return running;
   const addresses = registry({ group: "networking.k8s.io", resource: "ipaddresses" });

@@ -1,5 +1,7 @@
 import type { DiscoveredVersions } from "../client/aggregation/discovered-version.ts";
 import type { Client, ResourceType } from "../client/client.ts";
+import { storageVersion } from "../kinds/apiserverinternal/storage-version.ts";
+import { strategyOf } from "../registry/kind.ts";
 import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
 import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
@@ -14,6 +16,8 @@ import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
 import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
+import { startResourceClaims } from "./resource-claims/start-resource-claims.ts";
+import { startStorageVersionCleaner, storageVersions } from "./storage-version-cleaner.ts";
 import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
 export interface LeaderControllersParts
@@ -55,6 +59,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startClusterObjects(parts));
   running.use(startEndpointControllers(parts));
   if (parts.controllers.has("disruption-controller")) running.use(startDisruption(parts));
+  if (parts.controllers.has("resourceclaim-controller")) running.use(startResourceClaims(parts));
   running.use(startNodeControllers(parts));
   if (parts.controllers.has("ttl-after-finished-controller")) {
     const jobs = registries.builtIn({ group: "batch", resource: "jobs" });
@@ -69,5 +74,10 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(startAvailability(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
+  // The kind is behind a feature gate.
+  if (parts.controllers.has("storageversion-garbage-collector-controller") && parts.serves(storageVersions)) {
+    const [versions, versionStatus] = [registries.builtIn(storageVersions), strategyOf(storageVersion, "status")];
+    running.use(startStorageVersionCleaner({ ...parts, versions, versionStatus, leases }));
+  }
   return running;
 }

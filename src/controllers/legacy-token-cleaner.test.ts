@@ -24,7 +24,7 @@ afterEach(async () => {
   expect(objects.errors).toEqual([]);
 });
 
-/** Lets the cleaner run on each of the days. */
+/** Runs the cleaner on each of the days. */
 async function days(count: number): Promise<void> {
   for (let day = 0; day < count; day++) await objects.pass(dayMs);
 }

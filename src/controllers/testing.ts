@@ -20,7 +20,7 @@ import { MemoryStore } from "../storage/memory-store.ts";
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const turns = 40;
 
-/** A store with the registries of all built-in kinds, and a clock that the test controls. */
+/** A store with the registries of all built-in kinds, alpha ones too, and a clock that the test controls. */
 export class ControllerTest implements AsyncDisposable {
   readonly clock = new ManualClock();
   readonly store = new MemoryStore();
@@ -31,10 +31,10 @@ export class ControllerTest implements AsyncDisposable {
 
   private constructor() {
     const { clock, store } = this;
-    // Bookmarks are due each second, which would take long when a test lets a year pass.
+    // Bookmarks are due each second, which would take long when a test advances the clock by a year.
     this.#cachers = new CacherSet({ store, clock: new ManualClock() });
     this.registries = openRegistries({
-      catalog: builtInCatalog(Scheme.builtIn()),
+      catalog: builtInCatalog(Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) })),
       store,
       cachers: this.#cachers,
       clock,

@@ -42,7 +42,7 @@ export function reply(bytes: Uint8Array, headers: HeaderList): Reply {
   return { kind: "reply", code: 200, headers: [...headers, ["content-length", String(bytes.length)]], body: bytes };
 }
 
-/** Parameters that ask for another form. */
+/** Parameters that request another form. */
 const restricting = ["as", "g", "v"];
 
 /**

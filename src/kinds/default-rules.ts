@@ -3,7 +3,7 @@ import type { DefaultRule } from "../api/schema/schema.ts";
 import defaultsJson from "../api/scheme/generated/defaults.json";
 import type { Kind } from "../registry/kind.ts";
 
-/** Their fields are always written, so that a decoded zero does not tell whether the client has said so. */
+/** Their fields are always written, so a decoded zero does not tell whether the client sent it. */
 const zeroIsOpen: ReadonlySet<string> = new Set([
   "batch/v1.PodFailurePolicyOnPodConditionsPattern",
   "flowcontrol/v1.QueuingConfiguration",

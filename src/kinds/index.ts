@@ -78,7 +78,7 @@ import { volumeAttachment } from "./storage/volume-attachment.ts";
 import { volumeAttributesClass } from "./storage/volume-attributes-class.ts";
 import { storageVersionMigration } from "./storagemigration/storage-version-migration.ts";
 
-/** Every kind of the built-in API. One that is missing, or stands under another name, does not compile. */
+/** Every kind of the built-in API. The type check fails if one is missing or has the wrong name. */
 export const builtInKinds = {
   "mutatingadmissionpolicies.admissionregistration.k8s.io": mutatingAdmissionPolicy,
   "mutatingadmissionpolicybindings.admissionregistration.k8s.io": mutatingAdmissionPolicyBinding,

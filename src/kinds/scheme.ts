@@ -176,7 +176,7 @@ function groupVersionOf(apiVersion: string): GroupVersion {
   return parsed;
 }
 
-/** One ResourceInfo per entry of the generated data, made when first asked for. */
+/** One ResourceInfo per entry of the generated data, made on first use. */
 class ResourceInfos {
   readonly #types: TypeSchemas;
   readonly #known = new Map<string, ResourceInfo>();

@@ -51,7 +51,7 @@ const completion: readonly WriteStep[] = [
 /** Last steps before the object is stored. */
 const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.applyDefaultsAgain, writeSteps.complete];
 
-/** Creates an object. @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
+/** Creates an object. @throws StatusError 409 AlreadyExists, 422 Invalid, or the error of an admission plugin */
 export async function createObject(
   kind: StoredKind,
   object: KubeObject,

@@ -4,7 +4,7 @@ interface Epoch {
   ended: (() => void) | undefined;
 }
 
-/** Reports when everything that has begun so far has ended, whatever begins meanwhile. */
+/** Waits for the work that has begun so far, but not for work that begins later. */
 export class InFlight {
   #epoch: Epoch = { open: 0, ended: undefined };
   /** Resolves when the creations of earlier epochs have ended. */

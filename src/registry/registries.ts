@@ -81,7 +81,7 @@ export class Registries {
     return registry;
   }
 
-  /** Returns the registry of a resource, whatever version it is stored in; undefined if there is none. */
+  /** Returns the registry of a resource in any version; undefined if there is none. */
   find(resource: GroupResource): Registry | undefined {
     return this.#byGroup.get(resource.group)?.get(resource.resource);
   }

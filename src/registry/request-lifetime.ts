@@ -6,7 +6,7 @@ import type { Clock } from "../process/clock.ts";
 export interface RequestLifetime {
   /** In milliseconds since the epoch; undefined for a request without a deadline. */
   readonly deadlineMs?: number | undefined;
-  /** Returns a signal that aborts when nobody waits for the outcome any more. */
+  /** Returns a signal that aborts when no caller waits for the outcome. */
   readonly signal?: SignalSource | undefined;
   /** Reports whether that signal has aborted, without making one. */
   readonly isAbandoned?: (() => boolean) | undefined;

@@ -145,7 +145,7 @@ export class StoredKind {
     return this.#commit({ key, expect, operation }, before === undefined ? "create" : "update");
   }
 
-  /** Undefined when the entry has changed since it was read. Removes nothing once nobody waits for the request. */
+  /** Undefined when the entry has changed since it was read. Removes nothing once the client has gone. */
   async remove(entry: Entry, request: RequestLifetime): Promise<Entry | undefined> {
     refuseAbandoned(request, this.parts.clock);
     const command: Command = {

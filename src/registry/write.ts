@@ -109,7 +109,7 @@ export const writeSteps = {
     parts.gatedFields?.drop(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   },
   /**
-   * Tracks fields before admission, because nobody owns changes made by plugins, and before some fields are dropped.
+   * Tracks fields before admission, because changes made by plugins have no owner, and before some fields are dropped.
    */
   trackFields: (write: Write) => write.trackFields(),
   dropRepeatedOwners({ object, context }: Write): void {
@@ -139,7 +139,7 @@ export const writeSteps = {
   },
 } satisfies Record<string, WriteStep>;
 
-/** Undoes a change of managedFields by a plugin that left them in a form that nobody can read. */
+/** Undoes a plugin's change of managedFields that left them unreadable. */
 function restoreManagedFields({ object, context }: Write, before: ManagedFieldsEntry[] | undefined): void {
   const { managedFields } = object.metadata;
   if (managedFields === before) return;

@@ -1,4 +1,4 @@
-/** Another server broke off an answer that was being passed on. The client sees the same of ours; nothing failed here. */
+/** Another server broke off a response that was being forwarded. Ours is broken off too; nothing failed here. */
 export class AnswerCutError extends Error {
   override readonly name = "AnswerCutError";
 }

@@ -39,7 +39,7 @@ export interface IncomingRequest {
   body(): Promise<Uint8Array>;
   /** The body as it arrives, of any length, for a handler that passes it on; undefined without one. */
   readonly bodyStream?: Readable | undefined;
-  /** Size of the body once it is read; undefined before, and where nobody measures it. */
+  /** Size of the body; undefined before it is read, and if it is not measured. */
   readonly bodyBytes?: number | undefined;
   /** Aborts when the client is gone or the server gives up on the request. */
   readonly signal: AbortSignal;

@@ -173,7 +173,7 @@ test("deleted claims and volumes are removed when they are no longer used", asyn
   await server.create(claims, { metadata: { name: "c" }, spec });
   const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "c" } }];
   const pods = `/api/v1/namespaces/${namespace}/pods`;
-  await server.create(pods, pod("p", { volumes }));
+  await server.create(pods, pod("p", { nodeName: "a", volumes }));
   const { json } = await server.delete(`${claims}/c`);
   expect(json.metadata.finalizers).toEqual(["kubernetes.io/pvc-protection"]);
   await Bun.sleep(50);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -14,6 +14,7 @@ const widgets = `${root}/namespaces/default/widgets`;
 const directory = mkdtempSync(join(tmpdir(), "quorate-aggregation-"));
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
 const frontProxy = createAuthority({ commonName: "front proxy", ...validity });
+const auditLog = join(directory, "audit.log");
 const checkMsMax = 8_000;
 
 let server: TestServer;
@@ -21,11 +22,15 @@ let extension: ExtensionServer;
 
 beforeAll(async () => {
   writeClient("front-proxy-client");
+  const auditPolicyFile = join(directory, "audit.yaml");
+  writeFileSync(auditPolicyFile, "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: RequestResponse}]\n");
   extension = await ExtensionServer.start();
   server = await TestServer.start({
     enableAggregatorRouting: true,
     proxyClientCertFile: join(directory, "client.pem"),
     proxyClientKeyFile: join(directory, "client-key.pem"),
+    auditPolicyFile,
+    auditLogPath: auditLog,
   });
   for (const [path, object] of extension.objects()) await server.create(path, object);
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -186,6 +191,27 @@ describe("a request for a group version of an extension server", () => {
   });
 });
 
+test("a request is audited under its user, without the bodies that only pass through", async () => {
+  extension.answer = (_message, response) => response.writeHead(201).end('{"secret":"answer"}');
+  await server.post(widgets, { secret: "question" }, { headers: { "audit-id": "audited" } });
+  const lines = () =>
+    readFileSync(auditLog, "utf8")
+      .split("\n")
+      .filter((line) => line.includes('"auditID":"audited"'));
+  while (lines().length < 2) await Bun.sleep(20);
+  const events = lines().map((line) => JSON.parse(line));
+  expect(events.map(({ stage, responseStatus }) => [stage, responseStatus?.code])).toEqual([
+    ["RequestReceived", undefined],
+    ["ResponseComplete", 201],
+  ]);
+  expect(events[1]).toMatchObject({
+    verb: "create",
+    user: { username: "kubernetes-admin" },
+    objectRef: { resource: "widgets", namespace: "default", apiGroup: group, apiVersion: "v1" },
+  });
+  expect(lines().join("")).not.toContain("secret");
+});
+
 test("a watch is passed on event by event, and ends with its client", async () => {
   const gone = Promise.withResolvers<void>();
   let more: ((text: string) => void) | undefined;
@@ -202,6 +228,22 @@ test("a watch is passed on event by event, and ends with its client", async () =
   expect((await watch.next())?.type).toBe("DELETED");
   await watch[Symbol.asyncDispose]();
   await gone.promise;
+});
+
+test("a watch gives its seats back when the backend has begun to answer", async () => {
+  const executing = async () => {
+    const { text } = await server.get("/metrics");
+    const lines = text.split("\n").filter((line) => line.startsWith("apiserver_flowcontrol_current_executing_seats{"));
+    expect(lines.length).toBeGreaterThan(0);
+    return lines.map((line) => Number(line.split(" ").at(-1))).reduce((sum, seats) => sum + seats, 0);
+  };
+  const before = await executing();
+  extension.answer = (_message, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.flushHeaders();
+  };
+  await using _watch = await server.watch(widgets);
+  expect(await executing()).toBe(before);
 });
 
 test("a watch is broken off with its backend, and this server is not at fault", async () => {

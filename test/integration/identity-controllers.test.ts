@@ -89,7 +89,7 @@ describe("a certificate that is asked for", () => {
     expect([read.subject, read.ca]).toEqual(["CN=jane\nO=developers", false]);
     expect(read.verify(new X509Certificate(server.running.ca).publicKey)).toBe(true);
     const lifetimeMs = Date.parse(read.validTo) - Date.parse(read.validFrom);
-    // It begins five minutes ago and lasts as long as was asked for.
+    // It begins five minutes ago and lasts for the requested time.
     expect(lifetimeMs).toBe(3_600_000 + 300_000);
     const judged = new x509.X509Certificate(certificate);
     expect(judged.getExtension(x509.ExtendedKeyUsageExtension)?.usages).toEqual([x509.ExtendedKeyUsage.clientAuth]);

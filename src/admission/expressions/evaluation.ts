@@ -38,7 +38,7 @@ const noVariables: ReadonlyMap<string, CompiledVariable> = new Map();
 
 export interface EvaluationOptions {
   readonly variables?: ReadonlyMap<string, CompiledVariable>;
-  /** The parameter of a policy; null for a binding without one, undefined where there are no parameters. */
+  /** The policy's parameter: null if the binding names none, undefined if the policy takes none. */
   readonly params?: Json | undefined;
   readonly budget: number;
 }

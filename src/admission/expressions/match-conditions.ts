@@ -12,7 +12,7 @@ export interface MatchCondition {
 
 export type ConditionsOutcome =
   | { readonly kind: "match" }
-  /** A condition is false, whatever is wrong with others. */
+  /** If a condition is false, errors of others do not count. */
   | { readonly kind: "noMatch"; readonly condition: string }
   | { readonly kind: "failed"; readonly message: string };
 

@@ -22,7 +22,7 @@ export class RequestDocuments {
   readonly #look: DocumentLook;
   #matched: MatchedResource | undefined;
   #documents: ShownDocuments | undefined;
-  /** Documents by the version that they are in, as long as nobody changes the object. */
+  /** Documents by version. They are dropped when the object changes. */
   readonly #byVersion = new Map<ResourceInfo, ShownDocuments>();
   #isChanged = false;
 
@@ -31,7 +31,7 @@ export class RequestDocuments {
     this.#look = look;
   }
 
-  /** The object as far as it has been changed, in whatever version. */
+  /** The object with the changes so far. Its version may differ from that of the request. */
   get object(): KubeObject | undefined {
     return this.#documents?.object ?? this.#attributes.object;
   }
@@ -43,7 +43,7 @@ export class RequestDocuments {
     return followedBy(this.enter(), () => this.#show(matched));
   }
 
-  /** Returns a document, which nobody changes any more, as the kind of the version in use reads it. @throws DecodeTypeError */
+  /** Decodes a document as the kind of the version in use. It must not change afterwards. @throws DecodeTypeError */
   decoded(document: JsonObject): JsonObject {
     const { kind } = this.#current.kind;
     // A custom form would prune in place what the document shares with the one before.

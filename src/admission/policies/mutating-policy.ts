@@ -170,7 +170,7 @@ function operationOf(operation: Result): JsonObject {
   }
 }
 
-/** A patch whose `test` fails leaves the document as it is. */
+/** A patch whose `test` fails changes nothing. */
 function patched(document: JsonObject, operations: readonly JsonObject[], form: ObjectForm): JsonObject {
   let result: JsonObject;
   try {

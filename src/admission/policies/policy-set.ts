@@ -6,10 +6,10 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { runSliced } from "../../api/sliced.ts";
 import type { Registry } from "../../registry/registry.ts";
 
-/** Compiled policies that are kept. The one that was used the longest ago goes first, and is compiled again when needed. */
+/** Number of compiled policies to keep. The least recently used is dropped first, and compiled again when needed. */
 const compiledMax = 1_000;
 
-/** Reads the policies and bindings of the store, as they are now. */
+/** Finds the registry from which current policies and bindings are read. */
 export type RegistryFinder = (resource: GroupResource) => Registry | undefined;
 
 /** A policy with its bindings, in order of their names. */

@@ -185,7 +185,7 @@ class Judgement {
     this.#attributes.annotate(failureAnnotation, JSON.stringify([failure]));
   }
 
-  /** The first denial is the one that the client hears of. */
+  /** Only the first denial is reported to the client. */
   #deny({ policy, binding }: Pick<Found, "policy" | "binding">, message: string, reason: string): void {
     const by = binding === undefined ? "" : ` with binding '${binding.metadata.name}'`;
     const text = `ValidatingAdmissionPolicy '${policy.metadata.name}'${by} denied request: ${message}`;

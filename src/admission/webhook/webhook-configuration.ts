@@ -20,7 +20,7 @@ export interface AdmissionWebhook {
   readonly configuration: string;
   /** Names the webhook among those of its configuration, which may have equal names. */
   readonly key: string;
-  /** Names it together with its configuration as it is now. */
+  /** Like `key`, but also names the revision of the configuration. */
   readonly revisionKey: string;
   readonly clientConfig: WebhookClientConfig;
   readonly rules: readonly AdmissionRule[];

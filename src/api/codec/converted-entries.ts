@@ -26,7 +26,7 @@ export class ConvertedEntries {
   /** Kept entries by converter, version, key and revision, which together determine the bytes. */
   readonly #kept: EntryCache;
   readonly #id = ++convertersMade;
-  /** Running conversions: at most as many as there are waiting requests and watches. */
+  /** Running conversions. Each belongs to a waiting request or watch, so their number is limited. */
   readonly #underWay = new Map<string, { readonly call: JointCall; readonly result: Promise<Entry> }>();
 
   constructor(converter: VersionConverter, kept: EntryCache) {

@@ -13,7 +13,7 @@ const textMax = 8_192;
 const documents = new Map<string, JsonObject>();
 const texts = new WeakMap<JsonObject, string>();
 
-/** Returns the JSON of a field set that nobody changes any more. It is made once. */
+/** Returns the JSON of a field set, made on the first call. The set must not change afterwards. */
 export function fieldSetText(document: JsonObject): string {
   let text = texts.get(document);
   if (text === undefined) {

@@ -225,7 +225,7 @@ class YamlComposer {
     return value;
   }
 
-  /** Returns the name of a tag; undefined without one. `!` alone means text, and so does a tag that nobody knows. */
+  /** Returns the name of a tag; undefined without one. `!` alone means text, and so does an unknown tag. */
   #tagName(event: NodeProperties): TagName | undefined {
     if (event.tagStart === absent) return undefined;
     const raw = this.#source.slice(event.tagStart, event.tagEnd);

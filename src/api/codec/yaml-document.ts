@@ -4,7 +4,7 @@ const marker = /^(?:---|\.\.\.)(?=[ \t\r]|$)/;
 /** A line that does not begin a document: empty, a comment or a directive. */
 const preamble = /^(?:[ \t\r]*(?:#.*)?|%.*)$/;
 
-/** Returns the first document of a stream. Upstream reads no further, whatever follows. */
+/** Returns the first document of a stream. Like upstream, it ignores the rest. */
 export function firstDocument(text: string): string {
   if (!text.includes("\n---") && !text.includes("\n...")) return text;
   let hasBegun = false;
@@ -49,7 +49,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
 const flowReason = "unexpected end of the stream within a flow collection";
 
 /**
- * Returns the error for a text that the library refuses.
+ * Returns the error for text that the library cannot parse.
  * @param line where it stopped, counted from 0
  */
 export function syntaxError(source: string, reason: string, line: number): YamlSyntaxError {

@@ -20,7 +20,7 @@ class YamlCounter {
   #atToken = true;
   /** The value that begins here was counted with its key or dash. */
   #isCounted = false;
-  /** The token before was counted; if it turns out to be a key, it stands for its value. */
+  /** The previous token was counted. If it turns out to be a key, its value is not counted again. */
   #isKeyCounted = false;
   /** Column of the innermost block node on this line; the text of a block scalar is indented further. */
   #column = 0;

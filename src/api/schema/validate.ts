@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../field-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
-/** Limit of the problems reported of one object; nobody reads a longer Status. */
+/** Maximum number of problems reported for one object, to keep the Status readable. */
 export const maxSchemaErrors = 100;
 
 /** Fields that have rules of their own (metadata) or are written by trusted components (status). */

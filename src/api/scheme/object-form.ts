@@ -40,7 +40,7 @@ export interface StructuralForm extends DocumentRules {
   readonly kind: "structural";
   /** Id that differs between schemas that read documents differently. */
   readonly id: string;
-  /** Reads the `openAPIV3Schema` of the version, which nobody keeps. */
+  /** Reads the `openAPIV3Schema` of the version. The result is not cached. */
   readSchema(): JsonObject;
 }
 

@@ -18,7 +18,7 @@ const anyName = "fakename";
 const resourcesPerStep = 100;
 
 export interface CoerceOptions {
-  /** True if the object itself is a resource, whatever its schema says. */
+  /** True if the object itself is a resource, even if its schema does not say so. */
   readonly isResource?: boolean;
   /** Path of the value; empty for an object itself. */
   readonly base?: string;

@@ -49,7 +49,7 @@ function without(schema: OpenApiSchema, ...names: readonly (keyof OpenApiSchema)
   return Object.fromEntries(Object.entries(schema).filter(([name]) => !names.some((other) => other === name)));
 }
 
-/** Changes the schemas of nested values, but not those of `anyOf` and the like. */
+/** Changes the schemas of nested values, but not those in `anyOf`, `allOf`, `oneOf` and `not`. */
 function mapChildren(schema: OpenApiSchema, change: (child: OpenApiSchema) => OpenApiSchema): OpenApiSchema {
   const { items, properties, additionalProperties } = schema;
   return {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { type OpenApiSchema, valuesOf } from "./open-api-schema.ts";
 
-/** Fields that every resource has, whatever its schema says. */
+/** Fields that every resource has, declared or not. */
 export const resourceFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 /** Limit of the paths that are reported of one document. */
 const reportedMax = 100;

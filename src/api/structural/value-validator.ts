@@ -440,7 +440,7 @@ function fieldsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check {
   };
 }
 
-/** Compiles `anyOf` and its like; undefined if there are none. */
+/** Compiles `anyOf`, `allOf`, `oneOf` and `not`; undefined if there are none. */
 function combinatorCheck(schema: OpenApiSchema, options: ValidatorOptions): Check | undefined {
   const { anyOf = [], oneOf = [], allOf = [], not } = schema;
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;

@@ -60,7 +60,7 @@ type UrlParts = Pick<Url, "scheme" | "userinfo" | "host" | "query" | "fragment">
 
 const noParts: UrlParts = { scheme: "", userinfo: undefined, host: "", query: "", fragment: "" };
 
-/** Returns the parts of a URL, or why it is none. */
+/** Splits a URL into its parts, or explains why it cannot be parsed. */
 function partsOf(text: string): UrlParts {
   try {
     return parseUrl(text);

@@ -11,7 +11,7 @@ export const jsonPatchCopyBytesMax = 3 * 1024 * 1024;
 const jsonPatchCopyValuesMax = 2 * objectValuesMax;
 /** Values that the `move` operations of one patch may visit in total. Shifted list items count as a share of a value. */
 const jsonPatchWorkMax = 1_000_000;
-/** Items of a list shift this many times faster than values are looked at. */
+/** Moving an item of a list is this many times faster than visiting a value. */
 const shiftedItemsPerValue = 256;
 
 /**

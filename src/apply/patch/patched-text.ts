@@ -36,7 +36,7 @@ function markOperation(merged: JsonObject, operation: JsonValue, touched: Set<Js
   }
 }
 
-/** Marks what an operation passes on the way to its place, as far as it is still there. */
+/** Marks the objects and lists on the path of an operation, as far as they still exist. */
 function markParents(merged: JsonObject, pointer: string, touched: Set<JsonValue>): void {
   let value: JsonValue | undefined = merged;
   for (const segment of pointer.split("/").slice(1)) {

@@ -28,7 +28,7 @@ import {
 } from "./range.ts";
 import type { SizeLookup } from "./size-lookup.ts";
 
-/** Estimates what an evaluation costs, whatever the values are. */
+/** Estimates the cost of an evaluation without knowing the values. */
 export function estimateCost(checked: Checked, sizes: SizeLookup = () => undefined): Range {
   return new Estimator(checked, sizes).cost(checked.expr);
 }

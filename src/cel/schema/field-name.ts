@@ -19,7 +19,7 @@ export function escapeFieldName(name: string): string | undefined {
   return name.replaceAll(/__|[-./]/g, (part) => escapes.get(part) ?? part);
 }
 
-/** Returns the field that a name in an expression stands for; undefined if it stands for none. */
+/** Returns the field that a name in an expression means; undefined if it is not an escaped field name. */
 export function unescapeFieldName(escaped: string): string | undefined {
   let isValid = true;
   const name = escaped.replaceAll(/__.*?__/g, (part) => {

@@ -10,7 +10,7 @@ import { type RuleSchema, shownRule, type ValidationRule } from "./rule-schema.t
 const blamedRulesMax = 4;
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"] as const;
 
-/** Where a node of a schema stands. */
+/** The position of a node in a schema. */
 export interface RulePlace {
   readonly path: string;
   /** How often a value here may occur; undefined where nothing bounds it. */
@@ -80,7 +80,7 @@ export interface NodeCheckOptions {
   readonly isResource: boolean;
   /** Name of the type of self in messages; `selfType` by default. */
   readonly typeName?: string;
-  /** Reports a rule whatever it costs; an update that leaves a schema as it is does so. */
+  /** Accepts rules of any cost, for an update that does not change the schema. */
   readonly ignoresRuleCosts?: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface RuleProblem {
   readonly kind: "Invalid" | "Required" | "Forbidden" | "Duplicate" | "NotSupported" | "InternalError";
   readonly field: string;
   readonly detail: string;
-  /** The value that is shown; absent where it is not shown. */
+  /** The value to show in the message; absent if the message shows none. */
   readonly value?: Json;
 }
 

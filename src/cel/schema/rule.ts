@@ -26,7 +26,7 @@ export interface RuleProgram {
   readonly estimate: Range;
 }
 
-/** A rule as it is run. A rule that is blank has neither a program nor an error. */
+/** A rule that is ready to run. A blank rule has neither a program nor an error. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
   readonly program?: RuleProgram;

@@ -1,4 +1,4 @@
-/** The kinds that the checker tells apart. */
+/** The kinds of types that the checker distinguishes. */
 export type TypeKind =
   | "any"
   | "bool"

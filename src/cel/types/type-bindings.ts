@@ -117,7 +117,7 @@ export class TypeBindings {
   }
 }
 
-/** Returns the wider of two types of which one may stand for the other. */
+/** Returns the wider of two types, one of which is assignable to the other. */
 export function mostGeneral(a: CelType, b: CelType): CelType {
   return isEqualOrWider(a, b) ? a : b;
 }

@@ -84,7 +84,7 @@ function intToUint(int: bigint, uint: bigint): Order {
   return orderOf(int, uint);
 }
 
-/** Returns whether two numbers are equal, whatever their types; undefined if one of them is not a number. */
+/** Returns whether two numbers of any numeric types are equal; undefined if one of them is not a number. */
 export function equalNumbers(a: Value, b: Value): boolean | undefined {
   if (!isNumber(a) || !isNumber(b)) return undefined;
   return compareValues(a, b) === 0;

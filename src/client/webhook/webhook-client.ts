@@ -20,7 +20,7 @@ export interface WebhookCall {
   readonly timeoutMs: number;
   /** Longer answers are given up. */
   readonly answerBytesMax: number;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when no caller waits for the answer. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -73,7 +73,7 @@ export interface SentRequest {
   /** Undefined when no answer came. */
   readonly code: number | undefined;
   readonly seconds: number;
-  /** Undefined where nobody measures it. */
+  /** Undefined if the call is not measured. */
   readonly requestBytes: number | undefined;
   readonly responseBytes: number | undefined;
 }

@@ -39,7 +39,7 @@ export async function cleanCertificateRequests({ requests, store, clock }: Certi
   }
 }
 
-/** Reports whether a request is settled or forgotten for so long that nobody looks at it any more. */
+/** Reports whether a request was settled or ignored long enough ago to be removed. */
 export function isOver(request: CertificateSigningRequest, nowMs: number): boolean {
   const isOlder = (time: string | null | undefined, ms: number) =>
     typeof time === "string" && nowMs - Date.parse(time) > ms;

@@ -14,7 +14,7 @@ import { conditionOf, signingRequestOf, withCondition, withStatus } from "./sign
 
 const lifetimeSecondsMax = 365 * 24 * 3_600;
 const lifetimeSecondsMin = 10 * 60;
-/** Certificates with a shorter lifetime than this have it in full, in spite of their backdating. */
+/** Certificates with a shorter lifetime than this are not shortened by their backdating. */
 const shortLifetimeSeconds = 8 * 3_600;
 /** Time by which certificates are backdated, for clocks that are slightly slow. */
 const backdatingSeconds = 5 * 60;

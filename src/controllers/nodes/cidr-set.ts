@@ -52,12 +52,12 @@ export class CidrSet {
     return `${addressText(this.#first + BigInt(at) * this.#partSize(), cidr.family)}/${nodePrefixBits}`;
   }
 
-  /** Marks everything that overlaps as used. @returns false for a CIDR outside of the range */
+  /** Marks all parts that overlap the CIDR as used. @returns false if it is outside of the range */
   occupy(cidr: Cidr): boolean {
     return this.#set(cidr, 1);
   }
 
-  /** Gives back everything that overlaps. */
+  /** Gives back all parts that overlap the CIDR. */
   release(cidr: Cidr): void {
     this.#set(cidr, 0);
   }

@@ -49,7 +49,7 @@ export class NodeIpam {
   start(): Disposable {
     const { clusterNodes, serviceRanges, nodes, onError } = this.#parts;
     for (const range of serviceRanges) for (const set of this.#sets) set.occupy(range);
-    // All that is in use has to be known before anything is given out.
+    // All parts in use have to be known before one is given out.
     for (const name of clusterNodes.names()) {
       const node = nodes.current("", name) as Node | undefined;
       try {
@@ -98,7 +98,7 @@ export class NodeIpam {
     try {
       await this.#parts.nodes.update("", name, assigned, controllerManagerContext, { reapplies: true });
     } catch (error) {
-      // Whether another failure means that nothing was written is not known: the part stays in use until the next leader.
+      // After other failures the part may have been written, so it stays in use until the next leader.
       if (!(error instanceof StatusError)) throw error;
       this.#giveBack(podCIDRs);
       if (error.code === 404) return;

@@ -2,6 +2,7 @@ import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import { StatusError } from "../../api/status.ts";
 import { formatTime } from "../../api/time.ts";
+import { nextTurn } from "../../api/turn.ts";
 import type { Lease } from "../../api/types/coordination-v1.ts";
 import type { Node, NodeCondition } from "../../api/types/core-v1.ts";
 import { node as nodeKind } from "../../kinds/core/node.ts";
@@ -34,6 +35,8 @@ import { type Disruption, nextDisruption, type ZoneState } from "./zone-disrupti
 const periodMs = 5_000;
 /** Number of nodes checked, and of nodes and pods changed, at a time. */
 const checksAtATime = 8;
+/** Longest time for which checks keep requests waiting. */
+const sliceMs = 5;
 const nodeWorkers = 8;
 const podWorkers = 4;
 const leaseNamespace = "kube-node-lease";
@@ -147,8 +150,13 @@ export class NodeLifecycle {
       this.#keepTaintQueues(nodes);
       const counts: ZoneCounts = new Map();
       const remaining = nodes.values();
+      let sliceEndMs = performance.now() + sliceMs;
       const lane = async () => {
         for (const node of remaining) {
+          if (performance.now() > sliceEndMs) {
+            await nextTurn();
+            sliceEndMs = performance.now() + sliceMs;
+          }
           if (this.#running.disposed) return;
           await this.#checkNode(node, added.has(node.name), counts);
         }

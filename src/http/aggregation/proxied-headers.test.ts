@@ -14,13 +14,22 @@ test("proxiedHeaders() says where a request comes from, behind those who said so
     ["x-forwarded-uri", "/theirs"],
     ["cookie", "a=b"],
   ] as const;
-  expect(proxiedHeaders(requestWith(before), options)).toEqual([
+  const first = [
     ["cookie", "a=b"],
     ["x-forwarded-for", "10.2.2.2, 10.1.1.1"],
-    ["x-forwarded-uri", "/apis/g/v1/a"],
+  ];
+  const last = [
     ["audit-id", "id"],
     ["via", "1.1 other, 1.1 server-1"],
-  ]);
+  ];
+  expect(proxiedHeaders(requestWith(before), options)).toEqual([...first, ...last] as never);
+  expect(proxiedHeaders(requestWith(before), { ...options, host: "10.0.0.1:443" })).toEqual([
+    ...first,
+    ["x-forwarded-host", "10.0.0.1:443"],
+    ["x-forwarded-proto", "https"],
+    ["x-forwarded-uri", "/apis/g/v1/a"],
+    ...last,
+  ] as never);
 });
 
 test.each(["authorization", "connection", "host", "impersonate-user", "te", "upgrade", "x-mine"])(

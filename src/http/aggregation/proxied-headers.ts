@@ -9,25 +9,46 @@ const crossOriginHeaders: ReadonlySet<string> = new Set([
   "access-control-allow-methods",
 ]);
 
+/** Headers that this server sets itself. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "audit-id",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-forwarded-uri",
+]);
+
 export interface ProxiedHeaderOptions {
   readonly auditId: string;
   /** Our name in Via, by which a looping request is recognised. */
   readonly via: string;
+  /** Address of the backend; undefined for a request to upgrade, which upstream passes on with less. */
+  readonly host?: string | undefined;
 }
 
 /** Returns the headers of a client's request for the server of an APIService, without any identity. */
-export function proxiedHeaders(request: IncomingRequest, { auditId, via }: ProxiedHeaderOptions): [string, string][] {
+export function proxiedHeaders(
+  request: IncomingRequest,
+  { auditId, via, host }: ProxiedHeaderOptions,
+): [string, string][] {
   const named = connectionNames(request);
-  const ours = new Set(["audit-id", "via", "x-forwarded-for", "x-forwarded-uri"]);
-  const kept = forwardedHeaders(request.headers).filter(([name]) => !ours.has(name) && !named.has(name));
-  const path = request.rawPath.split("?", 1)[0] ?? "";
+  const kept = forwardedHeaders(request.headers).filter(([name]) => !ownHeaders.has(name) && !named.has(name));
   return [
     ...kept,
     ...headerValues(request, "cookie").map((value): [string, string] => ["cookie", value]),
     ["x-forwarded-for", [...headerValues(request, "x-forwarded-for"), request.remoteAddress].join(", ")],
-    ["x-forwarded-uri", path],
+    ...(host === undefined ? [] : forwardedTarget(request, host)),
     ["audit-id", auditId],
     ["via", [...headerValues(request, "via"), `1.1 ${via}`].join(", ")],
+  ];
+}
+
+function forwardedTarget({ rawPath }: IncomingRequest, host: string): [string, string][] {
+  return [
+    ["x-forwarded-host", host],
+    ["x-forwarded-proto", "https"],
+    ["x-forwarded-uri", rawPath.split("?", 1)[0] ?? ""],
   ];
 }
 

@@ -8,6 +8,8 @@ import {
 } from "../../client/aggregation/aggregated-backend.ts";
 import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
 import { Deadline } from "../../client/deadline.ts";
+import { authorityOf } from "../../client/dial-error.ts";
+import type { Endpoint } from "../../client/service-endpoints.ts";
 import type { Clock } from "../../process/clock.ts";
 import { AnswerCutError } from "../../request/answer-cut.ts";
 import type { ByteSink, Exchange, HttpResponse, StreamReply } from "../../request/exchange.ts";
@@ -66,14 +68,15 @@ function refusal(exchange: Exchange, code: number, text: string): TextError {
 async function forward(exchange: Exchange, remote: RemoteApi, parts: ProxyParts): Promise<HttpResponse> {
   const { request, user } = exchange;
   const body = request.bodyStream;
+  const at = parts.backends.resolve(remote);
   const outgoing: Omit<BackendRequest, "signal"> = {
     method: request.method,
     target: targetOf(exchange),
-    headers: [...headersOf(exchange, parts), ...(body === undefined ? [] : declaredLength(request))],
+    headers: [...headersOf(exchange, parts, authorityOf(at)), ...(body === undefined ? [] : declaredLength(request))],
     body,
     user,
   };
-  const answer = await sendInTime(exchange, remote, outgoing, parts);
+  const answer = await sendInTime(exchange, remote, outgoing, at, parts);
   // The backend does the work now, so the request returns its seats.
   exchange.onStateSent?.();
   const { code } = answer;
@@ -88,13 +91,14 @@ async function sendInTime(
   exchange: Exchange,
   remote: RemoteApi,
   outgoing: Omit<BackendRequest, "signal">,
+  at: Endpoint,
   { backends, clock }: ProxyParts,
 ): Promise<BackendAnswer> {
   const { request } = exchange;
-  if (!isDiscovery(exchange)) return backends.send(remote, { ...outgoing, signal: request.signal });
+  if (!isDiscovery(exchange)) return backends.send(remote, { ...outgoing, signal: request.signal }, at);
   using deadline = new Deadline(clock, discoveryMs, request.signal);
   try {
-    return await backends.send(remote, { ...outgoing, signal: deadline.signal });
+    return await backends.send(remote, { ...outgoing, signal: deadline.signal }, at);
   } catch (error) {
     request.signal.throwIfAborted();
     if (deadline.signal.aborted) throw new BackendError("unreachable", "context deadline exceeded");
@@ -107,8 +111,8 @@ function isDiscovery({ info }: Exchange): boolean {
   return info.kind === "nonResource" && segments.length === discoverySegments;
 }
 
-function headersOf({ request, auditId }: Exchange, { serverId }: ProxyParts): [string, string][] {
-  return proxiedHeaders(request, { auditId, via: serverId });
+function headersOf({ request, auditId }: Exchange, { serverId }: ProxyParts, host?: string): [string, string][] {
+  return proxiedHeaders(request, { auditId, via: serverId, host });
 }
 
 /**

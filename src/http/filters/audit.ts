@@ -21,6 +21,7 @@ import {
   type Reply,
 } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";
+import { isLongRunning } from "../long-running.ts";
 import { whenComplete } from "../with-headers.ts";
 
 /** The annotation with the duration of a slow request. */
@@ -124,7 +125,8 @@ function recordStream(
   response: HttpResponse,
 ): HttpResponse | Promise<HttpResponse> {
   const complete = whenComplete(response, () => void writeEnd(options, exchange, recording, response));
-  if (recording.rule?.omitStages.has("ResponseStarted") === true) return complete;
+  const isStarted = isLongRunning(exchange.info) && recording.rule?.omitStages.has("ResponseStarted") !== true;
+  if (!isStarted) return complete;
   const started = { ...nothingMore, responseStatus: statusText(exchange, response) };
   const wait = write(options, exchange, recording, "ResponseStarted", started);
   return wait === undefined ? complete : wait.then(() => complete);

@@ -73,7 +73,7 @@ function versionedType(apiVersion: string, kind: string, { info, known }: Patche
   return found ?? unregistered(kind, apiVersion);
 }
 
-/** Returns why a document that was an object of another kind cannot be read, in the cases in which clients meet it. */
+/** Returns the error for a document of another kind, in the cases that clients encounter. */
 function decodingProblem(apiVersion: string, kind: string, { status: given }: JsonObject): string | undefined {
   if (kind === "Status" && typeof given === "object") {
     return "json: cannot unmarshal object into Go struct field Status.status of type string";

@@ -63,7 +63,7 @@ export function registeredType(
   return found === undefined ? undefined : { source, internal: found };
 }
 
-/** Returns upstream's name of the internal type of a kind of a group, in whatever version. */
+/** Returns upstream's name of the internal type of a kind, which all versions of its group share. */
 export function internalTypeOfKind(group: string, kind: string, known: KnownKinds): string | undefined {
   if (unversionedKinds.has(kind)) return `v1.${kind}`;
   for (const info of known.all()) {

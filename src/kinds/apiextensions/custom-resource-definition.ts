@@ -81,7 +81,7 @@ export const emptyStatus: CustomResourceDefinitionStatus = {
 /** Holds a definition until all of its instances are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-/** Nothing that the client asks for changes how a definition is deleted. */
+/** The deletion options of the client have no effect on a definition. */
 function markDeletion(definition: CustomResourceDefinition, now: string): void {
   const { metadata, status } = definition;
   metadata.deletionTimestamp = now;

@@ -12,7 +12,7 @@ import { validateDaemonSet, validateDaemonSetStatusUpdate } from "./validation/d
 import { validateSelectorUpdate } from "./validation/replica-set.ts";
 import { templateCells } from "./workload-cells.ts";
 
-/** Counts the templates so far. It stands for a field of the first versions, for their clients. */
+/** Counts changes of the template. Replaces a field of the first API versions, for clients of those. */
 const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
 
 const daemonSetStrategy: Strategy<DaemonSet> = {

@@ -35,7 +35,7 @@ function policyOf(policy: JsonValue): JsonObject {
   return { Type: type, Value: value, PeriodSeconds: periodSeconds };
 }
 
-/** A behaviour has three levels of objects; deeper text is none. */
+/** A behaviour has three levels of objects, so deeper text cannot be one. */
 const depthMax = 6;
 
 function lowered(value: JsonValue): JsonValue {

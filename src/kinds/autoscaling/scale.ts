@@ -13,7 +13,7 @@ import type { Scale } from "../../api/types/autoscaling-v1.ts";
 import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 
-/** The `scale` subresource of a workload: its number of replicas, whatever its kind. */
+/** The `scale` subresource of a workload: its number of replicas, in one form for all kinds. */
 export function scaleViewOf(info: ResourceInfo): ObjectView {
   const subresource = info.subresources.get("scale");
   if (subresource === undefined) throw new Error(`${info.resource} have no scale`);

@@ -47,7 +47,7 @@ function endpointCount({ addresses = [], ports = [] }: EndpointSubset): number {
   return addresses.length * Math.max(ports.length, 1);
 }
 
-/** Returns the first endpoints of a subset, at least `shownMax` if there are so many. */
+/** Returns the first endpoints of a subset: at least `shownMax`, or all if there are fewer. */
 function endpointTexts({ addresses = [], ports = [] }: EndpointSubset): string[] {
   const ips = addresses.slice(0, shownMax).map(({ ip }) => ip);
   if (ports.length === 0) return ips;

@@ -63,6 +63,15 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
       'spec.podCIDRs: Invalid value: ["10.244.1.0/24","10.244.2.0/24"]: may specify no more than one CIDR for each IP family',
     ],
   ],
+  [
+    "spec.podCIDRs",
+    ["10.244.1.0/24", "x"],
+    [
+      'spec.podCIDRs[1]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      "spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[1]: <nil> (invalid CIDR address: x)",
+      'spec.podCIDRs: Invalid value: ["10.244.1.0/24","x"]: may specify no more than one CIDR for each IP family',
+    ],
+  ],
   ["status.capacity.cpu", "-1", ['status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0']],
   [
     "status.capacity",

@@ -21,7 +21,7 @@ const replicationControllerStrategy: Strategy<ReplicationController> = {
   metaRules: "update",
   orphansByDefault: true,
   validate: validateReplicationController,
-  // Upstream looks at the old template here, once the new one is there.
+  // For an update, upstream checks the old template.
   warnings: (controller, old) =>
     old === undefined ? workloadWarnings(controller) : templateWarnings({ ...old, metadata: controller.metadata }, old),
 };

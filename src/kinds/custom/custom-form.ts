@@ -47,7 +47,7 @@ export class CustomForm implements StructuralForm {
     this.structural.applyDefaults(object);
   }
 
-  /** Nothing is left to do: documents are stored as they are. */
+  /** Does nothing, because documents are stored unchanged. */
   complete(): void {}
 }
 

@@ -11,7 +11,7 @@ import type {
 } from "../../api/types/apiextensions-v1.ts";
 import { isConditionTrue } from "../apiextensions/definition-conditions.ts";
 
-/** Names that a definition has been given, which may be others than it asks for. */
+/** The accepted names of a definition. They may differ from those in its spec. */
 export interface AcceptedNames {
   readonly plural: string;
   readonly singular: string;
@@ -56,7 +56,7 @@ export interface CustomDefinition {
   readonly readSchema: (version: string) => JsonObject;
 }
 
-/** Reads a stored definition. Schemas are decoded when they are asked for, so an unused definition stays small. */
+/** Reads a stored definition. Schemas are decoded on first use, so an unused definition stays small. */
 export function readDefinition(entry: Entry): CustomDefinition {
   const { spec, status } = decodeDefinition(entry);
   const names = status?.acceptedNames;

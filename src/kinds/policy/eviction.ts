@@ -88,7 +88,7 @@ class EvictionRun {
     return page.entries.map((entry) => decodeEntry(entry, budgets.info));
   }
 
-  /** Takes the disruption from the budget's account before the pod goes, so that two evictions never share one. */
+  /** Counts the disruption before the pod is deleted, so that two evictions never use the same one. */
   async #disrupt({ metadata }: PodDisruptionBudget): Promise<void> {
     const { budgets, budgetStatus, clock } = this.#parts;
     const { namespace, name } = this.#request;

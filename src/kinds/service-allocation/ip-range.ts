@@ -64,7 +64,7 @@ export function* addressesToTry(range: IpRange, randomBelow: (below: number) => 
   }
 }
 
-/** Offsets beyond 2^32 are not drawn: with so many addresses any start is as good. */
+/** Offsets beyond 2^32 are never drawn: a range that large is searched well from any start. */
 function randomOffset(size: bigint, randomBelow: (below: number) => number): bigint {
   const below = size > 0xffff_ffffn ? 0xffff_ffff : Number(size);
   return BigInt(randomBelow(below));

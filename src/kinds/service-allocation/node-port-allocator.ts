@@ -66,7 +66,7 @@ export class NodePortAllocator {
     return undefined;
   }
 
-  /** Takes the port that is asked for. @returns why it cannot be had */
+  /** Takes the requested port. @returns the reason if it is not available */
   async take(port: number, service: ServiceRef, dryRun: boolean): Promise<string | undefined> {
     const { first, last } = this.#parts.range;
     // Upstream does not look at the range in a dry run.

@@ -115,7 +115,7 @@ export class NodePortRequest {
     return asked;
   }
 
-  /** A dry run takes none and answers with a number that stands for one, as upstream does. */
+  /** A dry run takes no port. Like upstream, it answers with a placeholder. */
   async #takeAny(): Promise<number | undefined> {
     if (this.#attempt.dryRun) return this.#taken.size === 0 ? firstDryRunPort : Math.max(...this.#taken) + 1;
     return this.#ports.takeAny(this.#service, this.#taken);

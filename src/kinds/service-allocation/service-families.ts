@@ -118,7 +118,7 @@ function dropSecond(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** Only SingleStack gives up a second address or family, and it never has one. */
+/** Checks that only SingleStack gives up a second address or family, and that it has no second one. */
 function policyErrors(spec: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
   const { ipFamilyPolicy: policy = "", clusterIPs = [], ipFamilies = [] } = spec;
   const problems = [];
@@ -135,12 +135,12 @@ function policyErrors(spec: ServiceSpec, old: ServiceSpec | undefined): FieldErr
   return problems.map((problem) => fieldError.invalid("spec.ipFamilyPolicy", policy, problem));
 }
 
-/** An empty list leaves it to the server. */
+/** An empty list lets the server choose. */
 function isShorter(list: readonly string[], old: readonly string[] = []): boolean {
   return list.length > 0 && list.length < old.length;
 }
 
-/** An address that is asked for names its family. */
+/** A requested address determines its family. */
 function inferFamilies(spec: ServiceSpec, configured: readonly IpFamily[]): FieldError[] {
   const { clusterIPs = [] } = spec;
   const errors: FieldError[] = [];

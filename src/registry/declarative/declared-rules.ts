@@ -8,7 +8,7 @@ import { type Marker, parseMarker } from "./marker.ts";
 /** Problems of an object by the declared rules. */
 export interface Verdict {
   readonly errors: readonly FieldError[];
-  /** `<reason> <path>` of every check that was made, whatever its result. */
+  /** `<reason> <path>` of every check that ran, passed or failed. */
   readonly checked: ReadonlySet<string>;
 }
 

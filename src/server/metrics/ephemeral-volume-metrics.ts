@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import type { EphemeralVolumesObserver } from "../../controllers/ephemeral-volumes.ts";
 import { BoundCounter } from "./bound-metric.ts";
 
-/** Registers what is counted of the claims of ephemeral volumes; returns what counts it. */
+/** Registers the metrics of claims of ephemeral volumes. Returns the observer that counts them. */
 export function ephemeralVolumeMetrics(registry: Registry): EphemeralVolumesObserver {
   const counter = (name: string, help: string) => {
     const family = new BoundCounter(`ephemeral_volume_controller_${name}`, help);

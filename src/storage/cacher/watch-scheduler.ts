@@ -14,10 +14,13 @@ const turnMsMax = 5;
 /** Number of tasks between two checks of the turn's duration. */
 const tasksPerCheck = 32;
 const slotMs = 100;
+/** Longest sleep, in slots. Somebody may set the clock while nothing is due. */
+const sleepSlotsMax = 10;
 
 /**
  * One timer and one turn for all watchers. Tasks run together once per turn of the event loop. Deadlines are kept in
- * slots of 100 ms, so that ten thousand of them need one timer.
+ * slots of 100 ms, so that ten thousand of them need one timer. It sleeps through empty slots, because most servers have
+ * idle watchers most of the time.
  */
 export class WatchScheduler {
   readonly #clock: Clock;
@@ -28,6 +31,8 @@ export class WatchScheduler {
   readonly #slotOf = new Map<Timed, number>();
   #reached: number;
   #ticking: Disposable | undefined;
+  /** Slot to which the timer is set. */
+  #wakeAt = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock, defer: (run: () => void) => void = setImmediate) {
     this.#clock = clock;
@@ -49,15 +54,13 @@ export class WatchScheduler {
   /** Calls `timed.due` once, at most 100 ms after `dueMs`. Replaces an earlier deadline. */
   arm(timed: Timed, dueMs: number): void {
     this.disarm(timed);
-    if (this.#ticking === undefined) {
-      this.#reached = Math.floor(this.#clock.nowMs() / slotMs);
-      this.#ticking = this.#clock.every(slotMs, () => this.#tick());
-    }
+    if (this.#ticking === undefined) this.#reached = Math.floor(this.#clock.nowMs() / slotMs);
     const slot = Math.max(this.#reached + 1, Math.ceil(dueMs / slotMs));
     const waiting = this.#slots.get(slot);
     if (waiting === undefined) this.#slots.set(slot, new Set([timed]));
     else waiting.add(timed);
     this.#slotOf.set(timed, slot);
+    if (slot < this.#wakeAt) this.#sleepUntil(Math.min(slot, this.#reached + sleepSlotsMax));
   }
 
   disarm(timed: Timed): void {
@@ -78,6 +81,25 @@ export class WatchScheduler {
   close(): void {
     this.#ticking?.[Symbol.dispose]();
     this.#ticking = undefined;
+    this.#wakeAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** Sets the timer, which repeats because such a timer does not keep the process alive. */
+  #sleepUntil(slot: number): void {
+    if (slot === this.#wakeAt) return;
+    this.close();
+    this.#wakeAt = slot;
+    const delayMs = Math.max(1, slot * slotMs - this.#clock.nowMs());
+    this.#ticking = this.#clock.every(delayMs, () => this.#tick());
+  }
+
+  /** Returns the next slot with a deadline, if it is near. */
+  #nextSlot(): number {
+    const lastSlot = this.#reached + sleepSlotsMax;
+    for (let slot = this.#reached + 1; slot < lastSlot; slot++) {
+      if (this.#slots.has(slot)) return slot;
+    }
+    return lastSlot;
   }
 
   #runTurn(): void {
@@ -101,6 +123,7 @@ export class WatchScheduler {
   }
 
   #tick(): void {
+    this.close();
     const nowMs = this.#clock.nowMs();
     const now = Math.floor(nowMs / slotMs);
     // After a long sleep of the machine, walking the slots is cheaper than walking the elapsed time.
@@ -116,6 +139,6 @@ export class WatchScheduler {
       for (const timed of due) this.#slotOf.delete(timed);
       for (const timed of due) timed.due(nowMs);
     }
-    if (this.#slotOf.size === 0) this.close();
+    if (this.#slotOf.size > 0) this.#sleepUntil(this.#nextSlot());
   }
 }

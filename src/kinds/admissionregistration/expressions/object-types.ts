@@ -26,7 +26,7 @@ export function objectTypeOf(form: ObjectForm, kind: string): ObjectType | undef
   return declared === undefined ? undefined : { type: declared.cel, provider: providerOf(declared) };
 }
 
-/** Types of fields are found when they are asked for: a struct may contain itself. */
+/** Types of fields are resolved on first use, because a struct may contain itself. */
 function structObjectType(root: StructSchema, kind: string): ObjectType {
   const structs = new Map<string, StructSchema | undefined>([[kind, root]]);
   const typeOf = (schema: Schema, name: string): CelType | undefined => {

@@ -3,7 +3,7 @@ import { ObjectValue, objectType, PatchOperationValue, patchOperationType } from
 
 const { dynType, opaqueOf, stringType, structOf } = celTypes;
 
-/** Part of a type name is any text, so types of objects are made when they are asked for. */
+/** Part of a type name is any text, so types of objects are made on first use. */
 function objectTypeOf(name: string): celTypes.CelType | undefined {
   if (name === objectType.name) return objectType;
   return name.startsWith(`${objectType.name}.`) ? structOf(name) : undefined;

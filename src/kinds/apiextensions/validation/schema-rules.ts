@@ -23,7 +23,7 @@ export interface SchemaRuleOptions {
   readonly ratchets: SchemaRatchets;
   /** Compiles the rules of the schema; undefined where it has errors that rules could not be compiled with. */
   readonly checker: RuleChecker | undefined;
-  /** Spares the rules the limit of each; the update leaves the schema as it is. */
+  /** Skips the cost limit of each rule, because the update does not change the schema. */
   readonly ignoresRuleCosts: boolean;
 }
 
@@ -57,7 +57,7 @@ class SchemaCheck {
     this.#options = options;
   }
 
-  /** @param runsRules false inside of `anyOf` and the like, whose rules are never compiled */
+  /** @param runsRules false inside `anyOf`, `allOf`, `oneOf` and `not`, whose rules are never compiled */
   *node(schema: OpenApiSchema, place: Place, runsRules: boolean): Generator<void> {
     if (++this.#nodes % nodesPerStep === 0) yield;
     const { path } = place;

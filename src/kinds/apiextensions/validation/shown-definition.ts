@@ -47,7 +47,7 @@ function shownSubresources(subresources: CustomResourceSubresources | undefined)
   };
 }
 
-/** Nodes of a schema that are shown; each takes about a thousand characters, whatever it says. */
+/** Maximum number of schema nodes to show. Each takes about a thousand characters. */
 const shownNodesMax = 1_000;
 
 /** Returns a schema as upstream shows it; null where it is absent, or larger than an error should be. */

@@ -170,7 +170,7 @@ class StructuralCheck {
     if (pattern !== undefined) this.patterns.push([`${path}.pattern`, pattern]);
   }
 
-  /** Checks a part of `anyOf` and the like, which may say nothing about types. */
+  /** Checks a part of `anyOf`, `allOf`, `oneOf` or `not`, where types are not allowed. */
   #part(part: OpenApiSchema, path: string, { anyOf = false }: { anyOf?: boolean; allowsRules?: boolean } = {}): void {
     this.#valueRules(part, path, { anyOf });
     const { items, properties = {}, type, title, description, nullable } = part;
@@ -228,7 +228,7 @@ function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** Checks that the fields named in `anyOf` and the like of the root are declared outside of it. */
+/** Checks that the fields named in `anyOf`, `allOf`, `oneOf` and `not` of the root are declared outside of them. */
 function checkParts(
   rules: OpenApiSchema,
   schema: OpenApiSchema,

@@ -5,7 +5,7 @@ import type { ControllerRevision } from "../../../api/types/apps-v1.ts";
 import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 
-/** @param old what is replaced: its data has to stay, whatever it is */
+/** @param old the present object; its data cannot change */
 export function validateControllerRevision(
   { revision, data }: ControllerRevision,
   old?: ControllerRevision,

@@ -56,7 +56,7 @@ function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, field: string
   return [fieldError.notSupported(field, shown, ["RollingUpdate", "OnDelete"])];
 }
 
-/** Either the old pod goes first or the new one comes first. */
+/** Exactly one of `maxUnavailable` and `maxSurge` has to be positive. */
 function validateRollingUpdate({ maxUnavailable, maxSurge }: RollingUpdateDaemonSet, field: string): FieldError[] {
   const errors = [
     ...validateIntOrPercent(maxUnavailable, `${field}.maxUnavailable`),

@@ -46,7 +46,7 @@ export function validateReplicaTemplate(
   ];
 }
 
-/** Rejects another selector: the pods would be nobody's. */
+/** Rejects a change of the selector: the existing pods would lose their owner. */
 export function validateSelectorUpdate(fresh: Selecting, old: Selecting): FieldError[] {
   return validateImmutable(shownSelector(fresh.spec?.selector), shownSelector(old.spec?.selector), "spec.selector");
 }

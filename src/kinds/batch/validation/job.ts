@@ -200,7 +200,7 @@ function validateReplacementPolicy(spec: JobSpec, field: string): FieldError[] {
   return supported.includes(policy) ? [] : [fieldError.notSupported(field, policy, supported)];
 }
 
-/** Pods of a job come to an end. */
+/** Pods of a job have to finish, so they cannot always be restarted. */
 function validateRestartPolicy({ template, podFailurePolicy }: JobSpec, field: string): FieldError[] {
   const { restartPolicy: policy = "" } = template.spec ?? {};
   if (policy === "" || policy === "Always") {

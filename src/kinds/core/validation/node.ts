@@ -103,10 +103,16 @@ function featureProblem(name: string): string | undefined {
 function validatePodCidrs(cidrs: readonly string[]): FieldError[] {
   const field = "spec.podCIDRs";
   const errors = validateEach(cidrs, (cidr, at) => validateStrictCidr(cidr, `${field}[${at}]`));
-  if (cidrs.length < podCidrsMax || errors.length > 0) return errors;
-  const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
-  if (cidrs.length === podCidrsMax && families.size === podCidrsMax) return [];
-  return [fieldError.invalid(field, [...cidrs], "may specify no more than one CIDR for each IP family")];
+  if (cidrs.length < podCidrsMax) return errors;
+  const families = cidrs.map((cidr) => parseCidr(cidr)?.family);
+  const unknown = families.indexOf(undefined);
+  if (unknown !== -1) {
+    const problem = `invalid CIDR[${unknown}]: <nil> (invalid CIDR address: ${cidrs[unknown] ?? ""})`;
+    errors.push(fieldError.internal(field, `invalid PodCIDRs. failed to check with dual stack with error:${problem}`));
+  }
+  const isPair = cidrs.length === podCidrsMax && unknown === -1 && families[0] !== families[1];
+  if (isPair) return errors;
+  return [...errors, fieldError.invalid(field, [...cidrs], "may specify no more than one CIDR for each IP family")];
 }
 
 function validateAmounts(amounts: ResourceList, field: string): FieldError[] {

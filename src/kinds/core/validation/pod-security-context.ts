@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { PodSpec, Sysctl } from "../../../api/types/core-v1.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { containersOf } from "./container.ts";
 import { validateAppArmorProfile, validateId, validateSeccompProfile } from "./security-context.ts";
 import { validateWindowsOptions } from "./windows-options.ts";
 
@@ -32,18 +33,23 @@ export function validatePodSecurityContext(spec: PodSpec, field: string): FieldE
   ];
 }
 
-/** Rejects host namespaces for a pod with its own users. */
+/** Rejects host namespaces and raw block devices for a pod with its own users. */
 export function validateHostUsers(spec: PodSpec, path: string): FieldError[] {
   if (spec.hostUsers !== false) return [];
+  const problem = "when `hostUsers` is false";
   // Upstream writes the second and third path with a capital.
   const fields = [
     ["hostNetwork", "hostNetwork"],
     ["hostPID", "HostPID"],
     ["hostIPC", "HostIPC"],
   ] as const;
-  return fields
-    .filter(([name]) => spec[name] === true)
-    .map(([, field]) => fieldError.forbidden(`${path}.${field}`, "when `hostUsers` is false"));
+  const devices = containersOf(spec, path).filter(({ container }) => (container.volumeDevices ?? []).length > 0);
+  return [
+    ...fields
+      .filter(([name]) => spec[name] === true)
+      .map(([, field]) => fieldError.forbidden(`${path}.${field}`, problem)),
+    ...devices.map(({ field }) => fieldError.forbidden(`${field}.volumeDevices`, problem)),
+  ];
 }
 
 /** Rejects an unknown value, the empty text among them. */

@@ -280,3 +280,13 @@ test("every mistake in a pod is reported, in upstream's order", async () => {
     "spec.hostname",
   ]);
 });
+
+test("a pod with its own users has no raw block devices", async () => {
+  const volumes = [{ name: "raw", persistentVolumeClaim: { claimName: "raw" } }];
+  const devices = { ...container, volumeDevices: [{ name: "raw", devicePath: "/dev/raw" }] };
+  const pod = {
+    spec: { hostUsers: false, volumes, containers: [devices], initContainers: [{ ...devices, name: "i" }] },
+  };
+  const problem = "volumeDevices: Forbidden: when `hostUsers` is false";
+  expect(await refusal(path, pod)).toEqual([`spec.initContainers[0].${problem}`, `spec.containers[0].${problem}`]);
+});

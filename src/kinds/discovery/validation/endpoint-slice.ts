@@ -24,7 +24,7 @@ export function validateEndpointSlice(slice: discoveryV1.EndpointSlice, old?: di
   return [
     ...validateRequiredChoice(addressType, addressTypes, "addressType"),
     ...validatePorts(ports ?? [], "ports"),
-    // Endpoints that an older version stored stay valid as long as nobody changes them.
+    // Endpoints that an older version stored stay valid until they are changed.
     ...(old !== undefined && equalJson(endpoints, old.endpoints)
       ? []
       : validateEndpoints(endpoints ?? [], addressType, "endpoints")),

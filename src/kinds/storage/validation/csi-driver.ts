@@ -52,7 +52,7 @@ function validatePeriod(period: number | bigint | undefined, field: string): Fie
   return [fieldError.invalid(field, period, "must be greater than or equal to 10 seconds")];
 }
 
-/** The place of tokens may be chosen only where there are tokens. */
+/** `serviceAccountTokenInSecrets` is allowed only together with `tokenRequests`. */
 function validateTokensInSecrets(spec: storageV1.CSIDriverSpec, field: string): FieldError[] {
   const { serviceAccountTokenInSecrets: value, tokenRequests = [] } = spec;
   if (value === undefined || tokenRequests.length > 0) return [];
