@@ -6,7 +6,7 @@ import type { UserInfo } from "../../request/user-info.ts";
 import { authorityOf, dialErrorText } from "../dial-error.ts";
 import { requireCertificates } from "../require-certificates.ts";
 import type { Endpoint, ServiceResolver } from "../service-endpoints.ts";
-import { withIdentity } from "./identity-headers.ts";
+import { type IdentityHeaderNames, withIdentity } from "./identity-headers.ts";
 import { type RemoteApi, serverNameOf } from "./remote-api.ts";
 
 /** Maximum number of connections to one address. Each carries one request, so a slow client never delays others. */
@@ -84,8 +84,8 @@ export interface AggregatedBackendsParts {
   readonly resolve: ServiceResolver;
   /** Called for every connection, because the files may be replaced; undefined for none. */
   readonly proxyClient: () => ProxyCertificate | undefined;
-  /** Names of further headers by which this server identifies users; see `withIdentity`. */
-  readonly identityHeaders?: readonly string[] | undefined;
+  /** Further headers by which this server identifies users. */
+  readonly identityHeaders?: IdentityHeaderNames | undefined;
 }
 
 /** Sends requests to the services of APIServices. Connections are reused, and shared by all requests to one address. */
