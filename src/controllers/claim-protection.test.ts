@@ -6,6 +6,8 @@ import { startVolumeProtection } from "./volume-protection.ts";
 
 let world: ControllerTest;
 let leader: DisposableStack;
+/** Number of checks of claims. */
+let checks: number;
 
 beforeEach(async () => {
   world = await ControllerTest.open();
@@ -13,7 +15,15 @@ beforeEach(async () => {
   const { store, clock, onError } = world;
   const [claims, pods] = [world.registry("persistentvolumeclaims"), world.registry("pods")];
   const volumes = world.registry("persistentvolumes");
-  leader.use(new ClaimProtection({ claims, pods, store, clock, onError }).start());
+  checks = 0;
+  const observeQueue = () => ({
+    added() {},
+    started: () => void checks++,
+    ended() {},
+    retried() {},
+    [Symbol.dispose]() {},
+  });
+  leader.use(new ClaimProtection({ claims, pods, store, clock, observeQueue, onError }).start());
   leader.use(startVolumeProtection({ volumes, store, clock, onError }));
 });
 
@@ -56,6 +66,18 @@ test("a claim that is deleted goes with the last pod on a node that uses it", as
   expect(claim("c")).toBeDefined();
   await world.delete("pods", "two", { gracePeriodSeconds: 0 });
   expect(claim("c")).toBeUndefined();
+});
+
+test("only a pod that uses the claim causes another check", async () => {
+  await createClaim("c");
+  await createPod("user", using("c"), "a");
+  await createPod("other", using("d"), "a");
+  await world.delete("persistentvolumeclaims", "c");
+  const before = checks;
+  await world.delete("pods", "other", { gracePeriodSeconds: 0 });
+  expect(checks).toBe(before);
+  await world.delete("pods", "user", { gracePeriodSeconds: 0 });
+  expect([checks, claim("c")]).toEqual([before + 1, undefined]);
 });
 
 test("a pod without a node holds no claim", async () => {

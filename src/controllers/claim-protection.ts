@@ -1,11 +1,11 @@
 import { claimFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Key } from "../api/entry.ts";
-import type { PersistentVolumeClaim, Pod } from "../api/types/core-v1.ts";
+import type { PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
-import { isClaimOfPod } from "./ephemeral-claim.ts";
+import { ephemeralClaimName, isClaimOfPod } from "./ephemeral-claim.ts";
 import { hold, isHeldBy, lacksFinalizer, release } from "./held-object.ts";
 import { namesOf } from "./object-key.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
@@ -51,15 +51,18 @@ export class ClaimProtection {
     return running;
   }
 
-  /** A pod that has changed or gone may have been the last that uses a claim. */
+  /** A pod that has changed or gone may have been the last that uses a claim. The volumes of a pod never change. */
   #receivePods(events: readonly StoreEvent[]): void {
     if (this.#inUse.size === 0) return;
     const { pods, claims } = this.#parts;
     for (const { type, entry } of events) {
       if (type === "ADDED" || !entry.key.startsWith(pods.info.keyPrefix)) continue;
+      const pod = decodeEntry(entry, pods.info) as Pod;
       const { namespace } = namesOf(pods, entry.key);
-      const prefix = claims.keyOf(namespace, "");
-      for (const key of this.#inUse) if (key.startsWith(prefix)) this.#queue.add(key);
+      for (const volume of pod.spec?.volumes ?? []) {
+        const key = claims.keyOf(namespace, claimNameOf(pod, volume));
+        if (this.#inUse.has(key)) this.#queue.add(key);
+      }
     }
   }
 
@@ -87,6 +90,12 @@ export class ClaimProtection {
       return isOnNode && uses(decodeEntry(entry, info) as Pod, claim);
     });
   }
+}
+
+/** Returns the name of the claim of a volume; empty for a volume without one. */
+function claimNameOf(pod: Pod, volume: Volume): string {
+  if (volume.ephemeral !== undefined) return ephemeralClaimName(pod, volume);
+  return volume.persistentVolumeClaim?.claimName ?? "";
 }
 
 function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
