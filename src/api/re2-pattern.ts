@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { thrownText } from "../process/thrown-text.ts";
 
 /** Limit of the compiled patterns that are kept, for expressions that compute the same pattern for every element. */
 const patternsKeptMax = 256;
@@ -37,7 +38,7 @@ export function compilePattern(pattern: string): RE2JS {
   try {
     compiled = RE2JS.compile(pattern);
   } catch (error) {
-    throw new PatternError(goMessage(error instanceof Error ? error.message : String(error)));
+    throw new PatternError(goMessage(thrownText(error)));
   }
   if (pattern.length > patternKeptLengthMax) return compiled;
   if (kept.size >= patternsKeptMax) kept.delete(kept.keys().next().value ?? "");

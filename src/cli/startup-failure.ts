@@ -1,5 +1,6 @@
 import { escapeControls, redactText } from "../process/redact.ts";
 import { StartupError } from "../process/startup-error.ts";
+import { thrownText } from "../process/thrown-text.ts";
 
 interface SystemError extends Error {
   readonly code: string;
@@ -76,7 +77,7 @@ const failuresByText: readonly (readonly [part: string, told: string])[] = [
 ];
 
 function unknownFailureText(error: unknown, prefix: string): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = thrownText(error);
   if (/^unknown api (groups|versions|resources) /.test(text))
     return `--runtime-config: ${text}: check their spelling or leave them out`;
   const failure = failuresByText.find(([part]) => text.includes(part));

@@ -1,4 +1,5 @@
 import type { SharedSecrets } from "../access/certificates/shared-secrets.ts";
+import { thrownText } from "../process/thrown-text.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import { type Cluster, ClusterError, type MemberRecord } from "../storage/cluster.ts";
 import type { JoinAnswer, NewMember } from "./join-protocol.ts";
@@ -38,7 +39,7 @@ export async function admitMember(parts: AdmissionParts, request: NewMember, use
     return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: secrets() };
   } catch (error) {
     // Without the secrets the machine could never join, and its name and address would remain taken.
-    const why = error instanceof Error ? error.message : String(error);
+    const why = thrownText(error);
     const isGone = token.member === undefined && (await wasRemoved(cluster, member));
     const remedy = isGone ? "" : `, and "quorate member remove ${member.id}" before the machine joins with a new token`;
     throw new ClusterError("conflict", `${why}${remedy}`);

@@ -14,8 +14,6 @@ const infoNamespace = "kube-public";
 const infoName = "cluster-info";
 const signaturePrefix = "jws-kubeconfig-";
 const tokenIdPattern = /^[a-z0-9]{6}$/;
-/** Maximum time of a timer. */
-const waitMsMax = 2 ** 31 - 1;
 
 export interface BootstrapTokensParts extends QueueSource {
   readonly secrets: Registry;
@@ -123,9 +121,9 @@ export function detachedSignature(payload: string, keyId: string, key: string): 
   return `${header}..${signature}`;
 }
 
-/** Returns the time of a timer for the moment of expiration. */
+/** Returns the time until the expiration, at least 1. */
 function msUntil(expiration: string, clock: Clock): number {
-  return Math.min(waitMsMax, Math.max(1, (parseTimeMs(expiration) ?? 0) - clock.nowMs()));
+  return Math.max(1, (parseTimeMs(expiration) ?? 0) - clock.nowMs());
 }
 
 function tokenKeyPrefix(secrets: Registry): string {

@@ -1,3 +1,4 @@
+import { bodyIncludes } from "../api/codec/stored-object.ts";
 import type { Entry, Key } from "../api/entry.ts";
 import { StatusError, status } from "../api/status.ts";
 import type { PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
@@ -82,8 +83,7 @@ export class EphemeralVolumes {
   }
 
   #consider(entry: Entry): void {
-    const { buffer, byteOffset, byteLength } = entry.body;
-    if (Buffer.from(buffer, byteOffset, byteLength).includes(ephemeralField)) this.#queue.add(entry.key);
+    if (bodyIncludes(entry, ephemeralField)) this.#queue.add(entry.key);
   }
 
   #forget(pod: Key): void {

@@ -5,6 +5,7 @@ import { StatusError } from "../api/status.ts";
 import type { Endpoints, Service } from "../api/types/core-v1.ts";
 import type { EndpointSlice } from "../api/types/discovery-v1.ts";
 import { type IpFamily, parseIp } from "../api/validation/ip.ts";
+import { managedByLabel, serviceNameLabel } from "../kinds/discovery/endpoint-slice-labels.ts";
 import { firstAddress } from "../kinds/service-allocation/ip-range.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { atMost } from "../process/at-most.ts";
@@ -21,8 +22,7 @@ const name = "kubernetes";
 const checkIntervalMs = 10_000;
 /** Maximum time that a stopping server waits for the removal of its address. The others remove it too. */
 const leaveMsMax = 1_000;
-/** Label of additional slices, which are removed when they are no longer needed. */
-const managedByLabel = "endpointslice.kubernetes.io/managed-by";
+/** Manager of additional slices, which are removed when they are no longer needed. */
 const manager = "quorate";
 const endpointsResource: GroupResource = { group: "", resource: "endpoints" };
 const slicesResource: GroupResource = { group: "discovery.k8s.io", resource: "endpointslices" };
@@ -186,7 +186,7 @@ export class KubernetesService {
     const first = groups[0] ?? { family: ownFamily, port: this.#port(), addresses: [] };
     return [first, ...groups.slice(1)].map(({ family, port, addresses }, at) => {
       const isFirst = at === 0;
-      const labels = { "kubernetes.io/service-name": name, ...(isFirst ? {} : { [managedByLabel]: manager }) };
+      const labels = { [serviceNameLabel]: name, ...(isFirst ? {} : { [managedByLabel]: manager }) };
       const sliceName = isFirst ? name : `${name}-${family.toLowerCase()}-${port}`;
       return {
         kind: "EndpointSlice",

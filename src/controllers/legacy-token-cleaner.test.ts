@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { status } from "../api/status.ts";
 import { formatTime } from "../api/time.ts";
 import type { Secret, ServiceAccount } from "../api/types/core-v1.ts";
+import type { Registry } from "../registry/registry.ts";
 import { startLegacyTokenCleaner } from "./legacy-token-cleaner.ts";
 import { ControllerTest } from "./testing.ts";
 
@@ -50,11 +52,21 @@ async function createAccount(...names: string[]): Promise<void> {
   });
 }
 
-async function start(): Promise<void> {
-  const [secrets, serviceAccounts] = [objects.registry("secrets"), objects.registry("serviceaccounts")];
+async function start(secrets: Registry = objects.registry("secrets")): Promise<void> {
+  const serviceAccounts = objects.registry("serviceaccounts");
   const [pods, configMaps] = [objects.registry("pods"), objects.registry("configmaps")];
   running = startLegacyTokenCleaner({ ...objects, secrets, serviceAccounts, pods, configMaps });
   await objects.pass();
+}
+
+/** Returns the registry of Secrets, with `before` ahead of each update. */
+function secretsWith(before: (name: string) => Promise<void>): Registry {
+  const secrets = objects.registry("secrets");
+  const update: Registry["update"] = async (namespace, name, ...rest) => {
+    await before(name);
+    return secrets.update(namespace, name, ...rest);
+  };
+  return { info: secrets.info, update } as Registry;
 }
 
 const labelsOf = (name: string) => objects.get<Secret>("secrets", name)?.metadata.labels;
@@ -94,4 +106,31 @@ test("tokens that are used, mounted, of unknown origin or not tracked stay as th
   await days(370);
   for (const name of ["used", "odd", "own", "mounted"]) expect(labelsOf(name)?.[invalidSince]).toBeUndefined();
   expect(objects.list<Secret>("secrets")).toHaveLength(4);
+});
+
+test("a token that is used just before its invalidation remains valid", async () => {
+  await track();
+  await createToken("robot-token");
+  await createAccount("robot-token");
+  const use = (name: string) =>
+    objects.update("secrets", name, (old: Secret) => ({
+      ...old,
+      metadata: { ...old.metadata, labels: { [lastUsed]: today() } },
+    }));
+  await start(secretsWith(use));
+  await days(367);
+  expect(labelsOf("robot-token")).toEqual({ [lastUsed]: expect.any(String) });
+});
+
+test("a token that cannot be invalidated does not keep the others", async () => {
+  await track();
+  for (const name of ["a", "b", "c"]) await createToken(name);
+  await createAccount("a", "b", "c");
+  await start(
+    secretsWith(async (name) => {
+      if (name === "a") throw status.internal("refused");
+    }),
+  );
+  await days(367);
+  expect(["a", "b", "c"].map((name) => labelsOf(name)?.[invalidSince] !== undefined)).toEqual([false, true, true]);
 });

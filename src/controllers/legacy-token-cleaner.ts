@@ -1,7 +1,15 @@
+import {
+  accountNameAnnotation,
+  accountUidAnnotation,
+  invalidSinceLabel,
+  lastUsedLabel,
+  tokenSecretType,
+} from "../access/authentication/service-account/token-secret.ts";
 import { podReferences, type ReferenceKey, referenceKey } from "../access/authorization/node/references.ts";
 import { decodeBody, decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
 import { formatTime } from "../api/time.ts";
 import type { Secret, ServiceAccount } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
@@ -12,11 +20,6 @@ import type { Store } from "../storage/store.ts";
 import { trackingStart } from "./legacy-token-tracking.ts";
 import { TurnSlice } from "./turn-slice.ts";
 
-const tokenType = "kubernetes.io/service-account-token";
-const accountAnnotation = "kubernetes.io/service-account.name";
-const accountUidAnnotation = "kubernetes.io/service-account.uid";
-const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
-const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 const dayMs = 24 * 3_600_000;
 /** Time without use after which a token is invalidated, and after which an invalid one is removed. */
 const unusedMs = 365 * dayMs;
@@ -57,7 +60,7 @@ async function cleanLegacyTokens(parts: LegacyTokenCleanerParts, isStopped: () =
   const slice = new TurnSlice();
   const used = new Map<string, ReadonlySet<ReferenceKey>>();
   for (const entry of store.scan(secrets.info.keyPrefix)) {
-    if (entry.index.fields?.["type"] !== tokenType) continue;
+    if (entry.index.fields?.["type"] !== tokenSecretType) continue;
     await slice.turn();
     if (isStopped()) return;
     const secret = decodeEntry(entry, secrets.info) as Secret;
@@ -65,12 +68,18 @@ async function cleanLegacyTokens(parts: LegacyTokenCleanerParts, isStopped: () =
     if (!isUnused(secret, nowMs) || !isGenerated(secret, parts)) continue;
     const references = used.get(namespace) ?? referencesOfPods(parts, namespace);
     used.set(namespace, references);
-    if (!references.has(referenceKey("secrets", namespace, name))) await retire(parts, secret, nowMs);
+    if (references.has(referenceKey("secrets", namespace, name))) continue;
+    try {
+      await retire(parts, secret, nowMs);
+    } catch (error) {
+      // The next day tries again. One Secret must not keep the others.
+      if (!(error instanceof StatusError)) throw error;
+    }
   }
 }
 
 /** Reports whether the token is old and was not used for long. One with an unreadable day of use is kept. */
-function isUnused({ metadata }: Secret, nowMs: number): boolean {
+function isUnused({ metadata }: KubeObject, nowMs: number): boolean {
   const created = Date.parse(metadata.creationTimestamp ?? "");
   if (metadata.deletionTimestamp !== undefined || !(created < nowMs - unusedMs)) return false;
   const lastUsed = metadata.labels?.[lastUsedLabel];
@@ -79,7 +88,7 @@ function isUnused({ metadata }: Secret, nowMs: number): boolean {
 
 /** Reports whether the account names the Secret, as it does with those that were made for it. */
 function isGenerated({ metadata }: Secret, { serviceAccounts }: LegacyTokenCleanerParts): boolean {
-  const { [accountAnnotation]: account = "", [accountUidAnnotation]: uid = "" } = metadata.annotations ?? {};
+  const { [accountNameAnnotation]: account = "", [accountUidAnnotation]: uid = "" } = metadata.annotations ?? {};
   if (account === "") return false;
   const found = serviceAccounts.current(metadata.namespace ?? "", account) as ServiceAccount | undefined;
   if (found === undefined || (uid !== "" && uid !== found.metadata.uid)) return false;
@@ -101,7 +110,8 @@ async function retire({ secrets }: LegacyTokenCleanerParts, secret: Secret, nowM
     return;
   }
   const invalidated = (old: KubeObject): KubeObject => {
-    if (old.metadata.uid !== uid) return old;
+    // The token may have been used in the meantime.
+    if (old.metadata.uid !== uid || !isUnused(old, nowMs)) return old;
     const labels = { ...old.metadata.labels, [invalidSinceLabel]: dateOf(nowMs) };
     return { ...old, metadata: { ...old.metadata, labels } };
   };

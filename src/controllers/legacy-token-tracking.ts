@@ -1,4 +1,5 @@
 import type { SecretTokenUses } from "../access/authentication/service-account/secret-token-uses.ts";
+import { lastUsedLabel } from "../access/authentication/service-account/token-secret.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { formatTime } from "../api/time.ts";
 import type { ConfigMap } from "../api/types/core-v1.ts";
@@ -11,7 +12,6 @@ import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const namespace = "kube-system";
 const name = "kube-apiserver-legacy-service-account-token-tracking";
-const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 const datePattern = /^\d{4}-\d{2}-\d{2}$/;
 const queueName = "legacy_token_tracking_controller";
 /** Maximum number of Secrets remembered as labelled with today's date. Beyond it all are checked again. */

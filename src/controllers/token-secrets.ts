@@ -1,4 +1,9 @@
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
+import {
+  accountNameAnnotation,
+  accountUidAnnotation,
+  tokenSecretType,
+} from "../access/authentication/service-account/token-secret.ts";
 import type { Key } from "../api/entry.ts";
 import type { Secret } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
@@ -9,9 +14,6 @@ import type { Store } from "../storage/store.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
-const tokenType = "kubernetes.io/service-account-token";
-const nameAnnotation = "kubernetes.io/service-account.name";
-const uidAnnotation = "kubernetes.io/service-account.uid";
 /** Time after which a Secret without its account is removed. The Secret may be created before the account. */
 const accountWaitMs = 10_000;
 
@@ -64,11 +66,11 @@ async function settle(parts: TokenSecretsParts, queue: WorkQueue, key: Key): Pro
   const { secrets, serviceAccounts, clock } = parts;
   const [namespace = "", name = ""] = key.slice(secrets.info.keyPrefix.length).split("/");
   const secret: Secret | undefined = secrets.current(namespace, name);
-  const accountName = secret?.metadata.annotations?.[nameAnnotation] ?? "";
-  if (secret === undefined || secret.type !== tokenType || accountName === "") return;
+  const accountName = secret?.metadata.annotations?.[accountNameAnnotation] ?? "";
+  if (secret === undefined || secret.type !== tokenSecretType || accountName === "") return;
   if (secret.metadata.deletionTimestamp !== undefined) return;
   const account = serviceAccounts.current(namespace, accountName);
-  const knownUid = secret.metadata.annotations?.[uidAnnotation] ?? "";
+  const knownUid = secret.metadata.annotations?.[accountUidAnnotation] ?? "";
   const uid = account?.metadata.uid ?? "";
   if (account !== undefined && (knownUid === "" || knownUid === uid)) return fill(parts, secret, accountName, uid);
   const waitedMs = clock.nowMs() - Date.parse(secret.metadata.creationTimestamp ?? "");
@@ -84,7 +86,7 @@ async function fill(parts: TokenSecretsParts, secret: Secret, account: string, u
     data = {},
   } = secret;
   const isComplete = (data["token"] ?? "") !== "" && (data["namespace"] ?? "") !== "" && data["ca.crt"] === base64(ca);
-  if (isComplete && secret.metadata.annotations?.[uidAnnotation] === uid) return;
+  if (isComplete && secret.metadata.annotations?.[accountUidAnnotation] === uid) return;
   const token = data["token"] || base64(await issuer.issueForSecret(namespace, name, { name: account, uid }));
   await secrets.update(
     namespace,
@@ -95,7 +97,7 @@ async function fill(parts: TokenSecretsParts, secret: Secret, account: string, u
       const { data = {} } = old;
       return {
         ...old,
-        metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [uidAnnotation]: uid } },
+        metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [accountUidAnnotation]: uid } },
         data: { ...data, namespace: data["namespace"] || base64(namespace), "ca.crt": base64(ca), token },
       };
     },

@@ -1,3 +1,4 @@
+import { bodyIncludes } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import { StatusError } from "../api/status.ts";
 import type { Job } from "../api/types/batch-v1.ts";
@@ -10,8 +11,6 @@ import { namesOf } from "./object-key.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const workers = 5;
-/** Maximum time of a timer. A later deletion is scheduled again then. */
-const waitMsMax = 2 ** 31 - 1;
 const ttlField = Buffer.from('"ttlSecondsAfterFinished":');
 
 export interface TtlAfterFinishedParts extends QueueSource {
@@ -41,13 +40,14 @@ export function startTtlAfterFinished(parts: TtlAfterFinishedParts): Disposable 
         const dueMs = job === undefined ? undefined : expiryMs(job);
         if (job === undefined || dueMs === undefined) return;
         const waitMs = dueMs - clock.nowMs();
-        if (waitMs > 0) queue.addAfter(key, Math.min(waitMsMax, waitMs));
+        if (waitMs > 0) queue.addAfter(key, waitMs);
         else if (await remove(jobs, job)) parts.deleted?.(-waitMs / 1_000);
       },
     }),
   );
   const consider = (entry: Entry) => {
-    if (namesTtl(entry)) queue.add(entry.key);
+    // Most Jobs specify no time, and need no decoding.
+    if (bodyIncludes(entry, ttlField)) queue.add(entry.key);
     else queue.cancel(entry.key);
   };
   running.use(
@@ -74,11 +74,6 @@ export function expiryMs({ metadata, spec, status }: Job): number | undefined {
   );
   const endMs = Date.parse(end?.lastTransitionTime ?? "");
   return Number.isNaN(endMs) ? undefined : endMs + Number(ttlSecondsAfterFinished) * 1_000;
-}
-
-/** Reports whether the Job may specify a time, without decoding it. */
-function namesTtl({ body }: Entry): boolean {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(ttlField);
 }
 
 /** Deletes exactly this state of a Job, so that a changed time takes effect. */

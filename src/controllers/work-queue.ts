@@ -7,6 +7,8 @@ import { RetryBudget } from "./retry-budget.ts";
 /** First delay after a failure. It doubles with each further failure, up to the maximum. */
 const retryMsMinDefault = 100;
 const retryMsMaxDefault = 60_000;
+/** Maximum time of a timer. */
+const delayMsMax = 2 ** 31 - 1;
 
 /** Asks for another attempt later. The cause is known and needs no line in the log. */
 export class RetryError extends Error {
@@ -85,11 +87,14 @@ export class WorkQueue implements Disposable {
     setImmediate(() => void this.#run());
   }
 
-  /** Handles the key after `delayMs`. Replaces an earlier plan. */
+  /**
+   * Handles the key after `delayMs`, or after `delayMsMax` if that is sooner: the work then plans the rest. Replaces an
+   * earlier plan.
+   */
   addAfter(key: Key, delayMs: number): void {
     this.#later.get(key)?.[Symbol.dispose]();
     if (this.#stopped) return;
-    const timer = this.#options.clock.after(delayMs, () => {
+    const timer = this.#options.clock.after(Math.min(delayMsMax, delayMs), () => {
       this.#later.delete(key);
       this.add(key);
     });

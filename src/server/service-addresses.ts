@@ -9,9 +9,8 @@ import {
   type ServiceLookup,
   type ServiceResolver,
 } from "../client/service-endpoints.ts";
+import { serviceNameLabel } from "../kinds/discovery/endpoint-slice-labels.ts";
 import type { Registries } from "../registry/registries.ts";
-
-const serviceNameLabel = "kubernetes.io/service-name";
 
 /** Looks up the currently stored Services and their EndpointSlices. */
 export function storedServices(registries: () => Pick<Registries, "find">): ServiceLookup {

@@ -4,6 +4,7 @@ import type { Eventual } from "../../api/eventual.ts";
 import { parseFieldSelector } from "../../api/field-selector.ts";
 import { parseLabelSelector } from "../../api/label-selector.ts";
 import { type AccessCheck, type AccessChecker, type AccessDecision, PendingCheck } from "../../cel/index.ts";
+import { thrownText } from "../../process/thrown-text.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { Turn } from "./turn.ts";
 
@@ -105,7 +106,7 @@ function answered({ kind, reason }: Decision): AccessDecision {
 }
 
 function failed(error: unknown): AccessDecision {
-  return { isAllowed: false, reason: "", error: error instanceof Error ? error.message : String(error) };
+  return { isAllowed: false, reason: "", error: thrownText(error) };
 }
 
 function attributesOf(question: AccessCheck): Attributes {

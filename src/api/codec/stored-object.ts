@@ -89,6 +89,11 @@ export function metadataBytes(entry: Entry): Uint8Array {
   return copyOfBytes(entry.body, start, metadataEnd(entry, start));
 }
 
+/** Reports whether a stored body contains these bytes. */
+export function bodyIncludes({ body }: Entry, sought: Uint8Array): boolean {
+  return indexOfBytes(body, sought) >= 0;
+}
+
 /** Reports whether the metadata of a stored body contains these bytes. */
 export function metadataIncludes(entry: Entry, sought: Uint8Array): boolean {
   const at = indexOfBytes(entry.body, sought);

@@ -1,3 +1,4 @@
+import { thrownText } from "../../process/thrown-text.ts";
 import { normalizeDuration } from "../go-duration.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { canonicalQuantity } from "../quantity.ts";
@@ -112,7 +113,7 @@ function reportingWhy(run: () => JsonValue): JsonValue {
   try {
     return run();
   } catch (error) {
-    throw new DecodeTypeError(error instanceof Error ? error.message : String(error));
+    throw new DecodeTypeError(thrownText(error));
   }
 }
 

@@ -61,6 +61,15 @@ test("a backend sees the user, and its address as the host", async () => {
   expect(JSON.parse(text(document))).toEqual(["jane", ["g1", "g2"], `127.0.0.1:${port}`, "/apis/g/v1?a=b"]);
 });
 
+test("a header may have the name of a property that objects inherit", async () => {
+  const server = await serve((request, response) => {
+    const at = request.rawHeaders.findIndex((name) => name.toLowerCase() === "constructor");
+    response.end(request.rawHeaders[at + 1]);
+  });
+  const headers = [["constructor", "x"]] as const;
+  expect(text(await backends(server).get(remote, { ...asking("/"), headers }, 1_000))).toBe("x");
+});
+
 test("a backend sees our certificate, and that of now on its next connection", async () => {
   const pair = issueCertificate(authority, { ...names, commonName: "s", usage: "server", dnsNames: ["s.n.svc"] });
   const { certificate: cert, key } = pair;

@@ -147,7 +147,9 @@ export class AggregatedBackends implements Disposable {
       return await exchange(options, outgoing);
     } catch (error) {
       outgoing.signal.throwIfAborted();
-      if (error instanceof StaleConnectionError && repeatableMethods.has(outgoing.method)) {
+      // A body may have been read in part.
+      const isRepeatable = outgoing.body === undefined && repeatableMethods.has(outgoing.method);
+      if (error instanceof StaleConnectionError && isRepeatable) {
         return await exchange({ ...options, agent: false }, outgoing).catch((again: Error) => {
           outgoing.signal.throwIfAborted();
           throw unreachable(again, at);
@@ -205,15 +207,16 @@ export class AggregatedBackends implements Disposable {
     } catch (error) {
       throw new BackendError("unreachable", (error as Error).message);
     }
-    const grouped: Record<string, string | string[]> = { host: authorityOf(at) };
+    // A header may have the name of a property that every object inherits.
+    const byName = new Map<string, string | string[]>();
     for (const [name, value] of fields) {
-      const before = grouped[name];
-      grouped[name] = before === undefined || name === "host" ? value : [before, value].flat();
+      const before = byName.get(name);
+      byName.set(name, before === undefined ? value : [before, value].flat());
     }
-    grouped["host"] = authorityOf(at);
+    byName.set("host", authorityOf(at));
     // Without a length, some methods would send their body without a frame, and the backend would take it for a request.
-    if (body !== undefined && grouped["content-length"] === undefined) grouped["transfer-encoding"] = "chunked";
-    return { host: at.host, port: at.port, method, path: target, headers: grouped };
+    if (body !== undefined && !byName.has("content-length")) byName.set("transfer-encoding", "chunked");
+    return { host: at.host, port: at.port, method, path: target, headers: Object.fromEntries(byName) };
   }
 }
 

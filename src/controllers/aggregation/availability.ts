@@ -3,14 +3,16 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { formatTime } from "../../api/time.ts";
 import type { APIService } from "../../api/types/apiregistration-v1.ts";
 import { BackendError } from "../../client/aggregation/aggregated-backend.ts";
+import { groupVersionPath } from "../../client/resource-path.ts";
 import { apiService } from "../../kinds/apiregistration/api-service.ts";
 import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
-import { apiServiceNameOf } from "../../kinds/apiregistration/automatic-api-service.ts";
+import { apiServiceNameOf, groupVersionOfName } from "../../kinds/apiregistration/automatic-api-service.ts";
 import {
   type Availability,
   locallyAvailable,
   withAvailability,
 } from "../../kinds/apiregistration/available-condition.ts";
+import { serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
 import { strategyOf } from "../../registry/kind.ts";
 import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
@@ -25,7 +27,6 @@ const recheckMs = 30_000;
 const retryMsMin = 5;
 /** Number of APIServices checked at a time. The check of a dead service takes seconds. */
 const workers = 5;
-const serviceNameLabel = "kubernetes.io/service-name";
 
 export interface AvailabilityParts extends AvailabilityCheckParts, QueueSource {
   readonly apis: ServedApis;
@@ -60,11 +61,10 @@ export function startAvailability(parts: AvailabilityParts): Disposable {
       for (const api of remoteApis(parts.apis)) queue.add(apiServiceNameOf(api));
     }),
   );
+  const ofService = apisByService(parts.apis);
   running.use(
     followServices(parts, (namespace, name) => {
-      for (const api of remoteApis(parts.apis)) {
-        if (api.remote?.namespace === namespace && api.remote.name === name) queue.add(apiServiceNameOf(api));
-      }
+      for (const api of ofService().get(`${namespace}/${name}`) ?? []) queue.add(apiServiceNameOf(api));
     }),
   );
   return running;
@@ -72,14 +72,12 @@ export function startAvailability(parts: AvailabilityParts): Disposable {
 
 /** Checks one APIService and records the result. @returns whether the check failed in a way that may pass */
 async function settle(parts: AvailabilityParts, registry: Registry, name: string): Promise<boolean> {
-  const dot = name.indexOf(".");
-  const [version, group] = [name.slice(0, dot), name.slice(dot + 1)];
+  const { group, version } = groupVersionOfName(name);
   const api = parts.apis.find(group, version);
   if (api === undefined) return false;
-  const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   let found = locallyAvailable;
   try {
-    if (api.remote !== undefined) found = await checkAvailability(api.remote, path, parts);
+    if (api.remote !== undefined) found = await checkAvailability(api.remote, groupVersionPath(api), parts);
   } catch (error) {
     if (error instanceof BackendError && error.reason === "unusable") return true;
     throw error;
@@ -112,6 +110,18 @@ async function write(
 
 function remoteApis(apis: ServedApis): ServedApi[] {
   return apis.groups().flatMap(({ versions }) => versions.filter(({ remote }) => remote !== undefined));
+}
+
+/** Returns a function that returns the APIServices of each Service, by `<namespace>/<name>`. */
+function apisByService(apis: ServedApis): () => ReadonlyMap<string, readonly ServedApi[]> {
+  let generation: number | undefined;
+  let byService: ReadonlyMap<string, readonly ServedApi[]> = new Map();
+  return () => {
+    if (generation === apis.generation()) return byService;
+    byService = Map.groupBy(remoteApis(apis), ({ remote }) => `${remote?.namespace}/${remote?.name}`);
+    generation = apis.generation();
+    return byService;
+  };
 }
 
 /** Reports every change of a Service or of its endpoints. */

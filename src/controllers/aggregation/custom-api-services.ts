@@ -4,7 +4,11 @@ import { apiVersionOf, type GroupVersion } from "../../api/gvk.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import { customResourceDefinition } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import { apiService } from "../../kinds/apiregistration/api-service.ts";
-import { apiServiceNameOf, automaticApiService } from "../../kinds/apiregistration/automatic-api-service.ts";
+import {
+  apiServiceNameOf,
+  automaticApiService,
+  groupVersionOfName,
+} from "../../kinds/apiregistration/automatic-api-service.ts";
 import { builtInPriority, customPriority } from "../../kinds/apiregistration/group-priorities.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -38,8 +42,7 @@ export function startCustomApiServices({
       observeQueue,
       onError,
       work(name) {
-        const dot = name.indexOf(".");
-        const groupVersion = { version: name.slice(0, dot), group: name.slice(dot + 1) };
+        const groupVersion = groupVersionOfName(name);
         const isServed = definitions.serve(groupVersion) && builtInPriority(groupVersion) === undefined;
         const wanted = isServed ? automaticApiService(groupVersion, customPriority, "true") : undefined;
         return settleApiService({ registry }, name, wanted, ["true"]);

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/types/policy-v1.ts";
 import type { Clock } from "../../process/clock.ts";
+import { thrownText } from "../../process/thrown-text.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
@@ -143,7 +144,7 @@ export class DisruptionController {
       if (unmanaged.length > 0) warn("UnmanagedPods", unmanagedText(budget));
       return expectationOf(budget, count);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = thrownText(error);
       warn("CalculateExpectedPodCountFailed", `Failed to calculate the number of expected pods: ${message}`);
       throw error;
     }

@@ -1,4 +1,4 @@
-import { decodeEntry } from "../../api/codec/stored-object.ts";
+import { bodyIncludes, decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Pod, PodCondition } from "../../api/types/core-v1.ts";
@@ -38,8 +38,7 @@ export function startStaleTargets(parts: StaleTargetsParts): Disposable {
     new WorkQueue({ name: "stale_pod_disruption", clock, observeQueue, onError, work }),
   );
   const look = (entry: Entry) => {
-    if (Buffer.from(entry.body.buffer, entry.body.byteOffset, entry.body.byteLength).includes(mark))
-      queue.add(entry.key);
+    if (bodyIncludes(entry, mark)) queue.add(entry.key);
   };
   running.use(
     store.subscribe((events) => {

@@ -2,6 +2,7 @@ import type { Key } from "../../api/entry.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
 import type { EndpointAddress, EndpointSubset, Endpoints, Service } from "../../api/types/core-v1.ts";
 import type { Clock } from "../../process/clock.ts";
+import { thrownText } from "../../process/thrown-text.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
@@ -102,7 +103,11 @@ export class EndpointsController {
       if (!exists && isNamespaceTerminating(error)) return;
       const reason = exists ? "FailedToUpdateEndpoint" : "FailedToCreateEndpoint";
       const what = exists ? "update endpoint" : "create endpoint for service";
-      record(wanted, { type: "Warning", reason, message: `Failed to ${what} ${namespace}/${name}: ${textOf(error)}` });
+      record(wanted, {
+        type: "Warning",
+        reason,
+        message: `Failed to ${what} ${namespace}/${name}: ${thrownText(error)}`,
+      });
       throw error;
     }
   }
@@ -202,8 +207,4 @@ function addressOf(service: Service, pod: EndpointPod): EndpointAddress | undefi
     ...(nodeName !== "" && { nodeName }),
     targetRef: { kind: "Pod", namespace, name, uid },
   };
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

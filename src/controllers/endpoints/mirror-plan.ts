@@ -2,15 +2,14 @@ import { equalJson } from "../../api/json.ts";
 import type * as coreV1 from "../../api/types/core-v1.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/types/discovery-v1.ts";
 import { type IpFamily, parseIp } from "../../api/validation/ip.ts";
+import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
 import {
   type EndpointSet,
   endpointKey,
-  managedByLabel,
   portsKey,
   reuseSlices,
   type SliceChanges,
   sameState,
-  serviceNameLabel,
   sliceNamePrefix,
   sliceOwner,
 } from "./slice-plan.ts";

@@ -2,20 +2,12 @@ import { equalJson } from "../../api/json.ts";
 import type { Service } from "../../api/types/core-v1.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/types/discovery-v1.ts";
 import type { IpFamily } from "../../api/validation/ip.ts";
+import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
 import { type EndpointPod, hostnameIn, portOnPod } from "./endpoint-pod.ts";
 import { packEndpoints } from "./pack-endpoints.ts";
 import { familiesOf, headlessLabel, isHeadless } from "./service-facts.ts";
 import type { Labels } from "./service-selectors.ts";
-import {
-  endpointKey,
-  managedByLabel,
-  portsKey,
-  reuseSlices,
-  type SliceChanges,
-  serviceNameLabel,
-  sliceNamePrefix,
-  sliceOwner,
-} from "./slice-plan.ts";
+import { endpointKey, portsKey, reuseSlices, type SliceChanges, sliceNamePrefix, sliceOwner } from "./slice-plan.ts";
 import { trafficPreference, withTrafficHints } from "./traffic-hints.ts";
 
 /** The label value of slices that this controller manages. */

@@ -2,8 +2,6 @@ import { equalJson } from "../../api/json.ts";
 import type { OwnerReference } from "../../api/object-meta.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/types/discovery-v1.ts";
 
-export const serviceNameLabel = "kubernetes.io/service-name";
-export const managedByLabel = "endpointslice.kubernetes.io/managed-by";
 /** Maximum length of the name of an EndpointSlice. */
 const nameLengthMax = 253;
 

@@ -1,3 +1,4 @@
+import { thrownText } from "../../process/thrown-text.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
@@ -26,7 +27,7 @@ export async function writeSlices(
       await slices.create(slice, slice.metadata.namespace ?? "", controllerManagerContext);
     } catch (error) {
       if (isNamespaceTerminating(error)) return;
-      throw new RetryError(`failed to create EndpointSlice for ${owner}: ${messageOf(error)}`);
+      throw new RetryError(`failed to create EndpointSlice for ${owner}: ${thrownText(error)}`);
     }
     changed("create");
   }
@@ -35,15 +36,11 @@ export async function writeSlices(
     try {
       await slices.update(namespace, name, () => slice, controllerManagerContext);
     } catch (error) {
-      throw new RetryError(`failed to update ${name} EndpointSlice for ${owner}: ${messageOf(error)}`);
+      throw new RetryError(`failed to update ${name} EndpointSlice for ${owner}: ${thrownText(error)}`);
     }
     changed("update");
   }
   for (const slice of remove) {
     if (await removeObject(slices, slice, controllerManagerContext)) changed("delete");
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

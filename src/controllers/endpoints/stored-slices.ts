@@ -1,15 +1,17 @@
 import { decodeEntry } from "../../api/codec/stored-object.ts";
-import type { Entry } from "../../api/entry.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
+import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
 import type { Registry } from "../../registry/registry.ts";
-import type { Store, StoreEvent } from "../../storage/store.ts";
-import { managedByLabel, serviceNameLabel } from "./slice-plan.ts";
+import type { Store } from "../../storage/store.ts";
 
-/** Finds the slices of one manager in the store. */
+/** The stored slices of one manager, by service. */
 export class StoredSlices {
   readonly #registry: Registry;
   readonly #store: Store;
   readonly #manager: string;
+  /** Keys of the slices by `<namespace>/<name>` of the service. */
+  readonly #keys = new Map<string, Set<Key>>();
 
   /** @param manager the label value of its slices */
   constructor(registry: Registry, store: Store, manager: string) {
@@ -20,32 +22,47 @@ export class StoredSlices {
 
   /** Returns the slices of a service that are not being deleted, ordered by name. */
   of(namespace: string, service: string): EndpointSlice[] {
-    const { info } = this.#registry;
-    return this.#store
-      .scan(`${info.keyPrefix}${namespace}/`)
-      .filter((entry) => this.#isManaged(entry) && entry.index.labels?.[serviceNameLabel] === service)
-      .map((entry) => decodeEntry(entry, info) as EndpointSlice)
+    return [...(this.#keys.get(`${namespace}/${service}`) ?? [])]
+      .toSorted()
+      .flatMap((key) => this.#store.get(key) ?? [])
+      .map((entry) => decodeEntry(entry, this.#registry.info) as EndpointSlice)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  /** Reports `<namespace>/<name>` of the services whose slices were changed, created or removed. */
+  /** Knows the slices from now on. Reports `<namespace>/<name>` of the services whose slices change. */
   follow(changed: (service: string) => void): Disposable {
     const { keyPrefix } = this.#registry.info;
-    const receive = (events: readonly StoreEvent[]) => {
-      for (const { entry, previous } of events) {
+    for (const entry of this.#store.scan(keyPrefix)) this.#add(this.#serviceOf(entry), entry.key);
+    return this.#store.subscribe((events) => {
+      for (const { type, entry, previous } of events) {
         if (!entry.key.startsWith(keyPrefix)) continue;
-        const managed = [entry, previous]
-          .filter((state) => state !== undefined)
-          .filter((state) => this.#isManaged(state));
-        const names = new Set(managed.map(({ index }) => index.labels?.[serviceNameLabel] ?? ""));
-        const namespace = entry.key.slice(keyPrefix.length, entry.key.indexOf("/", keyPrefix.length));
-        for (const name of names) if (name !== "") changed(`${namespace}/${name}`);
+        const [before, after] = [this.#serviceOf(previous), this.#serviceOf(entry)];
+        this.#remove(before, entry.key);
+        if (type !== "DELETED") this.#add(after, entry.key);
+        for (const service of new Set([after, before])) if (service !== undefined) changed(service);
       }
-    };
-    return this.#store.subscribe(receive);
+    });
   }
 
-  #isManaged({ index }: Entry): boolean {
-    return index.labels?.[managedByLabel] === this.#manager;
+  #add(service: string | undefined, key: Key): void {
+    if (service === undefined) return;
+    const keys = this.#keys.get(service);
+    if (keys === undefined) this.#keys.set(service, new Set([key]));
+    else keys.add(key);
+  }
+
+  #remove(service: string | undefined, key: Key): void {
+    if (service === undefined) return;
+    const keys = this.#keys.get(service);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#keys.delete(service);
+  }
+
+  /** Returns the service of a slice; undefined if the slice has none or another manager. */
+  #serviceOf(entry: Entry | undefined): string | undefined {
+    const { [managedByLabel]: manager, [serviceNameLabel]: name = "" } = entry?.index.labels ?? {};
+    if (entry === undefined || manager !== this.#manager || name === "") return undefined;
+    const { keyPrefix } = this.#registry.info;
+    return `${entry.key.slice(keyPrefix.length, entry.key.indexOf("/", keyPrefix.length))}/${name}`;
   }
 }

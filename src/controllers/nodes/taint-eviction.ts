@@ -14,8 +14,6 @@ import { toleratedSeconds } from "./tolerations.ts";
 
 const component = "taint-eviction-controller";
 const workers = 8;
-/** Maximum time of a timer. A later eviction is scheduled again then. */
-const waitMsMax = 2 ** 31 - 1;
 const disruption = { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" };
 
 export interface TaintEvictionParts extends QueueSource {
@@ -108,7 +106,7 @@ export class TaintEviction {
     const waitMs = (seconds ?? 0) * 1_000;
     this.#evictions.set(key, { uid: metadata.uid ?? "", dueMs: clock.steadyMs() + waitMs, isAnnounced: false });
     if (waitMs === 0) this.#evictionQueue.add(key);
-    else this.#evictionQueue.addAfter(key, Math.min(waitMsMax, waitMs));
+    else this.#evictionQueue.addAfter(key, waitMs);
   }
 
   #taintsOf(node: string): Taint[] {
@@ -130,7 +128,7 @@ export class TaintEviction {
     if (eviction === undefined || this.#running.disposed) return;
     const waitMs = eviction.dueMs - clock.steadyMs();
     if (waitMs > 0) {
-      this.#evictionQueue.addAfter(key, Math.min(waitMsMax, waitMs));
+      this.#evictionQueue.addAfter(key, waitMs);
       return;
     }
     if (!eviction.isAnnounced) this.#recordEvent(key, "Marking for deletion Pod");

@@ -1,8 +1,8 @@
 import type { Taint, Toleration } from "../../api/types/core-v1.ts";
 
 /**
- * Returns the number of seconds for which a pod may stay on a node with these taints: 0 or less for not at all, Infinity
- * for any time, undefined if it does not tolerate them. The first toleration of each taint counts.
+ * Returns the number of seconds for which a pod may stay on a node with these taints: 0 for not at all, Infinity for any
+ * time, undefined if it does not tolerate them. The first toleration of each taint counts.
  */
 export function toleratedSeconds(taints: readonly Taint[], tolerations: readonly Toleration[]): number | undefined {
   let seconds = Number.POSITIVE_INFINITY;

@@ -8,6 +8,7 @@ import type {
   ResourceClaimTemplate,
 } from "../../api/types/resource-v1.ts";
 import type { Clock } from "../../process/clock.ts";
+import { thrownText } from "../../process/thrown-text.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
@@ -116,7 +117,7 @@ export class ResourceClaims {
         const claimName = await this.#ensureClaim(pod, claim);
         if (claimName !== undefined) made.set(claim.name, claimName);
       } catch (error) {
-        const message = `PodResourceClaim ${claim.name}: ${error instanceof Error ? error.message : String(error)}`;
+        const message = `PodResourceClaim ${claim.name}: ${thrownText(error)}`;
         record(pod, { type: "Warning", reason: "FailedResourceClaimCreation", message });
         throw error;
       }

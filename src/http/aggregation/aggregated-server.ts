@@ -1,3 +1,4 @@
+import { groupVersionPath } from "../../client/resource-path.ts";
 import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { AppPlugin } from "../app.ts";
@@ -50,7 +51,7 @@ function remotesByPath(apis: ServedApis): Map<string, ServedApi> {
   const remotes = apis.groups().flatMap(({ versions }) => versions.filter(({ remote }) => remote !== undefined));
   return new Map(
     remotes.flatMap((api) => {
-      const path = api.group === "" ? `/api/${api.version}` : `/apis/${api.group}/${api.version}`;
+      const path = groupVersionPath(api);
       return [
         [path, api],
         [`${path}/`, api],

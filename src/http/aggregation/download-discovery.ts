@@ -3,6 +3,7 @@ import type { AggregatedBackends, BackendDocument } from "../../client/aggregati
 import type { DiscoveredResource } from "../../client/aggregation/discovered-version.ts";
 import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
 import { Deadline } from "../../client/deadline.ts";
+import { groupVersionPath } from "../../client/resource-path.ts";
 import type { Clock } from "../../process/clock.ts";
 import { parseAccept } from "../negotiate.ts";
 import { type DiscoveredResources, readAggregatedDiscovery, readResourceList } from "./read-discovery.ts";
@@ -64,9 +65,15 @@ async function downloadEach(
   const failed = new Set<string>();
   for (const groupVersion of versions) {
     const apiVersion = apiVersionOf(groupVersion);
-    const path = `${groupVersion.group === "" ? "/api" : "/apis"}/${apiVersion}`;
     // A server that does not answer fails the whole download, so that its other versions cost no more time.
-    const listed = await get(parts, remote, path, [["accept", "application/json"]], [], signal);
+    const listed = await get(
+      parts,
+      remote,
+      groupVersionPath(groupVersion),
+      [["accept", "application/json"]],
+      [],
+      signal,
+    );
     try {
       if (listed.code !== 200) throw new Error(`the extension server answered ${listed.code}`);
       resources.set(apiVersion, readResourceList(listed.body));

@@ -121,6 +121,7 @@ export class OpenApiServer implements PerServer {
     if (answer.code === 404) {
       this.#swaggers = new Map();
       this.#swaggerHash = "";
+      this.#swaggerTag = "";
       return;
     }
     if (answer.code !== 200) throw new Error(`the extension server answered ${answer.code}`);

@@ -1,4 +1,5 @@
 import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { groupVersionOfName } from "../../kinds/apiregistration/automatic-api-service.ts";
 import { type HealthCheck, healthEndpoints } from "../health.ts";
 
 /**
@@ -9,8 +10,8 @@ export function registrationCheck(names: readonly string[], apis: ServedApis): H
   const missing = new Set(names);
   const look = () => {
     for (const name of missing) {
-      const dot = name.indexOf(".");
-      if (apis.find(name.slice(dot + 1), name.slice(0, dot))?.isAvailable === true) missing.delete(name);
+      const { group, version } = groupVersionOfName(name);
+      if (apis.find(group, version)?.isAvailable === true) missing.delete(name);
     }
   };
   const check = () => {

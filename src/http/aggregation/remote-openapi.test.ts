@@ -61,6 +61,21 @@ test("documents are downloaded again each minute, and their parts stay the same 
   expect(documents.generation()).toBeGreaterThan(generation);
 });
 
+test("a document that was missing for a while is downloaded again, even if it is the same one", async () => {
+  const answer = ({ target, headers }: Asked) => {
+    if (target === "/openapi/v3") return { code: 404 };
+    if (headers["if-none-match"] === '"1"') return { code: 304 };
+    return { code: 200, headers: { etag: '"1"' }, body: swaggerOf("/apis/a.example/v1/x") };
+  };
+  const { backends, advance, pathsOf } = await open(new FakeApis(servedApi("a.example/v1", "a")), answer);
+  backends.answer = ({ target }) => (target === "/openapi/v3" ? { code: 200, body: indexOf() } : { code: 404 });
+  await advance(60_000);
+  expect(pathsOf()).toEqual([]);
+  backends.answer = answer;
+  await advance(60_000);
+  expect(pathsOf()).toEqual([["/apis/a.example/v1/x"]]);
+});
+
 test("documents of a server that dies stay until its APIService goes; it is asked less and less often", async () => {
   const apis = new FakeApis(servedApi("a.example/v1", "a"));
   const { backends, documents, advance, pathsOf } = await open(apis, ({ target }) =>

@@ -5,6 +5,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import { readyEndpoints } from "../../client/service-endpoints.ts";
+import { serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
 import type { ConnectionCall, Connector } from "../../registry/endpoint.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
@@ -21,7 +22,6 @@ export interface ProxyParts extends NodeConnectorParts {
   readonly randomInt: (below: number) => number;
 }
 
-const serviceNameLabel = "kubernetes.io/service-name";
 const httpsPort = 443;
 const httpPort = 80;
 

@@ -1,13 +1,6 @@
 import type { GroupVersion } from "../../api/gvk.ts";
-import {
-  groupTag,
-  groupTitle,
-  type Operation,
-  operationGroup,
-  operationTag,
-  rootPath,
-  type TypeLookup,
-} from "./operation.ts";
+import { groupVersionPath } from "../../client/resource-path.ts";
+import { groupTag, groupTitle, type Operation, operationGroup, operationTag, type TypeLookup } from "./operation.ts";
 
 /** Operations whose answers are not objects, by the key of their document. */
 export function generalOperations(typeOf: TypeLookup): ReadonlyMap<string, Operation> {
@@ -46,7 +39,12 @@ export function groupOperation(group: string, typeOf: TypeLookup): Operation {
 /** Returns the operation at `/apis/<group>/<version>/`. */
 export function resourcesOperation(groupVersion: GroupVersion, typeOf: TypeLookup): Operation {
   const id = `get${operationGroup(groupVersion)}APIResources`;
-  return discovery(`${rootPath(groupVersion)}/`, id, operationTag(groupVersion), typeOf("meta/v1.APIResourceList"));
+  return discovery(
+    `${groupVersionPath(groupVersion)}/`,
+    id,
+    operationTag(groupVersion),
+    typeOf("meta/v1.APIResourceList"),
+  );
 }
 
 function discovery(path: string, id: string, tag: string, response: Operation["response"]): Operation {

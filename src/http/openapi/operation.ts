@@ -1,6 +1,7 @@
-import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
+import { type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { groupVersionPath } from "../../client/resource-path.ts";
 import type { DocumentType } from "./document-type.ts";
 
 export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
@@ -96,7 +97,7 @@ export class Scope {
     this.group = operationGroup(info);
     this.tag = operationTag(info);
     this.namespaced = info.namespaced ? "Namespaced" : "";
-    this.collectionPath = `${rootPath(info)}${info.namespaced ? "/namespaces/{namespace}" : ""}/${info.resource}`;
+    this.collectionPath = `${groupVersionPath(info)}${info.namespaced ? "/namespaces/{namespace}" : ""}/${info.resource}`;
   }
 
   get itemPath(): string {
@@ -112,10 +113,6 @@ export class Scope {
     const id = `${prefix}${this.namespaced}${this.info.kind}${suffix}`;
     return { gvk: this.info, ...rest, id, tag: this.tag, isBuiltIn: this.info.form.kind === "struct" };
   }
-}
-
-export function rootPath(info: GroupVersion): string {
-  return `${info.group === "" ? "/api" : "/apis"}/${apiVersionOf(info)}`;
 }
 
 function groupWords(group: string): string[] {

@@ -1,6 +1,7 @@
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
+import { groupVersionPath } from "../../client/resource-path.ts";
 import { connectOperations } from "./connect-operations.ts";
 import { customListType, customType } from "./custom-types.ts";
 import type { DocumentType } from "./document-type.ts";
@@ -10,7 +11,6 @@ import {
   type Operation,
   parameter,
   type QueryParameter,
-  rootPath,
   Scope,
   type TypeLookup,
 } from "./operation.ts";
@@ -65,7 +65,7 @@ function collectionOperations(scope: Scope): Operation[] {
     if (info.namespaced) {
       operations.push({
         ...list,
-        path: `${rootPath(info)}/${info.resource}`,
+        path: `${groupVersionPath(info)}/${info.resource}`,
         description: `${description} in all namespaces`,
         id: `list${group}${info.kind}ForAllNamespaces`,
         tag: scope.tag,

@@ -1,9 +1,10 @@
-import { listParameters, type Operation, rootPath, type Scope } from "./operation.ts";
+import { groupVersionPath } from "../../client/resource-path.ts";
+import { listParameters, type Operation, type Scope } from "./operation.ts";
 
 /** Returns the operations at the paths below `watch/`, which old clients still use. */
 export function watchOperations({ info, group, tag, typeOf }: Scope): Operation[] {
   if (!info.verbs.includes("watch")) return [];
-  const root = `${rootPath(info)}/watch`;
+  const root = `${groupVersionPath(info)}/watch`;
   const place = info.namespaced ? "/namespaces/{namespace}" : "";
   const common = {
     method: "get",

@@ -12,6 +12,12 @@ export function apiServiceNameOf({ group, version }: GroupVersion): string {
   return `${version}.${group}`;
 }
 
+/** Returns the group version that the name of an APIService stands for. */
+export function groupVersionOfName(name: string): GroupVersion {
+  const dot = name.indexOf(".");
+  return { group: name.slice(dot + 1), version: name.slice(0, dot) };
+}
+
 /** Returns the APIService of a group version that this server serves. */
 export function automaticApiService(
   { group, version }: GroupVersion,

@@ -8,9 +8,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { shownMax } from "../core/endpoints.ts";
+import { managedByLabel } from "./endpoint-slice-labels.ts";
 import { validateEndpointSlice, validateEndpointSliceUpdate } from "./validation/endpoint-slice.ts";
 
-const managedByLabel = "endpointslice.kubernetes.io/managed-by";
 const hostLabel = "kubernetes.io/hostname";
 /** These controllers write canonical addresses, so that looking for others is wasted. */
 const carefulManagers: ReadonlySet<string> = new Set([

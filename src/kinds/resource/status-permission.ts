@@ -7,6 +7,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { type GroupResource, groupResourceText } from "../../api/gvk.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { AllocationResult, ResourceClaim } from "../../api/types/resource-v1.ts";
+import { thrownText } from "../../process/thrown-text.ts";
 import type { RuledWrite, WriteRule } from "../../registry/write-rule.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { deviceKey } from "./device-key.ts";
@@ -127,7 +128,7 @@ async function refusalOf(
     const { kind, reason } = await authorizer.authorize(user, attributes);
     return kind === "allow" ? undefined : forbiddenError(user, attributes, reason).message;
   } catch (error) {
-    return forbiddenError(user, attributes, error instanceof Error ? error.message : String(error)).message;
+    return forbiddenError(user, attributes, thrownText(error)).message;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Entry, Key } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
 import { type Status, StatusError, status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
+import { thrownText } from "../../process/thrown-text.ts";
 import type { ByteSink } from "../../request/exchange.ts";
 import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import type { CacheCounts } from "./cache-counts.ts";
@@ -505,7 +506,7 @@ function statusOf(error: unknown, after: Revision): Status {
     return status.expired(`too old resource version: ${after} (${error.oldest})`).status;
   }
   if (error instanceof StatusError) return error.status;
-  return status.internal(error instanceof Error ? error.message : String(error)).status;
+  return status.internal(thrownText(error)).status;
 }
 
 /** Encoded bytes and the number of frames in them. */

@@ -3,6 +3,7 @@ import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
 import { atMost } from "../../process/at-most.ts";
 import type { Clock } from "../../process/clock.ts";
+import { thrownText } from "../../process/thrown-text.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import { CommandQueue } from "../command-queue.ts";
 import type { HistoryReader } from "../mvcc/history-reader.ts";
@@ -198,6 +199,6 @@ export class ReplicatedStore implements Store {
 const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined, owners: undefined };
 
 function unconfirmed(error: unknown): StoreUnavailableError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = thrownText(error);
   return new StoreUnavailableError(`no quorum confirms that this replica is up to date: ${why}`, "notDone");
 }

@@ -6,6 +6,7 @@ import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "../t
 import { type BoundObject, legacyIssuer, type ServiceAccountClaims, serviceAccountUserName } from "./claims.ts";
 import type { TokenKey } from "./keys.ts";
 import type { BoundResource, LiveObjects } from "./live-objects.ts";
+import { invalidSinceLabel } from "./token-secret.ts";
 import { claimedIssuer, VerifiedTokens } from "./verified-tokens.ts";
 
 /** Clock difference allowed between servers that share a key. */
@@ -31,9 +32,6 @@ export interface ServiceAccountTokenOptions {
   /** Called for each accepted token. */
   onUse?(kind: TokenUse): void;
 }
-
-/** Label of a Secret whose token was unused for a long time and is no longer accepted. */
-const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 
 /**
  * Authenticates tokens of service accounts: signed by one of our keys, and valid while the account and the bound object

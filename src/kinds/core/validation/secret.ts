@@ -1,3 +1,4 @@
+import { accountNameAnnotation, tokenSecretType } from "../../../access/authentication/service-account/token-secret.ts";
 import { JsonSyntaxError, parseJson } from "../../../api/codec/json.ts";
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { isJsonObject } from "../../../api/json.ts";
@@ -6,7 +7,6 @@ import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { base64Bytes, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
 import { validateFrozen } from "./config-map.ts";
 
-const serviceAccountNameAnnotation = "kubernetes.io/service-account.name";
 const sshKey = "ssh-privatekey";
 
 /** Keys that a Secret of a known type must carry. */
@@ -35,9 +35,9 @@ export function validateSecretUpdate(secret: Secret, old: Secret): FieldError[] 
 }
 
 function validateType({ metadata, type = "" }: Secret, data: Readonly<Record<string, string>>): FieldError[] {
-  if (type === "kubernetes.io/service-account-token") {
-    const name = metadata.annotations?.[serviceAccountNameAnnotation] ?? "";
-    return name === "" ? [fieldError.required(`metadata.annotations[${serviceAccountNameAnnotation}]`)] : [];
+  if (type === tokenSecretType) {
+    const name = metadata.annotations?.[accountNameAnnotation] ?? "";
+    return name === "" ? [fieldError.required(`metadata.annotations[${accountNameAnnotation}]`)] : [];
   }
   if (type === "kubernetes.io/basic-auth" && data["username"] === undefined && data["password"] === undefined) {
     return [fieldError.required("data[username]"), fieldError.required("data[password]")];
