@@ -22,6 +22,6 @@ test.each(["kill", "stop", "full", "power"])(
 test("a power cut exposes a disk that lies about its syncs", async () => {
   const { code, text } = await soak("--kind", "power", "--rounds", "10", "--lying-sync");
   if (/skipped/.test(text)) return;
-  expect(text).toMatch(/VIOLATION|did not start|did not come together/);
+  expect(text).toMatch(/VIOLATION|did not start|did not converge/);
   expect(code).not.toBe(0);
 }, 120_000);
