@@ -4,14 +4,13 @@ import type { NodeObservers } from "../../controllers/nodes/node-controllers.ts"
 import type { PodGarbageObserver } from "../../controllers/nodes/pod-garbage.ts";
 import type { ZoneReadiness } from "../../controllers/nodes/zone-disruption.ts";
 import { BoundCounter, BoundHistogram, CollectedFamily, childrenBy } from "./bound-metric.ts";
+import { boundSeries } from "./bound-series.ts";
 import type { Sample } from "./exposition.ts";
 
 /** Upstream's bounds: from a millisecond and from ten milliseconds upwards, each four times the one before. */
 const nodeBuckets = Array.from({ length: 8 }, (_, at) => 0.001 * 4 ** at);
 const allNodesBuckets = Array.from({ length: 8 }, (_, at) => 0.01 * 4 ** at);
 const evictionBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240];
-/** Maximum number of namespaces by which pods are counted. Pods of others count for an empty one. */
-const namespacesMax = 1_000;
 
 /** Registers the metrics of the controllers of nodes; returns their observer. */
 export function nodeMetrics(registry: Registry): NodeObservers {
@@ -87,15 +86,8 @@ function podGarbageMetrics(registry: Registry): PodGarbageObserver {
   );
   const [deletionsOf, failuresOf] = [deletions, failures].map((family) => {
     family.register(registry);
-    const known = new Set<string>();
-    const childOf = childrenBy((labels: string) => {
-      const [namespace = "", reason = ""] = labels.split("/");
-      return family.labels({ namespace, reason });
-    });
-    return (namespace: string, reason: string) => {
-      if (known.size < namespacesMax) known.add(namespace);
-      childOf(`${known.has(namespace) ? namespace : ""}/${reason}`).value++;
-    };
+    const childOf = boundSeries((labels) => family.labels(labels), ["namespace"]);
+    return (namespace: string, reason: string) => void childOf({ namespace, reason }).value++;
   });
   return {
     deleting: (namespace, reason) => deletionsOf?.(namespace, reason),
@@ -131,15 +123,15 @@ function lifecycleMetrics(registry: Registry): NonNullable<NodeObservers["lifecy
     allNodesBuckets,
   );
   for (const family of [evictions, checks, rounds]) family.register(registry);
-  // Administrators name the zones, so their number is bounded.
-  const evictionsIn = childrenBy((zone: string) => evictions.labels({ zone }));
+  // Nodes may name their zone themselves.
+  const evictionsIn = boundSeries((labels) => evictions.labels(labels), ["zone"]);
   const [check, round] = [checks.labels({}), rounds.labels({})];
   return {
-    zoneAdded: (zone) => void evictionsIn(zone),
+    zoneAdded: (zone) => void evictionsIn({ zone }),
     zones(counted) {
       zones = counted;
     },
-    evicted: (zone) => void evictionsIn(zone).value++,
+    evicted: (zone) => void evictionsIn({ zone }).value++,
     checkedNode: (seconds) => check.observe(seconds),
     checkedAll: (seconds) => round.observe(seconds),
   };
