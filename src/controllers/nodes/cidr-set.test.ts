@@ -40,6 +40,17 @@ test.each([
   expect([...parts, undefined].map(() => set.allocate())).toEqual([...parts, undefined]);
 });
 
+test("a part with several users is free when all have given it back", () => {
+  const set = open("10.0.0.0/23", 24);
+  const part = cidr(set.allocate() ?? "");
+  set.occupy(part);
+  set.allocate();
+  set.release(part);
+  expect(set.allocate()).toBeUndefined();
+  set.release(part);
+  expect(set.allocate()).toBe("10.0.0.0/24");
+});
+
 test.each(["10.0.4.0/24", "9.255.255.0/24", "fd00::/64"])("%s is outside of the range", (outside) => {
   const set = open("10.0.0.0/22", 24);
   expect(set.occupy(cidr(outside))).toBe(false);

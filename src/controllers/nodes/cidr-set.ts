@@ -23,7 +23,8 @@ export class CidrSet {
   readonly text: string;
   readonly #range: NodeCidrRange;
   readonly #first: bigint;
-  readonly #used: Uint8Array;
+  /** Number of users of each part. Nodes can be created with parts that overlap those of others. */
+  readonly #users: Uint32Array;
   readonly #observer: CidrSetObserver | undefined;
   #usedCount = 0;
   #next = 0;
@@ -32,47 +33,52 @@ export class CidrSet {
     const { cidr, nodePrefixBits } = range;
     this.#range = range;
     this.#first = numberOf(networkOf(cidr));
-    this.#used = new Uint8Array(2 ** (nodePrefixBits - cidr.prefixBits));
+    this.#users = new Uint32Array(2 ** (nodePrefixBits - cidr.prefixBits));
     this.#observer = observer;
     this.text = `${networkOf(cidr).text}/${cidr.prefixBits}`;
-    observer?.opened(this.text, this.#used.length);
+    observer?.opened(this.text, this.#users.length);
   }
 
   /** Returns undefined if all parts are in use. */
   allocate(): string | undefined {
-    if (this.#usedCount === this.#used.length) return undefined;
-    const free = this.#used.indexOf(0, this.#next);
-    const at = free < 0 ? this.#used.indexOf(0) : free;
-    const tries = (at - this.#next + this.#used.length) % this.#used.length;
-    this.#next = (at + 1) % this.#used.length;
-    this.#used[at] = 1;
+    if (this.#usedCount === this.#users.length) return undefined;
+    const free = this.#users.indexOf(0, this.#next);
+    const at = free < 0 ? this.#users.indexOf(0) : free;
+    const tries = (at - this.#next + this.#users.length) % this.#users.length;
+    this.#next = (at + 1) % this.#users.length;
+    this.#users[at] = 1;
     this.#usedCount++;
     this.#observer?.allocated(this.text, this.#usedCount, tries);
     const { cidr, nodePrefixBits } = this.#range;
     return `${addressText(this.#first + BigInt(at) * this.#partSize(), cidr.family)}/${nodePrefixBits}`;
   }
 
-  /** Marks all parts that overlap the CIDR as used. @returns false if it is outside of the range */
+  /** Adds a user to all parts that overlap the CIDR. @returns false if it is outside of the range */
   occupy(cidr: Cidr): boolean {
-    return this.#set(cidr, 1);
-  }
-
-  /** Gives back all parts that overlap the CIDR. */
-  release(cidr: Cidr): void {
-    this.#set(cidr, 0);
-  }
-
-  #set(cidr: Cidr, value: 0 | 1): boolean {
     const overlap = this.#overlap(cidr);
     if (overlap === undefined) return false;
     for (let at = overlap.from; at <= overlap.to; at++) {
-      if (this.#used[at] === value) continue;
-      this.#used[at] = value;
-      this.#usedCount += value === 1 ? 1 : -1;
-      if (value === 1) this.#observer?.allocated(this.text, this.#usedCount, 0);
-      else this.#observer?.released(this.text, this.#usedCount);
+      const users = this.#users[at] ?? 0;
+      this.#users[at] = users + 1;
+      if (users > 0) continue;
+      this.#usedCount++;
+      this.#observer?.allocated(this.text, this.#usedCount, 0);
     }
     return true;
+  }
+
+  /** Removes a user from all parts that overlap the CIDR, which it must have occupied or been given. */
+  release(cidr: Cidr): void {
+    const overlap = this.#overlap(cidr);
+    if (overlap === undefined) return;
+    for (let at = overlap.from; at <= overlap.to; at++) {
+      const users = this.#users[at] ?? 0;
+      if (users === 0) continue;
+      this.#users[at] = users - 1;
+      if (users > 1) continue;
+      this.#usedCount--;
+      this.#observer?.released(this.text, this.#usedCount);
+    }
   }
 
   #overlap({ family, address, prefixBits }: Cidr): { readonly from: number; readonly to: number } | undefined {
@@ -81,7 +87,7 @@ export class CidrSet {
     const size = 1n << BigInt(8 * address.bytes.length - prefixBits);
     const begin = (numberOf(address) / size) * size - this.#first;
     const [first, last] = [begin / this.#partSize(), (begin + size - 1n) / this.#partSize()];
-    const top = BigInt(this.#used.length - 1);
+    const top = BigInt(this.#users.length - 1);
     if (begin + size <= 0n || first > top) return undefined;
     return { from: begin < 0n ? 0 : Number(first), to: Number(last > top ? top : last) };
   }

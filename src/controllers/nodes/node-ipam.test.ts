@@ -64,3 +64,23 @@ test("a node for which nothing is left gets what another node leaves", async () 
   await world.pass(120);
   expect(rangesOf("d")?.[0]).toBe("10.244.2.0/24");
 });
+
+test("the part of a node stays its own when another node that claimed it goes", async () => {
+  await lead();
+  await world.createNode("a");
+  await settle(20);
+  for (const podCIDR of ["10.244.0.0/24", "10.244.1.0/24"]) {
+    await world.createNode("twin", "True", { spec: { podCIDR, podCIDRs: [podCIDR] } });
+    await settle(20);
+    await world.deleteNode("twin");
+    await settle(20);
+  }
+  for (const name of ["b", "c", "d"]) await world.createNode(name);
+  await settle(20);
+  expect(["a", "b", "c", "d"].map((name) => rangesOf(name)?.[0])).toEqual([
+    "10.244.0.0/24",
+    "10.244.2.0/24",
+    "10.244.3.0/24",
+    undefined,
+  ]);
+});

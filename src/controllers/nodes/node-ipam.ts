@@ -114,11 +114,12 @@ export class NodeIpam {
   #occupy(name: string, podCIDRs: readonly string[]): void {
     if (this.#assigned.has(name)) return;
     this.#assigned.set(name, podCIDRs);
-    for (const [at, text] of podCIDRs.entries()) {
+    const outside = podCIDRs.filter((text, at) => {
       const cidr = parseCidr(text);
-      if (cidr !== undefined && this.#sets[at]?.occupy(cidr) === true) continue;
-      throw new Error(`node ${name} has the range of pods ${text}, which is not in --cluster-cidr`);
-    }
+      return cidr === undefined || this.#sets[at]?.occupy(cidr) !== true;
+    });
+    if (outside.length === 0) return;
+    throw new Error(`node ${name} has the range of pods ${outside.join(", ")}, which is not in --cluster-cidr`);
   }
 
   #release(name: string): void {
