@@ -6,6 +6,7 @@ import { rbacEscalation } from "../admission/rbac-escalation.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
 import { AggregatedBackends } from "../client/aggregation/aggregated-backend.ts";
+import type { IdentityHeaderNames } from "../client/aggregation/identity-headers.ts";
 import { type Endpoint, ownServiceResolver, type ServiceLookup } from "../client/service-endpoints.ts";
 import { ensureBuiltInApiServices } from "../controllers/aggregation/local-api-services.ts";
 import { DefaultFlowControl } from "../controllers/default-flow-control.ts";
@@ -217,11 +218,11 @@ function builtInVersions(catalog: Catalog): GroupVersion[] {
   return catalog.groups().flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
 }
 
-/** Names of the headers by which this server itself knows users, if an authenticating proxy is in front of it. */
-function identityHeadersOf({ authentication: { frontProxy } }: ServerConfig): string[] {
-  if (frontProxy === undefined) return [];
-  const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = frontProxy;
-  return [...usernameHeaders, ...uidHeaders, ...groupHeaders, ...extraHeaderPrefixes];
+/** Returns the headers by which this server itself knows users; undefined without an authenticating proxy. */
+function identityHeadersOf({ authentication: { frontProxy } }: ServerConfig): IdentityHeaderNames | undefined {
+  if (frontProxy === undefined) return undefined;
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes: prefixes } = frontProxy;
+  return { names: [...usernameHeaders, ...uidHeaders, ...groupHeaders], prefixes };
 }
 
 function declarativeValidation(

@@ -4,9 +4,10 @@ import type { Readable } from "node:stream";
 import type { HeaderList } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { authorityOf, dialErrorText } from "../dial-error.ts";
+import { groupedHeaders, headerPairs } from "../header-pairs.ts";
 import { requireCertificates } from "../require-certificates.ts";
 import type { Endpoint, ServiceResolver } from "../service-endpoints.ts";
-import { withIdentity } from "./identity-headers.ts";
+import { type IdentityHeaderNames, withIdentity } from "./identity-headers.ts";
 import { type RemoteApi, serverNameOf } from "./remote-api.ts";
 
 /** Maximum number of connections to one address. Each carries one request, so a slow client never delays others. */
@@ -84,8 +85,8 @@ export interface AggregatedBackendsParts {
   readonly resolve: ServiceResolver;
   /** Called for every connection, because the files may be replaced; undefined for none. */
   readonly proxyClient: () => ProxyCertificate | undefined;
-  /** Names of further headers by which this server identifies users; see `withIdentity`. */
-  readonly identityHeaders?: readonly string[] | undefined;
+  /** Further headers by which this server identifies users. */
+  readonly identityHeaders?: IdentityHeaderNames | undefined;
 }
 
 /** Sends requests to the services of APIServices. Connections are reused, and shared by all requests to one address. */
@@ -207,16 +208,11 @@ export class AggregatedBackends implements Disposable {
     } catch (error) {
       throw new BackendError("unreachable", (error as Error).message);
     }
-    // A header may have the name of a property that every object inherits.
-    const byName = new Map<string, string | string[]>();
-    for (const [name, value] of fields) {
-      const before = byName.get(name);
-      byName.set(name, before === undefined ? value : [before, value].flat());
-    }
-    byName.set("host", authorityOf(at));
+    const grouped = groupedHeaders(fields);
+    grouped["host"] = authorityOf(at);
     // Without a length, some methods would send their body without a frame, and the backend would take it for a request.
-    if (body !== undefined && !byName.has("content-length")) byName.set("transfer-encoding", "chunked");
-    return { host: at.host, port: at.port, method, path: target, headers: Object.fromEntries(byName) };
+    if (body !== undefined && grouped["content-length"] === undefined) grouped["transfer-encoding"] = "chunked";
+    return { host: at.host, port: at.port, method, path: target, headers: grouped };
   }
 }
 
@@ -250,7 +246,7 @@ async function exchange(options: RequestOptions, { body, signal }: BackendReques
   const message = await promise;
   return {
     code: message.statusCode ?? 502,
-    headers: pairsOf(message.rawHeaders),
+    headers: headerPairs(message.rawHeaders),
     body: message,
   };
 }
@@ -267,12 +263,6 @@ function pour(body: Readable, sent: ClientRequest): void {
     body.off("close", cut);
   });
   body.pipe(sent);
-}
-
-function pairsOf(raw: readonly string[]): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([(raw[at] as string).toLowerCase(), raw[at + 1] as string]);
-  return pairs;
 }
 
 function unreachable(error: Error, at: Endpoint): BackendError {

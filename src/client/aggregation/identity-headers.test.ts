@@ -31,8 +31,15 @@ test.each([
   "x-remote_group",
   "x-my-user",
   "x-my-extra-a",
+  "x_my_extra_a",
+  "x-tenantid",
+  "x-site-user",
+  "x_site_user",
 ])("withIdentity() drops %s of the client", (name) => {
-  const headers = withIdentity([[name, "system:masters"]], nobody, ["x-my-user", "x-my-extra-"]);
+  const headers = withIdentity([[name, "system:masters"]], nobody, {
+    names: ["x-my-user", "x_site_user"],
+    prefixes: ["x-my-extra-", "x-tenant"],
+  });
   expect(headers).toEqual([["x-remote-user", "n"]]);
 });
 

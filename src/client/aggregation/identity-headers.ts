@@ -6,20 +6,32 @@ const identityPrefix = "x-remote-";
 const nameText = /^[\w!#$&'*+.^`|~-]$/;
 const fieldText = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** Further headers by which this server itself identifies users, in lower case. */
+export interface IdentityHeaderNames {
+  readonly names: readonly string[];
+  readonly prefixes: readonly string[];
+}
+
+const noFurther: IdentityHeaderNames = { names: [], prefixes: [] };
+
 /**
  * Returns the headers with `user` as their only identity. Backends trust these headers because of our certificate, so the
- * client's own must never reach them. Some servers treat an underscore as a hyphen.
- * @param further names of headers by which this server itself identifies users; a name may end in `-` to cover a prefix
+ * client's own must never reach them.
  * @throws Error for a user that headers cannot express
  */
-export function withIdentity(headers: HeaderList, user: UserInfo, further: readonly string[] = []): [string, string][] {
-  const withheld = (name: string) => {
-    const hyphened = name.replaceAll("_", "-");
-    const isFurther = (one: string) => (one.endsWith("-") ? hyphened.startsWith(one) : hyphened === one);
-    return hyphened.startsWith(identityPrefix) || further.some(isFurther);
-  };
-  const kept = headers.filter(([name]) => !withheld(name)).map(([name, value]): [string, string] => [name, value]);
+export function withIdentity(headers: HeaderList, user: UserInfo, further = noFurther): [string, string][] {
+  const names = new Set(further.names.map(hyphened));
+  const prefixes = [identityPrefix, ...further.prefixes.map(hyphened)];
+  const isWithheld = (name: string) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+  const kept = headers
+    .filter(([name]) => !isWithheld(hyphened(name)))
+    .map(([name, value]): [string, string] => [name, value]);
   return [...kept, ...identityHeaders(user)];
+}
+
+/** Some servers treat an underscore as a hyphen. */
+function hyphened(name: string): string {
+  return name.replaceAll("_", "-");
 }
 
 function identityHeaders({ name, uid, groups, extra }: UserInfo): [string, string][] {

@@ -1,4 +1,4 @@
-import { decodeEntry } from "../../api/codec/stored-object.ts";
+import { bodyIncludes, decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Pod, PodResourceClaim } from "../../api/types/core-v1.ts";
@@ -18,6 +18,7 @@ import type { RecordEvent } from "../events/record-event.ts";
 import { SlicedWork } from "../garbage-collection/sliced-work.ts";
 import { namesOf } from "../object-key.ts";
 import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
+import { ClaimUsers } from "./claim-users.ts";
 import {
   claimFrom,
   claimNamesOf,
@@ -52,6 +53,7 @@ export interface ResourceClaimsParts extends QueueSource {
 export class ResourceClaims {
   readonly #parts: ResourceClaimsParts;
   readonly #queue: WorkQueue;
+  readonly #users = new ClaimUsers();
 
   constructor(parts: ResourceClaimsParts) {
     const { clock, observeQueue, onError } = parts;
@@ -70,8 +72,10 @@ export class ResourceClaims {
     const queue = this.#queue;
     reading.add(function* () {
       for (const { key } of store.scan(claims.info.keyPrefix)) queue.add(key);
-      for (const entry of store.scan(pods.info.keyPrefix)) {
-        look(entry);
+      for (const { key } of store.scan(pods.info.keyPrefix)) {
+        // The pod may have gone since the scan.
+        const entry = store.get(key);
+        if (entry !== undefined) look(entry);
         yield;
       }
     });
@@ -83,27 +87,41 @@ export class ResourceClaims {
     const { key } = entry;
     if (key.startsWith(pods.info.keyPrefix)) this.#lookAtPod(entry, type === "DELETED");
     else if (key.startsWith(templates.info.keyPrefix)) {
-      if (type === "ADDED") this.#lookAtPodsOf(namesOf(templates, key).namespace);
+      if (type === "ADDED") this.#lookAtUsersOf(key);
     } else if (key.startsWith(claims.info.keyPrefix)) {
       if (type !== "DELETED") this.#queue.add(key);
-      this.#lookAtPodsOf(namesOf(claims, key).namespace);
+      this.#lookAtUsersOf(key);
     }
   }
 
   /** A claim or template that came or went may be what a pod waits for. */
-  #lookAtPodsOf(namespace: string): void {
-    const { pods, store } = this.#parts;
-    for (const entry of store.scan(pods.keyOf(namespace, ""))) if (hasClaims(entry)) this.#queue.add(entry.key);
+  #lookAtUsersOf(key: Key): void {
+    for (const pod of this.#users.of(key)) this.#queue.add(pod);
   }
 
   #lookAtPod(entry: Entry, isGone = false): void {
+    if (isGone) this.#users.delete(entry.key);
     if (!hasClaims(entry)) return;
     const { pods, claims } = this.#parts;
     const pod = decodeEntry(entry, pods.info) as Pod;
+    if (!isGone) this.#users.set(entry.key, this.#neededBy(pod));
     if (isGone || isDone(pod)) {
       for (const name of claimNamesOf(pod)) this.#queue.add(claims.keyOf(pod.metadata.namespace ?? "", name));
     }
     if (!isGone && pod.metadata.deletionTimestamp === undefined) this.#queue.add(entry.key);
+  }
+
+  /** Returns the keys of the claims and templates that a pod names. */
+  #neededBy(pod: Pod): Key[] {
+    const { claims, templates } = this.#parts;
+    const {
+      metadata: { namespace = "" },
+    } = pod;
+    const templateNames = (pod.spec?.resourceClaims ?? []).flatMap((claim) => claim.resourceClaimTemplateName ?? []);
+    return [
+      ...claimNamesOf(pod).map((name) => claims.keyOf(namespace, name)),
+      ...templateNames.map((name) => templates.keyOf(namespace, name)),
+    ];
   }
 
   async #syncPod(key: Key): Promise<void> {
@@ -254,9 +272,8 @@ export class ResourceClaims {
   }
 }
 
-function hasClaims({ body }: Entry): boolean {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return marks.some((mark) => bytes.includes(mark));
+function hasClaims(entry: Entry): boolean {
+  return marks.some((mark) => bodyIncludes(entry, mark));
 }
 
 function missingText(resource: string, name: string): string {

@@ -11,9 +11,9 @@ import { Deadline } from "../../client/deadline.ts";
 import { authorityOf } from "../../client/dial-error.ts";
 import type { Endpoint } from "../../client/service-endpoints.ts";
 import type { Clock } from "../../process/clock.ts";
-import { AnswerCutError } from "../../request/answer-cut.ts";
 import type { ByteSink, Exchange, HttpResponse, StreamReply } from "../../request/exchange.ts";
 import type { Query } from "../../request/request-info.ts";
+import { copyBody } from "../connect/copy-body.ts";
 import { tunnel } from "../connect/tunnel.ts";
 import { textReply } from "../error-response.ts";
 import { answeredHeaders, declaredLength, isReturned, proxiedHeaders } from "./proxied-headers.ts";
@@ -144,23 +144,11 @@ function passOn({ code, headers, body }: BackendAnswer, { deadlineMs }: Exchange
 }
 
 async function copy(body: Readable, sink: ByteSink, leftMs: number | undefined, clock: Clock): Promise<void> {
-  using stopping = new DisposableStack();
-  const stop = () => body.destroy();
-  if (sink.signal.aborted) stop();
-  sink.signal.addEventListener("abort", stop, { once: true });
-  stopping.defer(() => sink.signal.removeEventListener("abort", stop));
+  using limit = new DisposableStack();
   if (leftMs !== undefined) {
-    stopping.use(clock.after(leftMs, () => body.destroy(new Error("the answer was not complete in time"))));
+    limit.use(clock.after(leftMs, () => body.destroy(new Error("the answer was not complete in time"))));
   }
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      if (!sink.write(chunk)) await sink.drained();
-    }
-  } catch (error) {
-    if (!sink.signal.aborted) throw new AnswerCutError((error as Error).message, { cause: error });
-  } finally {
-    body.destroy();
-  }
+  await copyBody(body, sink);
 }
 
 /** Hands the connection over to the service, if it agrees. */

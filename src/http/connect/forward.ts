@@ -1,8 +1,10 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { authorityOf, dialErrorText } from "../../client/dial-error.ts";
-import type { ByteSink, IncomingRequest, StreamReply } from "../../request/exchange.ts";
+import { groupedHeaders, headerPairs } from "../../client/header-pairs.ts";
+import type { IncomingRequest, StreamReply } from "../../request/exchange.ts";
 import { type Backend, dialTimeoutMs, forwardedHeaders, returnedHeaders, tlsOptions } from "./backend.ts";
+import { copyBody } from "./copy-body.ts";
 
 const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
@@ -20,12 +22,8 @@ export interface BackendAnswer {
 export async function ask(request: IncomingRequest, backend: Backend, path: string): Promise<BackendAnswer> {
   const { protocol, host, port } = backend;
   const body = bodilessMethods.has(request.method) ? undefined : await request.body();
-  const headers: Record<string, string | string[]> = { host: authorityOf(backend) };
-  for (const [name, value] of forwardedHeaders(request.headers)) {
-    const before = headers[name];
-    headers[name] = before === undefined ? value : [before, value].flat();
-  }
-  if (body !== undefined) headers["content-length"] = String(body.byteLength);
+  const length: [string, string][] = body === undefined ? [] : [["content-length", String(body.byteLength)]];
+  const headers = groupedHeaders([["host", authorityOf(backend)], ...forwardedHeaders(request.headers), ...length]);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const options = {
     host,
@@ -53,34 +51,10 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
   sent.on("error", (error) => reject(new Error(dialErrorText(error, backend))));
   sent.end(body);
   const message = await promise;
-  return { code: message.statusCode ?? 502, headers: returnedHeaders(headersOf(message)), message };
+  return { code: message.statusCode ?? 502, headers: returnedHeaders(headerPairs(message.rawHeaders)), message };
 }
 
 /** Returns the answer for the client, which is read at the client's pace. */
 export function passOn({ code, headers, message }: BackendAnswer): StreamReply {
-  return { kind: "stream", code, headers, run: (sink) => copy(message, sink) };
-}
-
-async function copy(message: IncomingMessage, sink: ByteSink): Promise<void> {
-  const stop = () => message.destroy();
-  if (sink.signal.aborted) stop();
-  sink.signal.addEventListener("abort", stop, { once: true });
-  try {
-    for await (const chunk of message) {
-      if (!sink.write(chunk as Buffer)) await sink.drained();
-    }
-  } catch (error) {
-    if (!sink.signal.aborted) throw error;
-  } finally {
-    sink.signal.removeEventListener("abort", stop);
-    message.destroy();
-  }
-}
-
-function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
-  const headers: [string, string][] = [];
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    headers.push([(rawHeaders[at] as string).toLowerCase(), rawHeaders[at + 1] as string]);
-  }
-  return headers;
+  return { kind: "stream", code, headers, run: (sink) => copyBody(message, sink) };
 }
