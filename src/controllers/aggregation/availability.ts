@@ -86,7 +86,7 @@ async function settle(parts: AvailabilityParts, registry: Registry, name: string
   return found.reason === "FailedDiscoveryCheck";
 }
 
-/** Drop the result if the APIService has another service by now. */
+/** Writes the result, unless the APIService has another service by now. */
 async function write(
   { clock }: AvailabilityParts,
   registry: Registry,
