@@ -1,5 +1,5 @@
 import { claimFinalizer } from "../admission/storage-object-in-use-protection.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
+import { bodyIncludes, decodeEntry } from "../api/codec/stored-object.ts";
 import type { Key } from "../api/entry.ts";
 import type { PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
@@ -82,12 +82,17 @@ export class ClaimProtection {
 
   /** Reports whether a pod on a node uses the claim. One without a node cannot start with a claim that is deleted. */
   #isUsed(namespace: string, claim: PersistentVolumeClaim): boolean {
-    const { info, cacher } = this.#parts.pods;
+    const { pods } = this.#parts;
+    const { info, cacher } = pods;
     const page = cacher.list({ prefix: `${info.keyPrefix}${namespace}/` });
     if (page instanceof Promise) throw new Error("the newest state is always in memory");
+    const { name = "" } = claim.metadata;
+    const quoted = Buffer.from(JSON.stringify(name));
     return page.entries.some((entry) => {
-      const isOnNode = (entry.index.fields?.["spec.nodeName"] ?? "") !== "";
-      return isOnNode && uses(decodeEntry(entry, info) as Pod, claim);
+      if ((entry.index.fields?.["spec.nodeName"] ?? "") === "") return false;
+      // A namespace may have thousands of pods. Only those that can use the claim are decoded.
+      const isNamedAfterPod = name.startsWith(`${namesOf(pods, entry.key).name}-`);
+      return (isNamedAfterPod || bodyIncludes(entry, quoted)) && uses(decodeEntry(entry, info) as Pod, claim);
     });
   }
 }
