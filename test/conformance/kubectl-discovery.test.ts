@@ -55,6 +55,13 @@ describe("explain", () => {
     expect(printed).toMatch(/^ {2}ports\t<\[\]ContainerPort>$/m);
   });
 
+  test("metadata, in words that upstream's conformance tests look for", async () => {
+    const printed = await kubectl.ok(["explain", "pod.metadata"]);
+    expect(printed).toMatch(
+      /Standard object's metadata.*FIELDS:.*creationTimestamp.*CreationTimestamp is a timestamp/s,
+    );
+  });
+
   test("--recursive prints the whole tree", async () => {
     const printed = await kubectl.ok(["explain", "pod.spec", "--recursive"]);
     expect(printed).toMatch(/^ {2}containers\t<\[\]Container> -required-$/m);

@@ -16,7 +16,8 @@ export const commonDescriptions: DescriptionsByType = {
     resourceVersion:
       "Changes with every change of the object. An update that contains it fails if the object has changed since.",
     generation: "Number of changes of the desired state; set by the server.",
-    creationTimestamp: "CreationTimestamp is the time when the server created the object.",
+    // Upstream's conformance tests look for these first words in `kubectl explain`.
+    creationTimestamp: "CreationTimestamp is a timestamp of the moment when the server created the object.",
     deletionTimestamp: "Time after which the object may be removed; set by the server when its deletion is requested.",
     deletionGracePeriodSeconds: "Seconds that the object has to terminate; set together with deletionTimestamp.",
     labels: "Keys and values by which objects are selected and grouped.",
