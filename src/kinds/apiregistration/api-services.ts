@@ -19,6 +19,11 @@ export interface ServedApi extends GroupVersion {
   readonly isAvailable: boolean;
 }
 
+/** A group version that a service serves. */
+export interface RemoteServedApi extends ServedApi {
+  readonly remote: RemoteApi;
+}
+
 export interface ServedGroup {
   readonly group: string;
   /** Versions, the preferred one first; never empty. */
@@ -35,6 +40,16 @@ export interface ServedApis {
   generation(): number;
   /** Calls `run` after changes, in the turn in which they become visible. It must not throw or wait. */
   follow(run: () => void): Disposable;
+}
+
+/** Returns all group versions in the order of discovery. */
+export function allApis(apis: Pick<ServedApis, "groups">): ServedApi[] {
+  return apis.groups().flatMap(({ versions }) => versions);
+}
+
+/** Returns the group versions that services serve, in the order of discovery. */
+export function remoteApis(apis: Pick<ServedApis, "groups">): RemoteServedApi[] {
+  return allApis(apis).filter((api): api is RemoteServedApi => api.remote !== undefined);
 }
 
 interface Listing {
