@@ -99,15 +99,15 @@ function namespaceOf(key: Key, info: ResourceInfo): string {
   return key.slice(info.keyPrefix.length, key.lastIndexOf("/"));
 }
 
-/**
- * Rejects an unknown label. A cluster-scoped kind selects by its namespace, which is empty, unless it has labels of its
- * own.
- */
 /** @throws StatusError 400 for a field that the resource does not select by */
 export function refuseUnknownFields(info: ResourceInfo, { terms }: FieldSelector): void {
   for (const { label } of terms) refuseUnknownField(info, label);
 }
 
+/**
+ * Rejects an unknown label. A cluster-scoped kind selects by its namespace, which is empty, unless it has labels of its
+ * own.
+ */
 function refuseUnknownField(info: ResourceInfo, label: string): void {
   const { namespaced, selectableFields } = info;
   if (label === "metadata.name" || selectableFields.has(label)) return;
