@@ -3,16 +3,18 @@ import { plainDeletion } from "../../registry/delete-options.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
+import { serviceAccountGroups, serviceAccountUserName } from "../../request/service-account-user.ts";
 import { unlessGone } from "../unless-gone.ts";
 import type { PropagationPolicy } from "./verdict.ts";
 
+const namespace = "kube-system";
 /** The garbage collector's user name, as policies and webhooks know it. */
 const context: WriteContext = {
   ...controllerManagerContext,
   user: {
-    name: "system:serviceaccount:kube-system:generic-garbage-collector",
+    name: serviceAccountUserName(namespace, "generic-garbage-collector"),
     uid: "",
-    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
+    groups: [...serviceAccountGroups(namespace), "system:authenticated"],
     extra: new Map(),
   },
 };

@@ -143,11 +143,7 @@ class GarbageCollector {
       lookAgain: () => this.#lookAgain(),
       awaiting: (uid) => this.#affected.awaiting(uid),
       stateOf: (owner, namespace) => this.#owners.stateOf(owner, namespace),
-      barrier: async () => {
-        // Without the whole index, nobody knows the dependents.
-        if (!this.#index.isComplete) throw status.serviceUnavailable("the objects are still being read");
-        await this.#parts.store.readBarrier();
-      },
+      barrier: async () => this.#parts.store.readBarrier(),
       blocks: (uid) => this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)),
       hasDependents: (uid) => this.#index.someDependent(uid, () => true),
       dependentsOf: (uid) => this.#index.dependentsOf(uid),
@@ -194,7 +190,8 @@ class GarbageCollector {
   /** Checks the dependents of an owner. @returns whether there are any */
   #expand(uid: string): boolean {
     for (const key of this.#aggregated?.dependentsOf(uid) ?? []) this.#toDelete.add(key);
-    if (!this.#index.someDependent(uid, () => true)) return false;
+    // Once the index is complete, every stored object is checked.
+    if (!this.#index.isComplete || !this.#index.someDependent(uid, () => true)) return false;
     if (this.#expanding.size === 0) this.#reading.add(() => this.#readDependents());
     this.#expanding.add(uid);
     return true;
