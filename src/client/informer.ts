@@ -182,7 +182,7 @@ export class Informer<T extends KubeObject> implements Disposable {
     this.#tell((handlers) => (old === undefined ? handlers.added?.(object) : handlers.updated?.(object, old)));
   }
 
-  /** Begins anew if there are too many objects. */
+  /** @throws Error for too many objects. They are then listed again. */
   #requireRoom(count: number): void {
     const { objectsMax, type } = this.#options;
     const max = objectsMax?.() ?? objectsMaxDefault;
