@@ -12,6 +12,7 @@ import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { OwnerIndex } from "../../storage/cacher/owner-index.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
+import { SlicedWork } from "../sliced-work.ts";
 import { storedMetadata } from "../stored-metadata.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { AffectedObjects } from "./affected-objects.ts";
@@ -20,7 +21,6 @@ import { AggregatedObjects } from "./aggregated-objects.ts";
 import { deleteTarget, detachTarget, releaseTarget, type Target, unblockTarget } from "./collector-writes.ts";
 import { MisplacedOwners } from "./misplaced-owners.ts";
 import { OwnerLookup } from "./owner-lookup.ts";
-import { SlicedWork } from "./sliced-work.ts";
 import { type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
 /** Number of objects written at a time. */
