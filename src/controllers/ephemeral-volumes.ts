@@ -1,5 +1,5 @@
-import { bodyIncludes } from "../api/codec/stored-object.ts";
-import type { Key } from "../api/entry.ts";
+import { bodyIncludes, decodeEntry } from "../api/codec/stored-object.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import { StatusError, status } from "../api/status.ts";
 import type { PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
@@ -65,8 +65,9 @@ export class EphemeralVolumes {
     this.#running.use(
       followEntries({ store, prefix: pods.info.keyPrefix, onError }, (entry, type) => {
         // The volumes of a pod never change.
-        if (type === "ADDED" && bodyIncludes(entry, ephemeralField)) this.#queue.add(entry.key);
-        if (type === "DELETED" && this.#podOf.size > 0) this.#forget(entry.key);
+        if (type === "MODIFIED" || !bodyIncludes(entry, ephemeralField)) return;
+        if (type === "ADDED") this.#queue.add(entry.key);
+        else this.#forget(entry);
       }),
     );
     this.#running.use(
@@ -78,11 +79,14 @@ export class EphemeralVolumes {
     return this.#running;
   }
 
-  #forget(pod: Key): void {
+  #forget(entry: Entry): void {
     const { pods, claims } = this.#parts;
-    const { namespace, name } = namesOf(pods, pod);
-    const prefix = claims.keyOf(namespace, `${name}-`);
-    for (const [claim, owner] of this.#podOf) if (owner === pod && claim.startsWith(prefix)) this.#podOf.delete(claim);
+    const pod = decodeEntry(entry, pods.info) as Pod;
+    for (const volume of pod.spec?.volumes ?? []) {
+      const claim = claims.keyOf(pod.metadata.namespace ?? "", ephemeralClaimName(pod, volume));
+      // Pods can share the name of a claim: `a-b` with volume `c`, and `a` with volume `b-c`.
+      if (this.#podOf.get(claim) === entry.key) this.#podOf.delete(claim);
+    }
   }
 
   async #makeClaims(key: Key): Promise<void> {
