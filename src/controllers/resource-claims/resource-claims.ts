@@ -164,10 +164,10 @@ export class ResourceClaims {
 
   /** Finds a claim that was made before its name could be written into the pod's status. */
   #claimMadeFor({ metadata }: Pod, podClaim: string): string | undefined {
-    const { claims, store } = this.#parts;
+    const { claims } = this.#parts;
     const { namespace = "", uid } = metadata;
-    const owned = store
-      .scan(claims.keyOf(namespace, ""))
+    const owned = claims.cacher
+      .entries(claims.keyOf(namespace, ""))
       .filter(({ index }) => index.owners?.some((owner) => owner.uid === uid && owner.controller));
     const found = owned
       .map((entry) => decodeEntry(entry, claims.info))
