@@ -13,6 +13,7 @@ import { OwnerIndex } from "../../storage/cacher/owner-index.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
 import { eachAtATime } from "../each-at-a-time.ts";
 import { namesOf } from "../object-key.ts";
+import { SlicedWork } from "../sliced-work.ts";
 import { storedMetadata } from "../stored-metadata.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
@@ -22,7 +23,6 @@ import { AggregatedObjects } from "./aggregated-objects.ts";
 import { deleteTarget, detachTarget, releaseTarget, type Target, unblockTarget } from "./collector-writes.ts";
 import { MisplacedOwners } from "./misplaced-owners.ts";
 import { OwnerLookup } from "./owner-lookup.ts";
-import { SlicedWork } from "./sliced-work.ts";
 import { type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
 /** Number of objects written at a time. */
