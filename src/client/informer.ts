@@ -47,6 +47,8 @@ export class Informer<T extends KubeObject> implements Disposable {
   readonly #backoff: Backoff;
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
+  /** Defined during a pause. */
+  #endPause: (() => void) | undefined;
   /** Whether the next list requests everything in one response instead of pages. */
   #listsWhole = false;
   /** Undefined if it has to list. */
@@ -81,8 +83,15 @@ export class Informer<T extends KubeObject> implements Disposable {
     return this.#objects.values();
   }
 
+  /** Ends the pause after a failure, if there is one. For callers that learn that the server answers again. */
+  retryNow(): void {
+    this.#backoff.reset();
+    this.#endPause?.();
+  }
+
   [Symbol.dispose](): void {
     this.#stop.abort();
+    this.#endPause?.();
   }
 
   async #run(): Promise<void> {
@@ -190,18 +199,14 @@ export class Informer<T extends KubeObject> implements Disposable {
     }
   }
 
-  #pause(waitMs: number): Promise<void> {
+  async #pause(waitMs: number): Promise<void> {
     const { clock } = this.#options;
-    const { signal } = this.#stop;
+    if (this.#stop.signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = clock.after(waitMs, resolve);
-    const end = () => resolve();
-    if (signal.aborted) end();
-    signal.addEventListener("abort", end, { once: true });
-    return promise.finally(() => {
-      timer[Symbol.dispose]();
-      signal.removeEventListener("abort", end);
-    });
+    using _timer = clock.after(waitMs, resolve);
+    this.#endPause = resolve;
+    await promise;
+    this.#endPause = undefined;
   }
 }
 

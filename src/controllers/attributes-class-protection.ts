@@ -28,15 +28,11 @@ export class AttributesClassProtection {
   readonly #queue: WorkQueue;
   /** Names of classes that may be waiting for removal. At most as many as there are classes. */
   readonly #candidates = new Set<string>();
-  #isPlanned = false;
 
   constructor(parts: AttributesClassProtectionParts) {
     const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    const work = () => {
-      this.#isPlanned = false;
-      return this.check();
-    };
+    const work = () => this.check();
     this.#queue = new WorkQueue({ name: "attributes_class_protection", clock, observeQueue, onError, work });
   }
 
@@ -79,8 +75,6 @@ export class AttributesClassProtection {
   }
 
   #plan(): void {
-    if (this.#isPlanned) return;
-    this.#isPlanned = true;
     this.#queue.addAfter(everyClass, settleMs);
   }
 

@@ -10,7 +10,6 @@ import { decodeBody, decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { formatTime } from "../api/time.ts";
 import type { Secret, ServiceAccount } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -19,11 +18,11 @@ import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
 import { trackingStart } from "./legacy-token-tracking.ts";
 import { TurnSlice } from "./turn-slice.ts";
+import { dayOf, isDay } from "./utc-day.ts";
 
 const dayMs = 24 * 3_600_000;
 /** Time without use after which a token is invalidated, and after which an invalid one is removed. */
 const unusedMs = 365 * dayMs;
-const datePattern = /^\d{4}-\d{2}-\d{2}$/;
 
 export interface LegacyTokenCleanerParts {
   readonly secrets: Registry;
@@ -83,7 +82,7 @@ function isUnused({ metadata }: KubeObject, nowMs: number): boolean {
   const created = Date.parse(metadata.creationTimestamp ?? "");
   if (metadata.deletionTimestamp !== undefined || !(created < nowMs - unusedMs)) return false;
   const lastUsed = metadata.labels?.[lastUsedLabel];
-  return lastUsed === undefined || (isDate(lastUsed) && lastUsed < dateOf(nowMs - unusedMs));
+  return lastUsed === undefined || (isDay(lastUsed) && lastUsed < dayOf(nowMs - unusedMs));
 }
 
 /** Reports whether the account names the Secret, as it does with those that were made for it. */
@@ -105,24 +104,15 @@ function referencesOfPods({ pods, store }: LegacyTokenCleanerParts, namespace: s
 async function retire({ secrets }: LegacyTokenCleanerParts, secret: Secret, nowMs: number): Promise<void> {
   const { namespace = "", name = "", uid } = secret.metadata;
   const invalidSince = secret.metadata.labels?.[invalidSinceLabel] ?? "";
-  if (isDate(invalidSince)) {
-    if (invalidSince < dateOf(nowMs - unusedMs)) await removeObject(secrets, secret, controllerManagerContext);
+  if (isDay(invalidSince)) {
+    if (invalidSince < dayOf(nowMs - unusedMs)) await removeObject(secrets, secret, controllerManagerContext);
     return;
   }
   const invalidated = (old: KubeObject): KubeObject => {
     // The token may have been used in the meantime.
     if (old.metadata.uid !== uid || !isUnused(old, nowMs)) return old;
-    const labels = { ...old.metadata.labels, [invalidSinceLabel]: dateOf(nowMs) };
+    const labels = { ...old.metadata.labels, [invalidSinceLabel]: dayOf(nowMs) };
     return { ...old, metadata: { ...old.metadata, labels } };
   };
   await secrets.update(namespace, name, invalidated, controllerManagerContext, { reapplies: true });
-}
-
-function isDate(text: string): boolean {
-  return datePattern.test(text) && !Number.isNaN(Date.parse(text));
-}
-
-/** Returns the day in UTC. */
-function dateOf(ms: number): string {
-  return formatTime(ms).slice(0, "2000-01-01".length);
 }

@@ -3,6 +3,7 @@ import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/object-me
 import { StatusError, status } from "../../api/status.ts";
 import type { DiscoveredVersion } from "../../client/aggregation/discovered-version.ts";
 import type { Client, WatchEvent } from "../../client/client.ts";
+import { NoAnswerError } from "../../client/transport.ts";
 import { ManualClock } from "../../storage/cacher/testing.ts";
 import { AggregatedObjects } from "./aggregated-objects.ts";
 
@@ -27,7 +28,7 @@ class World {
   readonly failures: unknown[] = [];
   readonly #watches: ((event: WatchEvent<KubeObject>) => void)[] = [];
   readonly #followers: (() => void)[] = [];
-  listed: ObjectMeta[] = [];
+  listed: ObjectMeta[] | Error = [];
   answer: ObjectMeta | Error = new Error("not asked");
   versions: readonly DiscoveredVersion[];
   readonly objects: AggregatedObjects;
@@ -71,7 +72,10 @@ class World {
   #client() {
     const watches = this.#watches;
     return {
-      list: async () => ({ metadata: { resourceVersion: "1" }, items: this.listed.map((metadata) => ({ metadata })) }),
+      list: async () => {
+        if (this.listed instanceof Error) throw this.listed;
+        return { metadata: { resourceVersion: "1" }, items: this.listed.map((metadata) => ({ metadata })) };
+      },
       get: async () => {
         if (this.answer instanceof Error) throw this.answer;
         return { metadata: this.answer };
@@ -164,5 +168,17 @@ test("stateOf() an owner of another group, kind or reach", async () => {
   expect(await world.objects.stateOf({ ...owner("o", "u"), apiVersion: "other/v1" }, "n")).toBe("unserved");
   expect(await world.objects.stateOf({ ...owner("o", "u"), kind: "Other" }, "n")).toBe("unserved");
   expect(await world.objects.stateOf(owner("o", "u"), "")).toBe("outOfReach");
+  world.running[Symbol.dispose]();
+});
+
+test("a server that answers again is read at once, not after the pause", async () => {
+  const world = await open();
+  world.listed = new NoAnswerError("connection refused");
+  await world.discover(watched);
+  world.listed = [thing("a")];
+  await world.discover({ ...watched, freshness: "Stale" });
+  expect(world.objects.get("aggregated:g/v1/things/n/a")).toBeUndefined();
+  await world.discover(watched);
+  expect(world.objects.get("aggregated:g/v1/things/n/a")?.metadata.uid).toBe("uid-a");
   world.running[Symbol.dispose]();
 });

@@ -148,16 +148,22 @@ export class AggregatedObjects {
   }
 
   #reconcile(): void {
-    const wanted = watchedResources(this.#parts.versions.versions());
+    const versions = this.#parts.versions.versions();
+    const wanted = watchedResources(versions);
     for (const [id, informer] of this.#informers) {
       if (wanted.has(id)) continue;
       informer[Symbol.dispose]();
       this.#informers.delete(id);
       this.#forget(id);
     }
+    const answering = watchedResources(versions.filter(({ freshness }) => freshness === "Current"));
     for (const [id, type] of wanted) {
-      if (this.#informers.has(id) || this.#informers.size >= resourcesMax) continue;
-      this.#informers.set(id, this.#watch(type));
+      const informer = this.#informers.get(id);
+      if (informer !== undefined) {
+        if (answering.has(id)) informer.retryNow();
+      } else if (this.#informers.size < resourcesMax) {
+        this.#informers.set(id, this.#watch(type));
+      }
     }
   }
 
