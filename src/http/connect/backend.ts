@@ -19,7 +19,7 @@ export interface Backend {
 }
 
 /** Timeout of a connection to a backend. */
-export const dialTimeoutMs = 10_000;
+const dialTimeoutMs = 10_000;
 
 /** Headers that concern only one connection, or that contain the client's credentials for this server. */
 const withheldHeaders: ReadonlySet<string> = new Set([
