@@ -14,7 +14,7 @@ export interface Backend {
   readonly authorities?: string | undefined;
   /** Our certificate and key, PEM; absent if the backend needs none. */
   readonly client?: { readonly certificate: string; readonly key: string } | undefined;
-  /** Settings of the connection, in place of those that follow from the three fields before. */
+  /** Settings of the connection, which replace `serverName`, `authorities` and `client`. */
   readonly tls?: ConnectionOptions | undefined;
 }
 
