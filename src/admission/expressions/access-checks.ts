@@ -11,7 +11,7 @@ import type { UserInfo } from "../../request/user-info.ts";
 /** Answers that one evaluation may wait for. Its cost limit allows far fewer. */
 const waitsMax = 1_000;
 
-/** Answers the checks of expressions about one request; the same question is asked once. */
+/** Answers the checks of expressions about one request. Asks the same question only once. */
 export class AccessChecks implements AccessChecker {
   readonly #authorizer: Authorizer;
   readonly #user: UserInfo;

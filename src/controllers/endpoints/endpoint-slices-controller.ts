@@ -84,7 +84,7 @@ export class EndpointSlicesController {
   }
 
   async #look(key: string, compared: (outcome: SliceOutcome) => void): Promise<void> {
-    const { services, pods, store } = this.#parts;
+    const { services, pods } = this.#parts;
     const [namespace = "", name = ""] = key.split("/");
     const service = services.current(namespace, name) as Service | undefined;
     const selector = selectorOf(service);
@@ -95,7 +95,7 @@ export class EndpointSlicesController {
       this.#counts.delete(key);
     }
     if (service === undefined || selector === undefined) return;
-    const selected = await selectedPods(namespace, selector, { pods, store, slice: this.#slice, read: endpointPodOf });
+    const selected = await selectedPods(namespace, selector, { pods, slice: this.#slice, read: endpointPodOf });
     const existing = this.#stored.of(namespace, name);
     const plan = planServiceSlices({ service, pods: selected, existing, node: (node) => this.#node(node) });
     const since = this.#times.next(key, service, selected);

@@ -24,7 +24,7 @@ export interface DefinitionSchemaOptions {
   readonly ignoresRuleCosts: boolean;
 }
 
-/** Fields that may stand at the root where the status is validated by its own part of the schema. */
+/** Fields that are allowed at the root if the status is validated by its own part of the schema. */
 const rootFields: ReadonlyMap<string, string> = new Map([
   ["description", "Description"],
   ["type", "Type"],
