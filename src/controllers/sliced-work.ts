@@ -40,8 +40,8 @@ export class SlicedWork implements Disposable {
 
   *#untilStopped(steps: Generator<void, void>): Generator<void, void> {
     for (const _ of steps) {
-      if (this.#stopped) return;
       yield;
+      if (this.#stopped) return;
     }
   }
 }

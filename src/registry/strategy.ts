@@ -73,7 +73,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
   /** Replaces `validate` where it may take several turns. Yields between its steps. */
   validateInTurns?(object: T, old?: T): Generator<void, readonly FieldError[]>;
-  /** Replaces all rules of an object, those of its type included, where validation may take several turns. */
+  /** Replaces all rules of an object, those of its type included; may take several turns (custom resources). */
   examine?(write: ExaminedWrite<T>): Eventual<Examination>;
   /** True if the type declares every rule about its fields, so that the declared rules are enforced. */
   readonly declaresRules?: true;

@@ -63,9 +63,9 @@ export interface ServerApi extends ServerRegistries, Disposable {
   /** The group versions that APIServices describe, and the connections to the services that answer for them. */
   readonly apis: ServedApis;
   readonly backends: AggregatedBackends;
-  /** The resources of extension servers. */
+  /** The resources of extension servers, once it is started. */
   readonly remoteDiscovery: RemoteDiscovery;
-  /** The OpenAPI documents of extension servers. */
+  /** The OpenAPI documents of extension servers, once it is started. */
   readonly remoteOpenApi: RemoteOpenApi;
   readonly proxyClient: ProxyClient;
   readonly services: ServiceLookup;
@@ -154,9 +154,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     new AggregatedBackends({ resolve, proxyClient: () => proxyClient.current, identityHeaders }),
   );
   const remoteDiscovery = new RemoteDiscovery({ apis, backends, clock, random: Math.random });
-  parts.use(remoteDiscovery.start());
   const remoteOpenApi = new RemoteOpenApi({ apis, backends, clock, random: Math.random });
-  parts.use(remoteOpenApi.start());
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();

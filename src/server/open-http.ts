@@ -90,6 +90,8 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   parts.defer(() => (drained ??= drain(0)));
   parts.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   api.listensAt({ host: hostOf(config), port: listener.port });
+  // Extension servers recognise us by our certificate, and may call us to authorize our requests.
+  for (const downloads of [api.remoteDiscovery, api.remoteOpenApi]) parts.use(downloads.start());
   const url = urlOf(config, listener);
   const kubeconfig = await identity.publish(url);
   const kept = parts.move();

@@ -59,14 +59,14 @@ test.each<
 ])("settleApiService() looks at %s", async (_what, present, isWanted, among, rank) => {
   if (present !== "none") await make(present === "unmanaged" ? undefined : present, otherPriority);
   const wanted = isWanted ? automaticApiService(batch, priority, "true") : undefined;
-  await settleApiService({ registry }, name, wanted, among);
+  await settleApiService(registry, name, wanted, among);
   expect(stored()?.spec?.groupPriorityMinimum).toBe(rank as number);
 });
 
 test("settleApiService() writes nothing when all is as it should be", async () => {
   await make("true");
   const { revision } = store;
-  await settleApiService({ registry }, name, automaticApiService(batch, priority, "true"), ["true"]);
+  await settleApiService(registry, name, automaticApiService(batch, priority, "true"), ["true"]);
   expect(store.revision).toBe(revision);
 });
 

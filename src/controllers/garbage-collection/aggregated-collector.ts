@@ -1,11 +1,11 @@
 import type { Key } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { ObjectMeta, OwnerReference } from "../../api/object-meta.ts";
-import { StatusError } from "../../api/status.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.ts";
 import type { DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
 import type { Client } from "../../client/client.ts";
 import type { Clock } from "../../process/clock.ts";
+import { unlessGone } from "../unless-gone.ts";
 import { type AggregatedObject, AggregatedObjects } from "./aggregated-objects.ts";
 import { awaitsDependents, type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
@@ -212,12 +212,4 @@ export class AggregatedCollector {
 
 function placeOf({ namespace, name = "" }: ObjectMeta) {
   return { name, ...(namespace === undefined || namespace === "" ? {} : { namespace }) };
-}
-
-async function unlessGone(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!(error instanceof StatusError && error.code === 404)) throw error;
-  }
 }
