@@ -11,6 +11,7 @@ import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { OwnerIndex } from "../../storage/cacher/owner-index.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
+import { eachAtATime } from "../each-at-a-time.ts";
 import { namesOf } from "../object-key.ts";
 import { SlicedWork } from "../sliced-work.ts";
 import { storedMetadata } from "../stored-metadata.ts";
@@ -341,15 +342,10 @@ class GarbageCollector {
     if (target === undefined) return;
     const { uid } = target;
     const uids = new Set([uid]);
-    const dependents = this.#index.dependentsOf(uid).values();
-    const lane = async () => {
-      for (const dependent of dependents) {
-        await this.#slice.turn();
-        if (this.#running.disposed) return;
-        await this.#orphan(dependent, uids);
-      }
-    };
-    await Promise.all(Array.from({ length: orphansAtATime }, lane));
+    await eachAtATime(this.#index.dependentsOf(uid), orphansAtATime, async (dependent) => {
+      await this.#slice.turn();
+      if (!this.#running.disposed) await this.#orphan(dependent, uids);
+    });
     for (const remote of this.#aggregated?.dependentsOf(uid) ?? []) await this.#aggregated?.detach(remote, uids);
     if (!this.#running.disposed) await releaseTarget(target, orphanFinalizer);
   }
