@@ -1,6 +1,5 @@
 import type { Activation } from "../evaluate/frame.ts";
 import { costLimitMessage, objectCostMax } from "../limits.ts";
-import type { Outcome, Program } from "../program.ts";
 import { equalJson, isJsonFields, isJsonList, type Json, type JsonFields } from "../values/json-value.ts";
 import { isError, Optional, type Result } from "../values/value.ts";
 import { type DeclaredType, declareType } from "./declared-type.ts";
@@ -82,6 +81,7 @@ class NodeRules implements RuleValidator {
   readonly #parts: NodeParts;
   #type: DeclaredType | undefined;
   #rules: readonly CompiledRule[] | undefined;
+  #compilation: Generator<void, void> | undefined;
 
   constructor(parts: NodeParts) {
     this.#parts = parts;
@@ -97,8 +97,13 @@ class NodeRules implements RuleValidator {
     return this.#type;
   }
 
+  /** Everybody who needs the rules advances the same compilation, so that it is done once. */
   *compiledRules(): Generator<void, readonly CompiledRule[]> {
-    this.#rules ??= yield* this.#compile();
+    while (this.#rules === undefined) {
+      this.#compilation ??= this.#compile();
+      if (this.#compilation.next().done === true) this.#compilation = undefined;
+      else yield;
+    }
     return this.#rules;
   }
 
@@ -107,14 +112,16 @@ class NodeRules implements RuleValidator {
     return "failed to convert to declType for CEL validation rules";
   }
 
-  *#compile(): Generator<void, readonly CompiledRule[]> {
+  *#compile(): Generator<void, void> {
     const { node, declared, environments } = this.#parts;
     const type = declared.length === 0 ? undefined : this.#declaredType();
-    if (type === undefined) return [];
+    if (type === undefined) {
+      this.#rules = [];
+      return;
+    }
     const startMs = performance.now();
-    const rules = yield* compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
+    this.#rules = yield* compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
     environments.compiled?.((performance.now() - startMs) / 1_000);
-    return rules;
   }
 }
 
@@ -141,19 +148,6 @@ export interface RunOptions {
   readonly budget?: number;
   /** The path of the value; that of an object itself by default. */
   readonly path?: string;
-}
-
-/** Runs all rules on an object at once. */
-export function validateRules(
-  validator: RuleValidator,
-  object: Json,
-  oldObject: Json | undefined,
-  options: RunOptions = {},
-): RuleValidation {
-  const steps = runRules(validator, object, oldObject, options);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
 }
 
 /**
@@ -294,7 +288,7 @@ class RuleRun {
     const isOptional = rule.optionalOldSelf === true;
     if (program === undefined || (compiled.usesOldSelf && oldSelf === undefined && !isOptional)) return;
     const activation = activationOf(self, isOptional ? optionalOldSelf(oldSelf) : oldSelf);
-    const { value, cost } = yield* inStretches(program.program, activation);
+    const { value, cost } = yield* program.program.start(activation).inStretches();
     if (cost > this.budget) {
       this.#stop(path, type, outOfBudget);
       return;
@@ -343,7 +337,7 @@ class RuleRun {
     { self, oldSelf }: NodeValue,
   ): Generator<void, { readonly text?: string; readonly stops?: string }> {
     if (message === undefined) return {};
-    const { value, cost } = yield* inStretches(message.program, activationOf(self, oldSelf));
+    const { value, cost } = yield* message.program.start(activationOf(self, oldSelf)).inStretches();
     if (cost > this.budget) {
       const reason = "messageExpression evaluation failed due to running out of cost budget";
       return { stops: `${reason}, no further validation rules will be run` };
@@ -357,16 +351,6 @@ class RuleRun {
     const text = value.trim();
     const isUsable = text !== "" && !text.includes("\n") && Buffer.byteLength(text) <= messageBytesMax;
     return isUsable ? { text } : {};
-  }
-}
-
-/** Evaluates a program and yields between its stretches. */
-function* inStretches(program: Program, activation: Activation): Generator<void, Outcome> {
-  const run = program.start(activation);
-  for (;;) {
-    const outcome = run.advance();
-    if (outcome !== undefined) return outcome;
-    yield;
   }
 }
 

@@ -45,7 +45,7 @@ export function startCustomApiServices({
         const groupVersion = groupVersionOfName(name);
         const isServed = definitions.serve(groupVersion) && builtInPriority(groupVersion) === undefined;
         const wanted = isServed ? automaticApiService(groupVersion, customPriority, "true") : undefined;
-        return settleApiService({ registry }, name, wanted, ["true"]);
+        return settleApiService(registry, name, wanted, ["true"]);
       },
     }),
   );
@@ -87,9 +87,7 @@ class ServedVersions {
   serve(groupVersion: GroupVersion): boolean {
     const { cacher } = this.#registry;
     if (this.#changed !== cacher.changed) {
-      const page = cacher.list({ prefix: this.prefix });
-      if (page instanceof Promise) throw new Error("the newest state is always in memory");
-      const versions = page.entries.flatMap((entry) => this.of(entry));
+      const versions = cacher.entries().flatMap((entry) => this.of(entry));
       this.#served = new Set(versions.filter(({ isServed }) => isServed).map(apiVersionOf));
       this.#changed = cacher.changed;
     }
