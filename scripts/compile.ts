@@ -19,16 +19,6 @@ const bindings: Readonly<Record<string, string>> = {
   "windows-x64": "win32-x64/classic-level.node",
 };
 
-/** Only a member of a cluster loads libp2p. Inside the program it would cost every start time and memory. */
-const libp2pApart: BunPlugin = {
-  name: "libp2p-apart",
-  setup(build) {
-    build.onResolve({ filter: /\/libp2p-network\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: "./libp2p-network.js", external: true } : undefined,
-    );
-  },
-};
-
 const { values, positionals: targets } = parseArgs({
   args: process.argv.slice(2),
   options: { outdir: { type: "string", default: join(root, "dist") } },
@@ -39,26 +29,23 @@ if (unknown !== undefined) {
   console.error(`unknown target ${unknown}: choose from ${Object.keys(bindings).join(", ")}`);
   process.exit(1);
 }
-if (targets.length === 0) await compile(thisPlatform(), "quorate");
-for (const target of targets) await compile(target, `quorate-${target}`);
+// Without a target, the executable contains the Bun that compiles it, which fits this machine's processor.
+if (targets.length === 0) await compile(thisPlatform(), { outfile: join(values.outdir, "quorate") });
+for (const target of targets) {
+  const outfile = join(values.outdir, `quorate-${target}`);
+  await compile(target, { outfile, target: `bun-${target}` as Bun.Build.CompileTarget });
+}
 
-async function compile(target: string, name: string): Promise<void> {
-  const libp2p = join(root, "src/cluster/gossip/libp2p-network.ts");
+async function compile(platform: string, output: Bun.CompileBuildOptions): Promise<void> {
   const built = await Bun.build({
-    entrypoints: [join(root, "src/main.ts"), libp2p],
-    // The second entry point lies beside the program in the executable's own file system.
-    root: join(libp2p, ".."),
+    entrypoints: [join(root, "src/main.ts")],
     target: "bun",
-    // libp2p relies on an undefined `this`, which only modules have.
     format: "esm",
+    // Modules that are imported late stay apart: only a member of a cluster loads libp2p.
+    splitting: true,
     bytecode: true,
-    plugins: [libp2pApart, withBinding(join(prebuilds, bindings[target] ?? ""))],
-    compile: {
-      target: `bun-${target}`,
-      outfile: join(values.outdir, name),
-      autoloadDotenv: false,
-      autoloadBunfig: false,
-    } as Bun.CompileBuildOptions,
+    plugins: [withBinding(join(prebuilds, bindings[platform] ?? ""))],
+    compile: { ...output, autoloadDotenv: false, autoloadBunfig: false },
   });
   for (const log of built.logs) console.error(String(log));
   if (!built.success) process.exit(1);

@@ -1,6 +1,6 @@
 /**
- * `node scripts/start.mjs <command> [flags]` runs the built program on the pinned Bun, with nothing installed but Node.js
- * and npm. It installs and builds first where something has changed since the last time. Signals go to the program, which
+ * `node scripts/start.mjs <command> [flags]` builds the program with the pinned Bun and runs it, with nothing installed but
+ * Node.js and npm. It installs and builds only where something has changed since the last time. Signals go to the program, which
  * takes this process's place as far as its caller can tell.
  */
 import { spawnSync } from "node:child_process";
@@ -12,24 +12,24 @@ import { runChild } from "../bin/run-child.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 const stampFile = join(root, "dist", "stamp.json");
-const program = join(root, "dist", "quorate.js");
+const program = join(root, "dist", process.platform === "win32" ? "quorate.exe" : "quorate");
 const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const args = process.argv.slice(2);
 
 if (args[0] === "up") await requireFreePort();
-runChild(prepare(), [program, ...args]);
+prepare();
+runChild(program, args);
 
-/** Installs and builds what is not up to date, and returns the path of Bun. */
+/** Installs and builds what is not up to date. */
 function prepare() {
   const stamp = readStamp();
   const packages = hashOf(["package.json", "bun.lock"].map((file) => readFileSync(join(root, file))));
   const sources = hashOf([packages, ...["src", "raft", "scripts"].flatMap(filesIn)]);
   const bun = existsSync(stamp.bun ?? "") ? stamp.bun : findBun();
   if (stamp.packages !== packages || !existsSync(join(root, "node_modules"))) step(bun, "install", "--frozen-lockfile");
-  if (stamp.sources !== sources || !existsSync(program)) step(bun, join(root, "scripts", "build.ts"));
+  if (stamp.sources !== sources || !existsSync(program)) step(bun, join(root, "scripts", "compile.ts"));
   mkdirSync(join(root, "dist"), { recursive: true });
   writeFileSync(stampFile, JSON.stringify({ bun, packages, sources }));
-  return bun;
 }
 
 function readStamp() {

@@ -16,21 +16,26 @@ beforeAll(() => {
   writeFileSync(join(root, "bun.lock"), "");
   writeFileSync(join(root, "src/main.ts"), "");
   script("npx", `echo npx "$2" >>"${calls}"; echo "${root}/bin/bun"`);
+  const program = script(
+    "program",
+    `trap 'echo stopped >>"${calls}"; exit 7' TERM; echo ready; while [ -e "${calls}" ]; do sleep 0.02; done`,
+  );
   script(
     "bun",
     `case $1 in
 install) mkdir -p node_modules ;;
-*build.ts) mkdir -p dist; echo >dist/quorate.js ;;
-*) trap 'echo stopped >>"${calls}"; exit 7' TERM; echo ready; while [ -e "${calls}" ]; do sleep 0.02; done ;;
+*compile.ts) mkdir -p dist; cp "${program}" dist/quorate ;;
 esac
 echo "\${1##*/}" >>"${calls}"`,
   );
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-function script(name: string, body: string): void {
-  writeFileSync(join(root, "bin", name), `#!/bin/sh\n${body}\n`);
-  chmodSync(join(root, "bin", name), 0o755);
+function script(name: string, body: string): string {
+  const path = join(root, "bin", name);
+  writeFileSync(path, `#!/bin/sh\n${body}\n`);
+  chmodSync(path, 0o755);
+  return path;
 }
 
 /** Starts, sends SIGTERM when the program is up, and returns the exit code and the calls. */
@@ -50,12 +55,12 @@ async function start(...args: string[]): Promise<{ code: number; called: string[
 test("the first start installs and builds, later ones only what has changed, and SIGTERM reaches the program", async () => {
   const port = "--secure-port=0";
   const first = await start(port);
-  expect(first).toEqual({ code: 7, called: ["npx bun@1.4.5", "install", "build.ts", "stopped"], err: "" });
+  expect(first).toEqual({ code: 7, called: ["npx bun@1.4.5", "install", "compile.ts", "stopped"], err: "" });
   expect((await start(port)).called).toEqual(["stopped"]);
   utimesSync(join(root, "src/main.ts"), 1, 1);
-  expect((await start(port)).called).toEqual(["build.ts", "stopped"]);
+  expect((await start(port)).called).toEqual(["compile.ts", "stopped"]);
   writeFileSync(join(root, "bun.lock"), "changed");
-  expect((await start(port)).called).toEqual(["install", "build.ts", "stopped"]);
+  expect((await start(port)).called).toEqual(["install", "compile.ts", "stopped"]);
 });
 
 test("a port in use is reported before anything is done", async () => {

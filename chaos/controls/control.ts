@@ -22,7 +22,7 @@ const lie = ["-e", `trace=${syncs}`, "-e", `inject=${syncs}:retval=0`];
 const sources = join(root, "src/main.ts");
 
 export function goodLaunch(program: string): Launch {
-  return { command: [process.execPath, program], environment: {} };
+  return { command: [program], environment: {} };
 }
 
 function preloaded(path: string, environment: Launch["environment"] = {}): Launch {
@@ -51,7 +51,7 @@ export const controls: readonly Control[] = [
     faults: named(["power-cut-all"]),
     launch: (program) => ({
       // The server's process keeps its own pid and signals beside this one.
-      command: ["strace", "-D", "-f", "--seccomp-bpf", "-qqq", "-o", "/dev/null", ...lie, process.execPath, program],
+      command: ["strace", "-D", "-f", "--seccomp-bpf", "-qqq", "-o", "/dev/null", ...lie, program],
       environment: {},
     }),
   },

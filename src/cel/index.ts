@@ -31,7 +31,6 @@ export {
   type RuleValidation,
   type RuleValidator,
   runRules,
-  validateRules,
 } from "./schema/rule-validator.ts";
 export { typedValue } from "./schema/typed-value.ts";
 export { selectsField } from "./syntax/selected-field.ts";

@@ -1,3 +1,4 @@
+import { atOnce } from "../api/sliced.ts";
 import type { Environment } from "./environment.ts";
 import { type Activation, Frame } from "./evaluate/frame.ts";
 import { beginStretch, EvaluationPaused } from "./evaluate/pause.ts";
@@ -34,14 +35,6 @@ export class CompileError extends Error {
 /** @throws CompileError */
 export function compile(text: string, environment: Environment): Compiled {
   return atOnce(compileInSteps(text, environment));
-}
-
-/** Runs steps without a pause. */
-export function atOnce<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }
 
 /** Yields between its phases: text of 50 KB takes tens of milliseconds in each. @throws CompileError */
@@ -136,30 +129,32 @@ export class Program {
 export class Run {
   readonly #frame: Frame;
   readonly #run: () => Outcome;
-  #hasPaused = false;
+  #hasBegun = false;
 
   constructor(frame: Frame, run: () => Outcome) {
     this.#frame = frame;
     this.#run = run;
   }
 
-  /** Evaluates for a stretch. Returns undefined for an evaluation that is not done. */
-  advance(): Outcome | undefined {
-    try {
-      return this.finish();
-    } catch (error) {
-      if (error instanceof EvaluationPaused) return undefined;
-      throw error;
+  /** Evaluates to the end. Yields between stretches. */
+  *inStretches(): Generator<undefined, Outcome> {
+    for (;;) {
+      try {
+        return this.finish();
+      } catch (error) {
+        if (!(error instanceof EvaluationPaused)) throw error;
+      }
+      yield;
     }
   }
 
   /**
    * Evaluates as a part of another evaluation.
-   * @throws EvaluationPaused, to be called once more when the other evaluation goes on
+   * @throws EvaluationPaused; call it again when the other evaluation continues
    */
   finish(): Outcome {
-    if (this.#hasPaused) this.#frame.repeat();
-    this.#hasPaused = true;
+    if (this.#hasBegun) this.#frame.repeat();
+    this.#hasBegun = true;
     return this.#run();
   }
 }

@@ -1,6 +1,7 @@
+import { atOnce } from "../api/sliced.ts";
 import type { Environment } from "./environment.ts";
 import { ProgramError } from "./evaluate/planner.ts";
-import { atOnce, type Compiled, CompileError, compileInSteps, Program } from "./program.ts";
+import { type Compiled, CompileError, compileInSteps, Program } from "./program.ts";
 import { type CelType, sameType, typeText } from "./types/cel-type.ts";
 
 /** An expression whose result is of a type that its place of use expects. */

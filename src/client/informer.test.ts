@@ -127,6 +127,23 @@ test("a watch that breaks off is resumed after a pause that grows, without a lis
   expect(script.errors).toEqual([cut, cut]);
 });
 
+test("a caller that knows that the server answers again ends the pause", async () => {
+  const script = new Script();
+  const cut = new NoAnswerError("cut");
+  script.lists = [page("7", [])];
+  script.watches = [[cut], [cut], [cut], []];
+  using informer = script.start();
+  await settle();
+  for (let watches = 2; watches <= 3; watches++) {
+    informer.retryNow();
+    await settle();
+    expect(script.asked).toHaveLength(1 + watches);
+  }
+  script.clock.advance(500);
+  await settle();
+  expect(script.asked.slice(1)).toEqual(["watch 7", "watch 7", "watch 7", "watch 7"]);
+});
+
 test("a server that ends every watch at once is not asked without a pause", async () => {
   const script = new Script();
   script.lists = [page("7", [])];
@@ -207,7 +224,7 @@ test("an error of a handler is reported, and nothing else changes", async () => 
 test("a collection of too many objects is reported and not held", async () => {
   const script = new Script();
   script.lists = [page("7", [configMap("a", "1"), configMap("b", "2")])];
-  using informer = script.start({ objectsMax: 1 });
+  using informer = script.start({ objectsMax: () => 1 });
   await settle();
   expect(informer.size).toBe(0);
   expect(script.errors.map(String)).toEqual(["Error: configmaps: there are more than 1 objects"]);

@@ -1,7 +1,6 @@
 import { attributesClassFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Key } from "../api/entry.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import type * as coreV1 from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -28,15 +27,11 @@ export class AttributesClassProtection {
   readonly #queue: WorkQueue;
   /** Names of classes that may be waiting for removal. At most as many as there are classes. */
   readonly #candidates = new Set<string>();
-  #isPlanned = false;
 
   constructor(parts: AttributesClassProtectionParts) {
     const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    const work = () => {
-      this.#isPlanned = false;
-      return this.check();
-    };
+    const work = () => this.check();
     this.#queue = new WorkQueue({ name: "attributes_class_protection", clock, observeQueue, onError, work });
   }
 
@@ -79,8 +74,6 @@ export class AttributesClassProtection {
   }
 
   #plan(): void {
-    if (this.#isPlanned) return;
-    this.#isPlanned = true;
     this.#queue.addAfter(everyClass, settleMs);
   }
 
@@ -88,22 +81,16 @@ export class AttributesClassProtection {
   #used(): ReadonlySet<string> {
     const { claims, volumes } = this.#parts;
     const names = new Set<string | undefined>();
-    for (const object of objectsOf(claims)) {
-      const { spec, status } = object as unknown as coreV1.PersistentVolumeClaim;
+    for (const entry of claims.cacher.entries()) {
+      const { spec, status } = decodeEntry(entry, claims.info) as coreV1.PersistentVolumeClaim;
       names.add(spec?.volumeAttributesClassName);
       names.add(status?.currentVolumeAttributesClassName);
       names.add(status?.modifyVolumeStatus?.targetVolumeAttributesClassName);
     }
-    for (const object of objectsOf(volumes)) {
-      names.add((object as unknown as coreV1.PersistentVolume).spec?.volumeAttributesClassName);
+    for (const entry of volumes.cacher.entries()) {
+      names.add((decodeEntry(entry, volumes.info) as coreV1.PersistentVolume).spec?.volumeAttributesClassName);
     }
     names.delete(undefined);
     return names as ReadonlySet<string>;
   }
-}
-
-function objectsOf({ info, cacher }: Registry): KubeObject[] {
-  const page = cacher.list({ prefix: info.keyPrefix });
-  if (page instanceof Promise) throw new Error("the newest state is always in memory");
-  return page.entries.map((entry) => decodeEntry(entry, info));
 }

@@ -31,17 +31,9 @@ export function startClusterRoleAggregation({
   onError,
 }: ClusterRoleAggregationParts): Disposable {
   const running = new DisposableStack();
-  const work = () => {
-    planned = false;
-    return aggregate(client, [...roles.objects()]);
-  };
+  const work = () => aggregate(client, [...roles.objects()]);
   const queue = running.use(new WorkQueue({ name: "ClusterRoleAggregator", clock, observeQueue, onError, work }));
-  let planned = false;
-  const look = () => {
-    if (planned) return;
-    planned = true;
-    queue.addAfter(everyRole, settleMs);
-  };
+  const look = () => queue.addAfter(everyRole, settleMs);
   const changes = { added: look, updated: look, deleted: look };
   const roles = running.use(
     new Informer({ client, type: clusterRoles, clock, random: Math.random, onError, ...changes }),

@@ -9,6 +9,7 @@ import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
+import { namesOf } from "./object-key.ts";
 
 /** Number of marks per time to live. It determines how late an Event may be removed. */
 const marksPerTtl = 60;
@@ -118,7 +119,7 @@ export class EventExpiry {
 
   async #remove(key: string, revision: Revision): Promise<void> {
     const { events } = this.#parts;
-    const [namespace = "", name = ""] = key.slice(events.info.keyPrefix.length).split("/");
+    const { namespace, name } = namesOf(events, key);
     try {
       await events.delete(namespace, name, unchangedSince(revision), serverContext);
     } catch (error) {

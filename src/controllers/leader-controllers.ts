@@ -2,7 +2,7 @@ import type { DiscoveredVersions } from "../client/aggregation/discovered-versio
 import type { Client, ResourceType } from "../client/client.ts";
 import { storageVersion } from "../kinds/apiserverinternal/storage-version.ts";
 import { strategyOf } from "../registry/kind.ts";
-import { type AvailabilityParts, startAvailability } from "./aggregation/availability.ts";
+import { type AvailabilityParts, startAvailabilityController } from "./aggregation/availability-controller.ts";
 import { startCustomApiServices } from "./aggregation/custom-api-services.ts";
 import { type ClusterObjectsParts, startClusterObjects } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
@@ -71,7 +71,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   }
   running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   running.use(startCustomApiServices(parts));
-  running.use(startAvailability(parts));
+  running.use(startAvailabilityController(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
   // The kind is behind a feature gate.

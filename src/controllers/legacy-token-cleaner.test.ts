@@ -31,10 +31,10 @@ async function days(count: number): Promise<void> {
 
 const today = () => formatTime(objects.clock.nowMs()).slice(0, 10);
 
-async function track(): Promise<void> {
+async function track(since = today()): Promise<void> {
   const name = "kube-apiserver-legacy-service-account-token-tracking";
   const metadata = { name, namespace: "kube-system" };
-  await objects.create("configmaps", { kind: "ConfigMap", metadata, data: { since: today() } });
+  await objects.create("configmaps", { kind: "ConfigMap", metadata, data: { since } });
 }
 
 async function createToken(name: string, labels: Record<string, string> = {}): Promise<void> {
@@ -66,7 +66,7 @@ function secretsWith(before: (name: string) => Promise<void>): Registry {
     await before(name);
     return secrets.update(namespace, name, ...rest);
   };
-  return { info: secrets.info, update } as Registry;
+  return { info: secrets.info, cacher: secrets.cacher, update } as Registry;
 }
 
 const labelsOf = (name: string) => objects.get<Secret>("secrets", name)?.metadata.labels;
@@ -133,4 +133,13 @@ test("a token that cannot be invalidated does not keep the others", async () => 
   );
   await days(367);
   expect(["a", "b", "c"].map((name) => labelsOf(name)?.[invalidSince] !== undefined)).toEqual([false, true, true]);
+});
+
+test("nothing happens while the day since which uses are recorded is unreadable", async () => {
+  await track("2023-13-01");
+  await createToken("robot-token");
+  await createAccount("robot-token");
+  await start();
+  await days(370);
+  expect(labelsOf("robot-token")).toBeUndefined();
 });

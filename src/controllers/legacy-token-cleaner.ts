@@ -10,27 +10,24 @@ import { decodeBody, decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { formatTime } from "../api/time.ts";
 import type { Secret, ServiceAccount } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
-import type { Store } from "../storage/store.ts";
 import { trackingStart } from "./legacy-token-tracking.ts";
 import { TurnSlice } from "./turn-slice.ts";
+import { dayOf, isDay } from "./utc-day.ts";
 
 const dayMs = 24 * 3_600_000;
 /** Time without use after which a token is invalidated, and after which an invalid one is removed. */
 const unusedMs = 365 * dayMs;
-const datePattern = /^\d{4}-\d{2}-\d{2}$/;
 
 export interface LegacyTokenCleanerParts {
   readonly secrets: Registry;
   readonly serviceAccounts: Registry;
   readonly pods: Registry;
   readonly configMaps: Registry;
-  readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
@@ -52,14 +49,14 @@ export function startLegacyTokenCleaner(parts: LegacyTokenCleanerParts): Disposa
 }
 
 async function cleanLegacyTokens(parts: LegacyTokenCleanerParts, isStopped: () => boolean): Promise<void> {
-  const { secrets, store, clock } = parts;
+  const { secrets, clock } = parts;
   const nowMs = clock.nowMs();
   const since = trackingStart(parts.configMaps);
   // The day on which tracking started is incomplete.
   if (since === undefined || nowMs < Date.parse(since) + dayMs + unusedMs) return;
   const slice = new TurnSlice();
   const used = new Map<string, ReadonlySet<ReferenceKey>>();
-  for (const entry of store.scan(secrets.info.keyPrefix)) {
+  for (const entry of secrets.cacher.entries()) {
     if (entry.index.fields?.["type"] !== tokenSecretType) continue;
     await slice.turn();
     if (isStopped()) return;
@@ -83,7 +80,7 @@ function isUnused({ metadata }: KubeObject, nowMs: number): boolean {
   const created = Date.parse(metadata.creationTimestamp ?? "");
   if (metadata.deletionTimestamp !== undefined || !(created < nowMs - unusedMs)) return false;
   const lastUsed = metadata.labels?.[lastUsedLabel];
-  return lastUsed === undefined || (isDate(lastUsed) && lastUsed < dateOf(nowMs - unusedMs));
+  return lastUsed === undefined || (isDay(lastUsed) && lastUsed < dayOf(nowMs - unusedMs));
 }
 
 /** Reports whether the account names the Secret, as it does with those that were made for it. */
@@ -96,33 +93,24 @@ function isGenerated({ metadata }: Secret, { serviceAccounts }: LegacyTokenClean
 }
 
 /** Returns what the pods of a namespace use. */
-function referencesOfPods({ pods, store }: LegacyTokenCleanerParts, namespace: string): ReadonlySet<ReferenceKey> {
-  const prefix = `${pods.info.keyPrefix}${namespace}/`;
+function referencesOfPods({ pods }: LegacyTokenCleanerParts, namespace: string): ReadonlySet<ReferenceKey> {
+  const prefix = pods.keyOf(namespace, "");
   const referencesOf = (entry: Entry) => podReferences(decodeBody(entry), namespace, entry.key.slice(prefix.length));
-  return new Set(store.scan(prefix).flatMap(referencesOf));
+  return new Set(pods.cacher.entries(prefix).flatMap(referencesOf));
 }
 
 async function retire({ secrets }: LegacyTokenCleanerParts, secret: Secret, nowMs: number): Promise<void> {
   const { namespace = "", name = "", uid } = secret.metadata;
   const invalidSince = secret.metadata.labels?.[invalidSinceLabel] ?? "";
-  if (isDate(invalidSince)) {
-    if (invalidSince < dateOf(nowMs - unusedMs)) await removeObject(secrets, secret, controllerManagerContext);
+  if (isDay(invalidSince)) {
+    if (invalidSince < dayOf(nowMs - unusedMs)) await removeObject(secrets, secret, controllerManagerContext);
     return;
   }
   const invalidated = (old: KubeObject): KubeObject => {
     // The token may have been used in the meantime.
     if (old.metadata.uid !== uid || !isUnused(old, nowMs)) return old;
-    const labels = { ...old.metadata.labels, [invalidSinceLabel]: dateOf(nowMs) };
+    const labels = { ...old.metadata.labels, [invalidSinceLabel]: dayOf(nowMs) };
     return { ...old, metadata: { ...old.metadata, labels } };
   };
   await secrets.update(namespace, name, invalidated, controllerManagerContext, { reapplies: true });
-}
-
-function isDate(text: string): boolean {
-  return datePattern.test(text) && !Number.isNaN(Date.parse(text));
-}
-
-/** Returns the day in UTC. */
-function dateOf(ms: number): string {
-  return formatTime(ms).slice(0, "2000-01-01".length);
 }

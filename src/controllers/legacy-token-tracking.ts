@@ -1,18 +1,18 @@
 import type { SecretTokenUses } from "../access/authentication/service-account/secret-token-uses.ts";
 import { lastUsedLabel } from "../access/authentication/service-account/token-secret.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { formatTime } from "../api/time.ts";
 import type { ConfigMap } from "../api/types/core-v1.ts";
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
+import { namesOf } from "./object-key.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
+import { dayOf, isDay } from "./utc-day.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const namespace = "kube-system";
 const name = "kube-apiserver-legacy-service-account-token-tracking";
-const datePattern = /^\d{4}-\d{2}-\d{2}$/;
 const queueName = "legacy_token_tracking_controller";
 /** Maximum number of Secrets remembered as labelled with today's date. Beyond it all are checked again. */
 const notedTodayMax = 4_096;
@@ -26,7 +26,7 @@ export interface TrackingStartParts extends QueueSource {
 /** Publishes in a ConfigMap the date since which uses of tokens are recorded, so that unused tokens can be removed. */
 export function startTrackingStart(parts: TrackingStartParts): Disposable {
   const { clock } = parts;
-  const data = (current: KubeObject | undefined) => ({ since: sinceOf(current) ?? dateOf(clock) });
+  const data = (current: KubeObject | undefined) => ({ since: sinceOf(current) ?? dayOf(clock.nowMs()) });
   return startPublishedConfigMap({ ...parts, namespace, name, queueName, data });
 }
 
@@ -54,7 +54,7 @@ export function startLegacyTokenTracking(parts: LegacyTokenTrackingParts): Dispo
   const noted = new Set<string>();
   running.use(
     uses.follow((secretNamespace, secretName) => {
-      const date = dateOf(clock);
+      const date = dayOf(clock.nowMs());
       if (date !== today || noted.size >= notedTodayMax) noted.clear();
       today = date;
       const key = secrets.keyOf(secretNamespace, secretName);
@@ -67,8 +67,8 @@ export function startLegacyTokenTracking(parts: LegacyTokenTrackingParts): Dispo
 }
 
 async function label({ secrets, clock }: LegacyTokenTrackingParts, key: string): Promise<void> {
-  const [secretNamespace = "", secretName = ""] = key.slice(secrets.info.keyPrefix.length).split("/");
-  const date = dateOf(clock);
+  const { namespace: secretNamespace, name: secretName } = namesOf(secrets, key);
+  const date = dayOf(clock.nowMs());
   const secret = secrets.current(secretNamespace, secretName);
   if (secret === undefined || secret.metadata.labels?.[lastUsedLabel] === date) return;
   const labelled = (old: KubeObject): KubeObject => ({
@@ -80,10 +80,5 @@ async function label({ secrets, clock }: LegacyTokenTrackingParts, key: string):
 
 function sinceOf(configMap: ConfigMap | undefined): string | undefined {
   const since = configMap?.data?.["since"] ?? "";
-  return datePattern.test(since) ? since : undefined;
-}
-
-/** Returns the day in UTC. */
-function dateOf(clock: Clock): string {
-  return formatTime(clock.nowMs()).slice(0, "2000-01-01".length);
+  return isDay(since) ? since : undefined;
 }

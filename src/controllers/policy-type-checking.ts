@@ -14,7 +14,7 @@ export const validatingPolicies: ResourceType = {
   resource: "validatingadmissionpolicies",
 };
 const fieldManager = "validatingadmissionpolicy-status";
-/** Time from the last change of a policy to its check, because policies are often changed again at once. */
+/** Time from a change of a policy to its check, because policies are often changed again at once. */
 export const policySettleMs = 10_000;
 
 export interface PolicyTypeCheckingParts extends QueueSource {

@@ -11,6 +11,7 @@ import type { Registry } from "../registry/registry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
+import { namesOf } from "./object-key.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
@@ -50,13 +51,13 @@ export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
   );
   running.use(
     followObjects(store, serviceAccounts.info.keyPrefix, (key) => {
-      const [namespace = ""] = key.slice(serviceAccounts.info.keyPrefix.length).split("/");
-      for (const secret of store.scan(`${secrets.info.keyPrefix}${namespace}/`)) queue.add(secret.key);
+      const { namespace } = namesOf(serviceAccounts, key);
+      for (const secret of secrets.cacher.entries(secrets.keyOf(namespace, ""))) queue.add(secret.key);
     }),
   );
   running.use(
     parts.ca.follow(() => {
-      for (const secret of store.scan(secrets.info.keyPrefix)) queue.add(secret.key);
+      for (const secret of secrets.cacher.entries()) queue.add(secret.key);
     }),
   );
   return running;
@@ -64,7 +65,7 @@ export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
 
 async function settle(parts: TokenSecretsParts, queue: WorkQueue, key: Key): Promise<void> {
   const { secrets, serviceAccounts, clock } = parts;
-  const [namespace = "", name = ""] = key.slice(secrets.info.keyPrefix.length).split("/");
+  const { namespace, name } = namesOf(secrets, key);
   const secret: Secret | undefined = secrets.current(namespace, name);
   const accountName = secret?.metadata.annotations?.[accountNameAnnotation] ?? "";
   if (secret === undefined || secret.type !== tokenSecretType || accountName === "") return;

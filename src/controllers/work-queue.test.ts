@@ -84,6 +84,22 @@ test("nothing happens after the stop, not even planned work", async () => {
   expect(seen).toEqual([]);
 });
 
+test("of several plans for a key the soonest counts", async () => {
+  const seen: string[] = [];
+  const { clock, queue } = queueOf(async (key) => void seen.push(key));
+  queue.addAfter("often", 100);
+  clock.advance(60);
+  queue.addAfter("often", 100);
+  queue.addAfter("sooner", 100);
+  queue.addAfter("sooner", 10);
+  clock.advance(40);
+  await turn();
+  expect(seen).toEqual(["sooner", "often"]);
+  clock.advance(1_000);
+  await turn();
+  expect(seen).toHaveLength(2);
+});
+
 test("several workers work on several keys, never on the same one", async () => {
   const working = new Set<string>();
   const begun: string[] = [];

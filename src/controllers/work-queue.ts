@@ -48,6 +48,11 @@ export interface WorkQueueOptions extends QueueSource {
   onError(error: unknown): void;
 }
 
+interface PlannedKey {
+  readonly timer: Disposable;
+  readonly dueMs: number;
+}
+
 /**
  * The keys to work on. A key waits at most once however often it is added, and never has two workers. A failed key is
  * retried later; all retries share a budget. The number of objects limits the queue.
@@ -61,7 +66,7 @@ export class WorkQueue implements Disposable {
   /** Keys that were added while they are worked on. They are queued again afterwards. */
   readonly #again = new Set<Key>();
   readonly #working = new Set<Key>();
-  readonly #later = new Map<Key, Disposable>();
+  readonly #later = new Map<Key, PlannedKey>();
   readonly #failures = new Map<Key, number>();
   /** Number of workers that run or are about to. */
   #workers = 0;
@@ -88,28 +93,33 @@ export class WorkQueue implements Disposable {
   }
 
   /**
-   * Handles the key after `delayMs`, or after `delayMsMax` if that is sooner: the work then plans the rest. Replaces an
-   * earlier plan.
+   * Handles the key after `delayMs`, or after `delayMsMax` if that is sooner: the work then plans the rest. If the key has
+   * a plan already, the sooner one is kept, so a key that is planned again and again is still handled.
    */
   addAfter(key: Key, delayMs: number): void {
-    this.#later.get(key)?.[Symbol.dispose]();
     if (this.#stopped) return;
-    const timer = this.#options.clock.after(Math.min(delayMsMax, delayMs), () => {
+    const { clock } = this.#options;
+    const waitMs = Math.min(delayMsMax, delayMs);
+    const dueMs = clock.steadyMs() + waitMs;
+    const planned = this.#later.get(key);
+    if (planned !== undefined && planned.dueMs <= dueMs) return;
+    planned?.timer[Symbol.dispose]();
+    const timer = clock.after(waitMs, () => {
       this.#later.delete(key);
       this.add(key);
     });
-    this.#later.set(key, timer);
+    this.#later.set(key, { timer, dueMs });
   }
 
   /** Cancels the plan for a key. A key that waits already is handled nevertheless. */
   cancel(key: Key): void {
-    this.#later.get(key)?.[Symbol.dispose]();
+    this.#later.get(key)?.timer[Symbol.dispose]();
     this.#later.delete(key);
   }
 
   [Symbol.dispose](): void {
     this.#stopped = true;
-    for (const timer of this.#later.values()) timer[Symbol.dispose]();
+    for (const { timer } of this.#later.values()) timer[Symbol.dispose]();
     this.#later.clear();
     this.#waiting.clear();
     this.#again.clear();

@@ -130,7 +130,7 @@ export function healthHandler(options: HealthOptions): Handler {
     const healthy = results.every(({ error }) => error === undefined);
     if (healthy && !info.query.has("verbose")) return textReply(200, "ok");
     const unknown = [...excluded].filter((wanted) => !checks.some((check) => check.name === wanted));
-    // Every success ends with "healthz"; upstream names the endpoint here too.
+    // Our specification has one text for all endpoints. Upstream names the endpoint.
     const last = healthy ? "healthz check passed" : `${endpoint} check failed`;
     const lines = [...results.map(lineOf), ...warningOf(unknown), last];
     return textReply(healthy ? 200 : 500, `${lines.join("\n")}\n`);

@@ -6,6 +6,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type { ScalarSchema, Schema } from "../api/schema/schema.ts";
 import { structOf } from "../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { runSliced } from "../api/sliced.ts";
 import { strategyOf, subresourceStrategyOf } from "../registry/kind.ts";
 import type { Strategy } from "../registry/strategy.ts";
 import { builtInKindOf } from "./index.ts";
@@ -63,8 +64,8 @@ async function check(info: ResourceInfo, strategy: Strategy, random: Random): Pr
     expect(Array.isArray(errors)).toBe(true);
   }
   for (const old of [undefined, stored]) {
-    const examined = await strategy.examine?.({ object: fresh, old, metadataErrors: [] });
-    if (examined !== undefined) expect(Array.isArray(examined.errors)).toBe(true);
+    if (strategy.validateInTurns === undefined) continue;
+    expect(Array.isArray(await runSliced(strategy.validateInTurns(fresh, old)))).toBe(true);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
 import type { ClientUser } from "../http/in-process-client.ts";
+import { serviceAccountGroups, serviceAccountUserName } from "../request/service-account-user.ts";
 import { ephemeralVolumeMetrics } from "./metrics/ephemeral-volume-metrics.ts";
 import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
@@ -70,8 +71,5 @@ export function startControllers(context: ControllersParts): ServerControllers &
 /** The user that extension servers know a controller by. */
 function serviceAccountOf(controller: string): ClientUser {
   const namespace = "kube-system";
-  return {
-    name: `system:serviceaccount:${namespace}:${controller}`,
-    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`],
-  };
+  return { name: serviceAccountUserName(namespace, controller), groups: serviceAccountGroups(namespace) };
 }

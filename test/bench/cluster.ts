@@ -3,6 +3,7 @@ import { eventually, MemberProcess } from "../integration/member-process.ts";
 import { cpuSeconds, type Served } from "./process.ts";
 
 const slowSync = join(import.meta.dir, "slow-sync.ts");
+const sources = join(import.meta.dir, "../../src/main.ts");
 
 export interface ClusterOptions {
   /** The built program. */
@@ -12,7 +13,7 @@ export interface ClusterOptions {
   readonly members: number;
   /** Further flags of the members. */
   readonly flags?: readonly string[];
-  /** Time added to every sync of a log. */
+  /** Time added to every sync of a log. Such members run the sources, which can be changed as they are loaded. */
   readonly addedSyncMs?: number;
 }
 
@@ -48,9 +49,8 @@ export class BenchCluster implements AsyncDisposable {
   /** Returns a member that was not started yet. */
   async add(): Promise<MemberProcess> {
     const { program, directory, addedSyncMs = 0 } = this.#options;
-    const preload = addedSyncMs === 0 ? [] : ["--preload", slowSync];
-    const environment = addedSyncMs === 0 ? [] : ["env", `QUORATE_BENCH_SYNC_MS=${addedSyncMs}`];
-    const command = [...environment, process.execPath, ...preload, program];
+    const slow = ["env", `QUORATE_BENCH_SYNC_MS=${addedSyncMs}`, process.execPath, "--preload", slowSync, sources];
+    const command = addedSyncMs === 0 ? [program] : slow;
     const member = await MemberProcess.create(directory, `member${this.#members.length + 1}`, command);
     this.#members.push(member);
     return member;

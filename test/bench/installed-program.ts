@@ -8,7 +8,7 @@ export class InstalledProgram {
 
   constructor(directory: string) {
     this.#link = join(directory, "program");
-    this.path = join(this.#link, "quorate.js");
+    this.path = join(this.#link, "quorate");
   }
 
   /** @param program the built program. It must stay where it is */

@@ -17,19 +17,24 @@ const program = join(import.meta.dir, "server.ts");
 
 /** Starts `server.ts` with these arguments, and waits until it serves. */
 export function serve(...args: string[]): Promise<Served> {
-  return start([program, ...args], 1, (printed) => JSON.parse(printed) as { url: string; token: string });
+  return start(
+    [process.execPath, program, ...args],
+    1,
+    (printed) => JSON.parse(printed) as { url: string; token: string },
+  );
 }
 
 /**
- * Builds the program as `npm start` does, and returns its path. LevelDB's binding is not part of it.
+ * Builds the program as `npm start` does, and returns its path.
  * @param commit the commit to build, with its own packages; undefined for the working tree
  */
 export async function makeProgram(directory: string, commit?: string): Promise<string> {
   const sources = commit === undefined ? root : await sourcesOf(commit, join(directory, "sources"));
-  const builder = Bun.spawn([process.execPath, join(sources, "scripts/build.ts"), directory], { stderr: "inherit" });
+  const builder = Bun.spawn([process.execPath, join(sources, "scripts/compile.ts"), `--outdir=${directory}`], {
+    stderr: "inherit",
+  });
   if ((await builder.exited) !== 0) throw new Error("the program cannot be built");
-  await symlink(join(root, "node_modules"), join(directory, "node_modules"));
-  return join(directory, "quorate.js");
+  return join(directory, "quorate");
 }
 
 /** The inputs of a build. */
@@ -45,9 +50,12 @@ async function sourcesOf(commit: string, directory: string): Promise<string> {
   return directory;
 }
 
-/** Starts the program as a user does, and waits until it prints the next commands. */
-export function startProgram(path: string, directory: string): Promise<Served> {
-  return start([path, "up", "--data-dir", directory, "--secure-port", "0"], 2, () => {
+/**
+ * Starts the program as a user does, and waits until it prints the next commands.
+ * @param program the words of its command line
+ */
+export function startProgram(program: readonly string[], directory: string): Promise<Served> {
+  return start([...program, "up", "--data-dir", directory, "--secure-port", "0"], 2, () => {
     const kubeconfig = readFileSync(join(directory, "kubeconfig"), "utf8");
     const url = /server: "?([^"\s]+)/.exec(kubeconfig)?.[1] ?? "";
     const token = /token: "?([^"\s]+)/.exec(kubeconfig)?.[1] ?? "";
@@ -61,7 +69,7 @@ async function start(
   read: (printed: string) => { url: string; token: string },
 ): Promise<Served> {
   const startedMs = performance.now();
-  const child = Bun.spawn([process.execPath, ...command], { stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn([...command], { stdout: "pipe", stderr: "inherit" });
   const reader = child.stdout.getReader();
   let printed = "";
   while (printed.split("\n").length <= lines) {

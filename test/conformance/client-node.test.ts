@@ -13,7 +13,7 @@ import {
 } from "@kubernetes/client-node";
 import { type RunningServer, startServer } from "../../src/index.ts";
 import { Client } from "./client.ts";
-import { withoutConfigMaps } from "./kubectl.ts";
+import { quietControllers } from "./kubectl.ts";
 
 const namespace = "default";
 
@@ -143,7 +143,7 @@ describe("requests", () => {
 });
 
 describe("an informer over restarts of the server", () => {
-  const controllers = withoutConfigMaps;
+  const controllers = quietControllers;
   let dataDir: string;
   let server: RunningServer;
   beforeAll(async () => {

@@ -6,8 +6,6 @@ import { Kubectl } from "./kubectl.ts";
 
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const waitMsMax = 10_000;
-/** A request of a client never waits for an extension server. */
-const discoveryMsMax = 500;
 
 let server: TestServer;
 let extension: ExtensionServer;
@@ -45,9 +43,7 @@ interface DiscoveryGroup {
 }
 
 async function discovered(): Promise<DiscoveryGroup | undefined> {
-  const startedMs = performance.now();
   const { json } = await server.get("/apis", { accept: aggregated });
-  expect(performance.now() - startedMs).toBeLessThan(discoveryMsMax);
   return (json.items as DiscoveryGroup[]).find(({ metadata }) => metadata.name === group);
 }
 
@@ -57,12 +53,16 @@ function untilFresh(freshness: string): Promise<void> {
 
 /** The extension server dies or returns, and its endpoint with it. */
 async function setRunning(isRunning: boolean): Promise<void> {
+  await setListening(isRunning);
+  await untilFresh(isRunning ? "Current" : "Stale");
+}
+
+async function setListening(isRunning: boolean): Promise<void> {
   if (isRunning) await extension.listen(port);
   else await extension.stop();
   const slice = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/widgets-a";
   const { endpoints } = (await server.get(slice)).json;
   await server.patch(slice, mergePatch, { endpoints: [{ ...endpoints[0], conditions: { ready: isRunning } }] });
-  await untilFresh(isRunning ? "Current" : "Stale");
 }
 
 const widget = (name: string, metadata: object = {}) => ({
@@ -104,21 +104,37 @@ test("the Swagger document has the paths and definitions of the extension server
   expect([binary.code, Buffer.from(binary.bytes).includes("com.example.widgets.v1.Widget")]).toEqual([200, true]);
 });
 
-test("an extension server that dies makes discovery stale, but neither slow nor wrong for others, until it returns", async () => {
+test("an extension server that dies makes discovery stale, but not wrong for others, until it returns", async () => {
   await setRunning(false);
   expect((await server.get(`${root}/widgets`)).code).toBe(503);
   const groups = (await server.get("/apis")).json.groups.map(({ name }: { name: string }) => name);
   expect(groups).toContain(group);
   expect((await server.get(`/apis/${group}`)).json.preferredVersion.version).toBe("v1");
-  const startedMs = performance.now();
   expect(await kubectl.ok(["get", "namespaces", "default", "-o", "name"])).toBe("namespace/default\n");
-  expect(performance.now() - startedMs).toBeLessThan(5_000);
   expect((await kubectl.run(["api-resources"])).stdout).toContain("deployments");
   expect((await server.get("/openapi/v2")).code).toBe(200);
   expect(await kubectl.ok(["get", "apiservice", `v1.${group}`])).toContain("False (");
 
   await setRunning(true);
   expect(await kubectl.ok(["get", "widgets", "-o", "name"])).toBe("");
+});
+
+test("no request for discovery or documents waits for an extension server that hangs", async () => {
+  const { answer } = extension;
+  await setRunning(false);
+  extension.seen.length = 0;
+  extension.answer = () => {};
+  await setListening(true);
+  for (const path of ["/apis", "/openapi/v2"]) {
+    await until(() => extension.seen.some(({ url }) => url === path), `the download of ${path}`);
+  }
+  expect((await discovered())?.versions[0]?.freshness).toBe("Stale");
+  expect((await server.get("/openapi/v2")).code).toBe(200);
+  expect((await server.get("/openapi/v3")).code).toBe(200);
+
+  extension.answer = answer;
+  await setRunning(false);
+  await setRunning(true);
 });
 
 test("a namespace goes with the objects of extension servers in it", async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningServer, startServer } from "../../src/index.ts";
-import { Kubectl, withoutConfigMaps } from "./kubectl.ts";
+import { Kubectl, quietControllers } from "./kubectl.ts";
 
 const timeoutMs = 30_000;
 
 let server: RunningServer;
 let kubectl: Kubectl;
 beforeAll(async () => {
-  server = await startServer({ controllers: withoutConfigMaps });
+  server = await startServer({ controllers: quietControllers });
   kubectl = await Kubectl.open(server.kubeconfig);
   await kubectl.apply({
     apiVersion: "v1",

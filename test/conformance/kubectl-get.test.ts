@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningServer, startServer } from "../../src/index.ts";
-import { Kubectl, withoutConfigMaps } from "./kubectl.ts";
+import { Kubectl, quietControllers } from "./kubectl.ts";
 
 let server: RunningServer;
 let kubectl: Kubectl;
@@ -12,7 +12,7 @@ const pods = [
 ];
 
 beforeAll(async () => {
-  server = await startServer({ controllers: withoutConfigMaps });
+  server = await startServer({ controllers: quietControllers });
   kubectl = await Kubectl.open(server.kubeconfig);
   const items = pods.map(({ name, labels, image, nodeName }) => ({
     apiVersion: "v1",

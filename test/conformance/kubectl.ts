@@ -28,7 +28,7 @@ const commandTimeoutMs = 15_000;
  * Value of `--controllers` for tests that count objects, or whose objects name owners that do not exist: without the
  * ConfigMap in every namespace, without the endpoints of services, and without the garbage collector.
  */
-export const withoutConfigMaps = [
+export const quietControllers = [
   "*",
   "-root-ca-certificate-publisher-controller",
   "-garbage-collector-controller",

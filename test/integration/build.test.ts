@@ -12,9 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openGossipIdentity } from "../../src/cluster/gossip/gossip-identity.ts";
-import type { OpenNetwork } from "../../src/cluster/gossip/network.ts";
-import { freePorts } from "./member-process.ts";
+import { eventually, MemberProcess } from "./member-process.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -40,12 +38,8 @@ function directoryOf(name: string): string {
 }
 
 /** Starts a server, makes a request, and stops it. */
-async function expectServes(
-  command: readonly string[],
-  at: { cwd: string; env?: Record<string, string> },
-  flags: readonly string[] = [],
-) {
-  const args = ["up", "--data-dir", join(at.cwd, "data"), "--secure-port", "0", ...flags];
+async function expectServes(command: readonly string[], at: { cwd: string; env?: Record<string, string> }) {
+  const args = ["up", "--data-dir", join(at.cwd, "data"), "--secure-port", "0"];
   const child = Bun.spawn([...command, ...args], { ...at, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   const [exported = "", next] = await firstLines(child.stdout, 2);
   expect(next).toBe("kubectl get namespaces");
@@ -61,20 +55,8 @@ async function expectServes(
   expect(await child.exited).toBe(0);
 }
 
-test("the built program starts, shows the next step, answers, and stops on request", async () => {
-  const directory = directoryOf("bundle");
-  const built = Bun.spawnSync([process.execPath, join(root, "scripts/build.ts"), directory]);
-  expect(built.stderr.toString()).toBe("");
-  await expectTalk(join(directory, "libp2p-network.js"));
-  // A server without a cluster does not need libp2p.
-  rmSync(join(directory, "libp2p-network.js"));
-  // The build does not contain the database's binding.
-  symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
-  await expectServes([process.execPath, join(directory, "quorate.js")], { cwd: directory });
-});
-
 test(
-  "the single executable serves from an empty directory, and as a member of a cluster",
+  "the executable shows the next step, answers and stops on request, and two of them hear each other",
   async () => {
     const out = directoryOf("executable");
     const built = Bun.spawnSync([process.execPath, join(root, "scripts/compile.ts"), `--outdir=${out}`]);
@@ -84,10 +66,8 @@ test(
     // Configuration files of the working directory have no effect.
     const cwd = directoryOf("anywhere");
     writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./absent.ts"]');
-    const [peerPort = 0] = await freePorts(1);
-    const env = { HOME: cwd, PATH: "" };
-    await expectServes([program], { cwd, env });
-    await expectServes([program], { cwd: directoryOf("member"), env }, ["--peer-address", `127.0.0.1:${peerPort}`]);
+    await expectServes([program], { cwd, env: { HOME: cwd, PATH: "" } });
+    await expectGossip(program);
   },
   timeoutMs,
 );
@@ -187,29 +167,15 @@ function packageOf(name: string): string {
   return name.split("/", name.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** Two replicas that the built file runs hear each other. */
-async function expectTalk(path: string): Promise<void> {
-  const { openLibp2pNetwork } = (await import(path)) as { openLibp2pNetwork: OpenNetwork };
-  const heard = Promise.withResolvers<string>();
-  const open = async () => {
-    const identity = await openGossipIdentity(undefined, Date.now());
-    const network = await openLibp2pNetwork({
-      clusterId: "built",
-      identity,
-      listen: { host: "127.0.0.1", port: 0 },
-      onMessage: (_, author) => void heard.resolve(author),
-      onDropped: (reason) => heard.reject(new Error(reason)),
-    });
-    return { network, contact: { peerId: identity.peerId, address: network.address } };
-  };
-  const [one, other] = await Promise.all([open(), open()]);
-  one.network.admit([other.contact]);
-  other.network.admit([one.contact]);
-  const saying = setInterval(() => one.network.publish("heartbeat", new Uint8Array(10)), 50);
-  try {
-    expect(await heard.promise).toBe(one.contact.peerId);
-  } finally {
-    clearInterval(saying);
-    await Promise.all([one.network.close(), other.network.close()]);
-  }
+/** Starts two members, and waits until gossip from the second one reaches the first. */
+async function expectGossip(program: string): Promise<void> {
+  const members = directoryOf("members");
+  await using first = await MemberProcess.create(members, "first", [program]);
+  await using second = await MemberProcess.create(members, "second", [program]);
+  await first.start(["cluster", "init"]);
+  await second.start(await first.invitation());
+  await eventually(async () => {
+    const metrics = await (await first.fetch("GET", "/metrics")).text();
+    return /^quorate_gossip_peer_age_seconds\{member="\d+"\}/m.test(metrics) ? true : undefined;
+  });
 }

@@ -82,7 +82,7 @@ class HeldRequest implements Disposable {
   }
 }
 
-/** Returns the number of a user's requests that have arrived at the server. */
+/** Returns the rows of a user's requests on the debugging page. */
 async function arrived(user: string): Promise<string[][]> {
   const { text } = await server.get(`${pages}/dump_requests?includeRequestDetails=1`);
   const rows = text.split("\n").map((line) => line.split(",").map((cell) => cell.trim()));

@@ -1,13 +1,13 @@
 import { fieldErrorText } from "../../src/api/field-error.ts";
 import type { JsonValue } from "../../src/api/json.ts";
+import { atOnce } from "../../src/api/sliced.ts";
 import { readOpenApiSchema } from "../../src/api/structural/open-api-schema.ts";
 import { objectCostMax } from "../../src/cel/limits.ts";
-import { atOnce } from "../../src/cel/program.ts";
 import { declareType } from "../../src/cel/schema/declared-type.ts";
 import { compileRules, selfTypeName, unboundedCardinality } from "../../src/cel/schema/rule.ts";
 import { type RuleProblem, toFieldError } from "../../src/cel/schema/rule-problem.ts";
 import { type RuleSchema, valuesSchema } from "../../src/cel/schema/rule-schema.ts";
-import { makeRuleValidator, validateRules } from "../../src/cel/schema/rule-validator.ts";
+import { makeRuleValidator, runRules } from "../../src/cel/schema/rule-validator.ts";
 import type { Json } from "../../src/cel/values/json-value.ts";
 import { storedEnvironment } from "../../src/cel/versions.ts";
 import { validateDefinitionSchema } from "../../src/kinds/apiextensions/validation/definition-schema.ts";
@@ -60,7 +60,7 @@ export function compareRule(vector: RuleCase): readonly Difference[] {
   const validator = makeRuleValidator(vector.schema, environments);
   for (const [at, run] of (vector.runs ?? []).entries()) {
     if (validator === undefined) continue;
-    const { errors, budget } = validateRules(validator, run.object, run.oldObject);
+    const { errors, budget } = atOnce(runRules(validator, run.object, run.oldObject));
     // The vectors omit long texts.
     const isLong = run.errors.some(({ text }) => text === "");
     const actual = errors.map(written).map((error) => (isLong ? { ...error, text: "" } : error));

@@ -70,6 +70,18 @@ export function recordedTable(here: JsonValue, recorded: JsonValue): JsonValue {
   };
 }
 
+/**
+ * Returns an answer with placeholders for addresses and ports that the server chose at random. They may fall into the
+ * ranges that requests name explicitly, so only the recording tells which ones were chosen.
+ */
+export function withoutChosen(here: JsonValue, recorded: JsonValue | undefined): JsonValue {
+  if (recorded === "<port>" && typeof here === "number" && isNodePort(here)) return recorded;
+  if (recorded === "<ip>" && typeof here === "string" && serviceRange.test(here)) return recorded;
+  if (Array.isArray(here) && Array.isArray(recorded)) return here.map((item, at) => withoutChosen(item, recorded[at]));
+  if (!isJsonObject(here) || !isJsonObject(recorded)) return here;
+  return Object.fromEntries(Object.entries(here).map(([name, part]) => [name, withoutChosen(part, recorded[name])]));
+}
+
 /** Returns a YAML text with the managers of fields in a fixed order. */
 export function yamlInOrder(text: string): string {
   return text.replace(/(\n {2}managedFields:\n)((?: {2}- .*\n| {4}.*\n)+)/g, (_all, head: string, entries: string) => {
@@ -123,6 +135,7 @@ const yamlUid = /^( *uid: )[0-9a-f-]{36}$/gm;
 const time = /\b(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 /** The specs of two pods, whose volumes and times differ between runs. */
 const specDifference = /(pod updates may not change fields other than[^\n]*\n)[^]*$/;
+const serviceRange = /^10\.0\.\d+\.\d+$/;
 /** Requests name addresses in 10.0.77.x explicitly. */
 const serviceAddress = /^10\.0\.(?!0\.1$)(?!77\.)\d+\.\d+$/;
 /** Times as Go prints them. */
@@ -172,9 +185,12 @@ function textOf(text: string, key: string): string {
 function numberOf(value: JsonValue, key: string): JsonValue {
   const isPort = key === "nodePort" || key === "healthCheckNodePort";
   // Requests name ports from 32600 to 32650 explicitly.
-  const isAllocated =
-    typeof value === "number" && value >= 30_000 && value <= 32_767 && (value < 32_600 || value > 32_650);
+  const isAllocated = typeof value === "number" && isNodePort(value) && (value < 32_600 || value > 32_650);
   return isPort && isAllocated ? "<port>" : value;
+}
+
+function isNodePort(value: number): boolean {
+  return value >= 30_000 && value <= 32_767;
 }
 
 function byOwner(a: JsonValue, b: JsonValue): number {

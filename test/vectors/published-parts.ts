@@ -1,4 +1,5 @@
-import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
+import { equalJson, isJsonObject, type JsonObject, type JsonValue, sortedJson } from "../../src/api/json.ts";
+import { objectOf, objectsOf } from "../../src/api/json-reading.ts";
 import type { TestServer } from "../integration/server.ts";
 
 /** A part of a document that the server publishes about itself, with its name in the recording. */
@@ -55,13 +56,13 @@ export class PublishedParts {
   }
 
   async #body(target: string): Promise<JsonObject> {
-    return objectIn((await this.#fetch(target))["body"]);
+    return objectOf((await this.#fetch(target))["body"]);
   }
 
   /** Returns an OpenAPI document without descriptions, and with shared parameters written out. */
   async #openApi(target: string): Promise<JsonObject> {
-    const document = objectIn(bare((await this.#fetch(target))["body"] ?? null));
-    const shared = objectIn(document["parameters"]);
+    const document = objectOf(bare((await this.#fetch(target))["body"] ?? null));
+    const shared = objectOf(document["parameters"]);
     if (target !== "/openapi/v2") return document;
     return { ...document, paths: withParameters(document["paths"] ?? {}, shared) };
   }
@@ -79,10 +80,10 @@ function legacyPart(document: JsonObject, kind: string, what: string, target: st
 }
 
 function discoveryPart({ head, body }: JsonObject, kind: string, what: string): JsonValue | undefined {
-  const items = objectIn(body)["items"] ?? [];
+  const items = objectOf(body)["items"] ?? [];
   const words = what.split(" ");
   if (kind === "APIGroupDiscoveryList") return words[2] === "type" ? head : groupNames(items);
-  const group = (name: string) => listIn(items).find((item) => groupName(item) === name) ?? {};
+  const group = (name: string) => objectsOf(items).find((item) => groupName(item) === name) ?? {};
   if (kind === "APIGroupDiscovery") {
     const found = group(words[2] ?? "");
     return words[3] === "metadata" ? found["metadata"] : namesIn(found["versions"], "version");
@@ -96,31 +97,31 @@ function discoveryPart({ head, body }: JsonObject, kind: string, what: string): 
 
 /** The core group has no name, which the recording writes as Python does. */
 function groupName(item: JsonObject): string {
-  return String(objectIn(item["metadata"])["name"] ?? "None");
+  return String(objectOf(item["metadata"])["name"] ?? "None");
 }
 
 function groupNames(items: JsonValue): JsonValue[] {
-  return listIn(items).map((item) => objectIn(item["metadata"])["name"] ?? null);
+  return objectsOf(items).map((item) => objectOf(item["metadata"])["name"] ?? null);
 }
 
 function v2Part(document: JsonObject, kind: string, what: string): JsonValue | undefined {
   if (kind === "openapi v2 document") return without(document, ["paths", "definitions", "info", "parameters"]);
-  const definitions = objectIn(document["definitions"]);
+  const definitions = objectOf(document["definitions"]);
   return kind === "openapi v2 definitions" ? keysOf(definitions) : definitions[what];
 }
 
 function v3Part(document: JsonObject, kind: string, what: string): JsonValue | undefined {
   if (kind === "openapi v3 document") return without(document, ["paths", "components", "info"]);
-  const { schemas = {}, ...rest } = objectIn(document["components"]);
+  const { schemas = {}, ...rest } = objectOf(document["components"]);
   if (kind === "openapi v3 components") return rest;
-  return kind === "openapi v3 schemas" ? keysOf(schemas) : objectIn(schemas)[what];
+  return kind === "openapi v3 schemas" ? keysOf(schemas) : objectOf(schemas)[what];
 }
 
 function pathsPart({ paths }: JsonObject, kind: string, what: string): JsonValue | undefined {
   if (kind === "openapi paths") return keysOf(paths);
   const method = kind.slice("openapi operation ".length);
   const path = what.slice(what.indexOf(` ${method} /`) + method.length + 2);
-  const item = objectIn(objectIn(paths)[path]);
+  const item = objectOf(objectOf(paths)[path]);
   const operation = item[method];
   if (!isJsonObject(operation)) return operation;
   return { ...operation, parameters: { ...byName(item["parameters"]), ...byName(operation["parameters"]) } };
@@ -128,12 +129,12 @@ function pathsPart({ paths }: JsonObject, kind: string, what: string): JsonValue
 
 function byName(parameters: JsonValue | undefined): JsonObject {
   const nameOf = ({ name, $ref }: JsonObject) => String(name ?? $ref ?? "?");
-  return Object.fromEntries(listIn(parameters).map((parameter) => [nameOf(parameter), parameter]));
+  return Object.fromEntries(objectsOf(parameters).map((parameter) => [nameOf(parameter), parameter]));
 }
 
 function withParameters(paths: JsonValue, shared: JsonObject): JsonObject {
   const resolved = (parameters: JsonValue) =>
-    listIn(parameters).map((parameter) => {
+    objectsOf(parameters).map((parameter) => {
       const name =
         String(parameter["$ref"] ?? "")
           .split("/")
@@ -145,7 +146,7 @@ function withParameters(paths: JsonValue, shared: JsonObject): JsonObject {
     if (!isJsonObject(value) || value["parameters"] === undefined) return value;
     return { ...value, parameters: resolved(value["parameters"]) };
   };
-  return mapped(objectIn(paths), (_path, item) => mapped(objectIn(item), operation));
+  return mapped(objectOf(paths), (_path, item) => mapped(objectOf(item), operation));
 }
 
 /** Lists whose order means nothing. */
@@ -174,15 +175,8 @@ function bare(value: JsonValue): JsonValue {
 }
 
 function inAnyOrder(list: readonly JsonValue[]): JsonValue[] {
-  const key = (value: JsonValue) => JSON.stringify(withSortedKeys(value));
+  const key = (value: JsonValue) => JSON.stringify(sortedJson(value));
   return list.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
-}
-
-function withSortedKeys(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(withSortedKeys);
-  if (!isJsonObject(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((name) => [name, withSortedKeys(value[name] ?? null)]));
 }
 
 function mapped(object: JsonObject, change: (name: string, value: JsonValue) => JsonValue): JsonObject {
@@ -194,21 +188,13 @@ function without(object: JsonObject, names: readonly string[]): JsonObject {
 }
 
 function keysOf(value: JsonValue | undefined): JsonObject {
-  return mapped(objectIn(value), () => 1);
+  return mapped(objectOf(value), () => 1);
 }
 
 function namesIn(list: JsonValue | undefined, field: string): JsonValue[] {
-  return listIn(list).map((item) => item[field] ?? null);
+  return objectsOf(list).map((item) => item[field] ?? null);
 }
 
 function named(list: JsonValue | undefined, field: string, name: string): JsonObject | undefined {
-  return listIn(list).find((item) => item[field] === name);
-}
-
-function listIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function objectIn(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
+  return objectsOf(list).find((item) => item[field] === name);
 }

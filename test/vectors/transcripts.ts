@@ -5,7 +5,7 @@ import { objectOf } from "../../src/api/json-reading.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import { type Answer, type RequestOptions, TestServer } from "../integration/server.ts";
 import { AdmissionHook } from "./admission-hook.ts";
-import { comparableStatus, normalised, recordedTable, restored, yamlInOrder } from "./normalised.ts";
+import { comparableStatus, normalised, recordedTable, restored, withoutChosen, yamlInOrder } from "./normalised.ts";
 import { leftToChance, type Replay } from "./replay.ts";
 import {
   callsWebhooks,
@@ -127,7 +127,7 @@ class Run {
       code: answer.code,
       ...(step.contentType === undefined ? {} : { contentType: answer.headers.get("content-type") ?? "" }),
       warnings: warningsOf(answer.headers.get("warning")),
-      answer: this.#comparable(normalised(cloneJson(here)), step, path),
+      answer: this.#comparable(withoutChosen(normalised(cloneJson(here)), step.answer), step, path),
       ...(this.#hook === undefined
         ? {}
         : { reviews: normalised(cloneJson([...this.#hook.takeReviews(scenario)])) as JsonObject[] }),

@@ -1,4 +1,5 @@
 import type { StatusError } from "../../api/status.ts";
+import { serviceAccountGroups } from "../../request/service-account-user.ts";
 import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
 import type { Attributes, ResourceAttributes } from "./attributes.ts";
 import type { Authorizer } from "./authorizer.ts";
@@ -189,9 +190,7 @@ function isNameOnly({ uid, groups, extra }: UserInfo): boolean {
 function withImpliedGroups(wanted: UserInfo, constrained: boolean): UserInfo {
   let { groups } = wanted;
   const account = serviceAccountOf(wanted.name);
-  if (account !== undefined && groups.length === 0) {
-    groups = ["system:serviceaccounts", `system:serviceaccounts:${account.namespace}`];
-  }
+  if (account !== undefined && groups.length === 0) groups = serviceAccountGroups(account.namespace);
   if (constrained && nodeNameOf(wanted.name) !== undefined) groups = ["system:nodes"];
   if (wanted.name === anonymousUser.name) return { ...wanted, groups: withGroup(groups, unauthenticatedGroup) };
   if (groups.includes(unauthenticatedGroup)) return { ...wanted, groups };

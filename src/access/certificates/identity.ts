@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../process/clock.ts";
 import { StartupError } from "../../process/startup-error.ts";
@@ -9,6 +8,7 @@ import { watchFiles } from "./changed-files.ts";
 import { KeptCertificates } from "./kept-certificates.ts";
 import { type NamedServer, renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
 import { certificateBlocks } from "./pem.ts";
+import { readPem } from "./read-pem.ts";
 import {
   apiAuthority,
   issuerOf,
@@ -230,16 +230,4 @@ export class ServerIdentity {
     }
     return kept;
   }
-}
-
-function readPem(flag: string, file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
-  }
-  if (!text.includes("-----BEGIN "))
-    throw new StartupError(`${flag}: ${file} does not contain a PEM block: check the file`);
-  return text;
 }

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { Clock } from "../../process/clock.ts";
 import type { KeyPair } from "./authority.ts";
 import { watchFiles } from "./changed-files.ts";
+import { readPem } from "./read-pem.ts";
 
 /** The certificate by which the servers of APIServices recognise this server. */
 export class ProxyClient implements Disposable {
@@ -61,12 +61,4 @@ function checked(pair: KeyPair): KeyPair {
     throw new Error(`--proxy-client-cert-file and its key cannot be used: ${(error as Error).message}`);
   }
   throw new Error("--proxy-client-key-file: the key does not belong to the certificate of --proxy-client-cert-file");
-}
-
-function readPem(flag: string, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new Error(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
-  }
 }

@@ -1,4 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
+import { atOnce } from "../../api/sliced.ts";
 import { isError, type Result } from "../../cel/index.ts";
 import { PolicyCompiler } from "../policies/compile-policy.ts";
 import { attributes } from "../testing.ts";
@@ -26,17 +27,10 @@ function checksOf(authorize: ConstructorParameters<typeof AccessChecks>[0]["auth
 
 function run(text: string, variables: Readonly<Record<string, string>> = {}, budget = evaluationCostMax): Result {
   const compiler = new PolicyCompiler(false);
-  finish(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
-  const expression = finish(compiler.compile(text, "variable", { hasAuthorizer: true }));
+  atOnce(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
+  const expression = atOnce(compiler.compile(text, "variable", { hasAuthorizer: true }));
   const evaluation = new Evaluation(valuesOf(), { variables: compiler.variables, budget });
-  return finish(evaluation.run(expression));
-}
-
-function finish<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
+  return atOnce(evaluation.run(expression));
 }
 
 const messageOf = (result: Result) => (isError(result) ? result.message : undefined);
@@ -76,18 +70,18 @@ test.each<[conditions: string[], outcome: object]>([
     },
   ],
 ])("the conditions %j", (texts, outcome) => {
-  const conditions = finish(
+  const conditions = atOnce(
     new PolicyCompiler(false).conditions(texts.map((expression, at) => ({ name: `c${at}`, expression }))),
   );
-  expect(finish(evaluateMatchConditions(conditions, valuesOf()))).toEqual(outcome as never);
+  expect(atOnce(evaluateMatchConditions(conditions, valuesOf()))).toEqual(outcome as never);
 });
 
 test("an evaluation pauses in a variable, and counts its cost once", () => {
   const variables = { pairs: "lists.range(200).map(x, lists.range(200).filter(y, y > x).size()).sum()" };
   const text = "lists.range(3).map(x, x + variables.pairs).sum() + lists.range(100).map(x, x).size()";
   const compiler = new PolicyCompiler(false);
-  finish(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
-  const expression = finish(compiler.compile(text, "variable", {}));
+  atOnce(compiler.addVariables(Object.entries(variables).map(([name, expression]) => ({ name, expression }))));
+  const expression = atOnce(compiler.compile(text, "variable", {}));
   const evaluate = () => {
     const evaluation = new Evaluation(valuesOf(), { variables: compiler.variables, budget: evaluationCostMax });
     const steps = evaluation.run(expression);
@@ -96,11 +90,11 @@ test("an evaluation pauses in a variable, and counts its cost once", () => {
     for (; step.done !== true; step = steps.next()) pauses++;
     return { result: step.value, budget: evaluation.budget, pauses };
   };
-  const atOnce = { ...evaluate(), pauses: 0 };
+  const unpaused = { ...evaluate(), pauses: 0 };
   let nowMs = 0;
   using _clock = spyOn(performance, "now").mockImplementation(() => (nowMs += 100));
   const { pauses, ...paused } = evaluate();
-  expect<unknown>({ ...paused, pauses: 0 }).toEqual(atOnce);
+  expect<unknown>({ ...paused, pauses: 0 }).toEqual(unpaused);
   expect(pauses).toBeGreaterThan(100);
 });
 
@@ -113,7 +107,7 @@ test("an evaluation waits for the authorizer, and asks each question once", asyn
   });
   const text =
     "[authorizer.requestResource.check('get').allowed(), authorizer.path('/x').check('list').allowed(), authorizer.requestResource.check('fail').errored(), authorizer.requestResource.check('get').allowed()]";
-  const expression = finish(new PolicyCompiler(false).compile(text, "variable", { hasAuthorizer: true }));
+  const expression = atOnce(new PolicyCompiler(false).compile(text, "variable", { hasAuthorizer: true }));
   const evaluate = () => new Evaluation(valuesOf(checks), { budget: evaluationCostMax }).run(expression);
   // Three checks cost more than one evaluation may.
   expect(messageOf(await evaluateInTurns(checks, evaluate))).toContain("actual cost limit exceeded");

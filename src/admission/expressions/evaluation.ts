@@ -75,13 +75,7 @@ export class Evaluation implements Activation {
   *run(expression: StoredExpression): EvaluationSteps<Result> {
     if (expression.kind === "failed") return new EvaluationError(`compilation error: ${expression.problem}`);
     const { program, text } = expression.program;
-    const run = program.start(this);
-    let outcome = run.advance();
-    while (outcome === undefined) {
-      yield;
-      outcome = run.advance();
-    }
-    const { value, cost } = outcome;
+    const { value, cost } = yield* program.start(this).inStretches();
     this.#charge(this.#variableCost);
     this.#variableCost = 0;
     this.#charge(cost);

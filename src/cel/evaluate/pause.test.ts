@@ -40,10 +40,10 @@ test.each([
   const activation = { resolve: (name: string) => (name === "object" ? object : undefined) };
   const atOnce = program.evaluate(activation);
   hurry();
-  const run = program.start(activation);
-  let stretches = 1;
-  let outcome = run.advance();
-  for (; outcome === undefined; outcome = run.advance()) stretches++;
-  expect(shown(outcome)).toEqual(shown(atOnce));
-  expect(stretches).toBeGreaterThan(1);
+  const steps = program.start(activation).inStretches();
+  let pauses = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) pauses++;
+  expect(shown(step.value)).toEqual(shown(atOnce));
+  expect(pauses).toBeGreaterThan(0);
 });

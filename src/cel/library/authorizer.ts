@@ -1,3 +1,4 @@
+import { serviceAccountGroups, serviceAccountUserName } from "../../request/service-account-user.ts";
 import type { Library } from "../environment.ts";
 import { boolType, type CelType, stringType, structOf } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member } from "../types/declarations.ts";
@@ -245,8 +246,8 @@ function serviceAccount(authorizer: Value, namespace: Value, name: Value): Resul
   if (typeof namespace !== "string" || typeof name !== "string") return noSuchOverload;
   if (!isServiceAccountName(name)) return new EvaluationError("Invalid service account name");
   if (!isNamespaceName(namespace)) return new EvaluationError("Invalid service account namespace");
-  const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
-  return new AuthorizerValue({ name: `system:serviceaccount:${namespace}:${name}`, groups }, authorizer.checker);
+  const user = { name: serviceAccountUserName(namespace, name), groups: serviceAccountGroups(namespace) };
+  return new AuthorizerValue(user, authorizer.checker);
 }
 
 function resourceCheck(group: Value, resource: Value): Result {

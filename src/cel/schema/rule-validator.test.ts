@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { atOnce } from "../../api/sliced.ts";
 import {
   makeRuleValidator,
   RuleChecker,
@@ -7,7 +8,6 @@ import {
   runRules,
   storedEnvironment,
   toFieldError,
-  validateRules,
 } from "../index.ts";
 
 const environments = { environmentOf: () => storedEnvironment() };
@@ -19,16 +19,13 @@ function widget(spec: Readonly<Record<string, RuleSchema>>): RuleSchema {
 function problems(schema: RuleSchema, object: object, oldObject?: object) {
   const validator = makeRuleValidator(schema, environments);
   if (validator === undefined) throw new Error("no rules");
-  const { errors, warnings } = validateRules(validator, object as never, oldObject as never);
+  const { errors, warnings } = atOnce(runRules(validator, object as never, oldObject as never));
   const texts = (found: typeof errors) => found.map(toFieldError).map(({ field, message }) => `${field}: ${message}`);
   return { errors: texts(errors), warnings: texts(warnings) };
 }
 
 function checkProblems(schema: RuleSchema) {
-  const steps = new RuleChecker(environments).checkNode(schema, rootPlace("schema"), { isResource: false });
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
+  return atOnce(new RuleChecker(environments).checkNode(schema, rootPlace("schema"), { isResource: false }));
 }
 
 const size: RuleSchema = { type: "integer", "x-kubernetes-validations": [{ rule: "self < 5", message: "too large" }] };

@@ -1,6 +1,5 @@
 import type { Activation } from "../evaluate/frame.ts";
 import { costLimitMessage, objectCostMax } from "../limits.ts";
-import type { Outcome, Program } from "../program.ts";
 import { equalJson, isJsonFields, isJsonList, type Json, type JsonFields } from "../values/json-value.ts";
 import { isError, Optional, type Result } from "../values/value.ts";
 import { type DeclaredType, declareType } from "./declared-type.ts";
@@ -143,19 +142,6 @@ export interface RunOptions {
   readonly path?: string;
 }
 
-/** Runs all rules on an object at once. */
-export function validateRules(
-  validator: RuleValidator,
-  object: Json,
-  oldObject: Json | undefined,
-  options: RunOptions = {},
-): RuleValidation {
-  const steps = runRules(validator, object, oldObject, options);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
-}
-
 /**
  * Runs the rules one by one. Yields between them, and within one that takes long, so that the caller can let others
  * have their turn.
@@ -294,7 +280,7 @@ class RuleRun {
     const isOptional = rule.optionalOldSelf === true;
     if (program === undefined || (compiled.usesOldSelf && oldSelf === undefined && !isOptional)) return;
     const activation = activationOf(self, isOptional ? optionalOldSelf(oldSelf) : oldSelf);
-    const { value, cost } = yield* inStretches(program.program, activation);
+    const { value, cost } = yield* program.program.start(activation).inStretches();
     if (cost > this.budget) {
       this.#stop(path, type, outOfBudget);
       return;
@@ -343,7 +329,7 @@ class RuleRun {
     { self, oldSelf }: NodeValue,
   ): Generator<void, { readonly text?: string; readonly stops?: string }> {
     if (message === undefined) return {};
-    const { value, cost } = yield* inStretches(message.program, activationOf(self, oldSelf));
+    const { value, cost } = yield* message.program.start(activationOf(self, oldSelf)).inStretches();
     if (cost > this.budget) {
       const reason = "messageExpression evaluation failed due to running out of cost budget";
       return { stops: `${reason}, no further validation rules will be run` };
@@ -357,16 +343,6 @@ class RuleRun {
     const text = value.trim();
     const isUsable = text !== "" && !text.includes("\n") && Buffer.byteLength(text) <= messageBytesMax;
     return isUsable ? { text } : {};
-  }
-}
-
-/** Evaluates a program and yields between its stretches. */
-function* inStretches(program: Program, activation: Activation): Generator<void, Outcome> {
-  const run = program.start(activation);
-  for (;;) {
-    const outcome = run.advance();
-    if (outcome !== undefined) return outcome;
-    yield;
   }
 }
 

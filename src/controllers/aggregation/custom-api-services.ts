@@ -45,7 +45,7 @@ export function startCustomApiServices({
         const groupVersion = groupVersionOfName(name);
         const isServed = definitions.serve(groupVersion) && builtInPriority(groupVersion) === undefined;
         const wanted = isServed ? automaticApiService(groupVersion, customPriority, "true") : undefined;
-        return settleApiService({ registry }, name, wanted, ["true"]);
+        return settleApiService(registry, name, wanted, ["true"]);
       },
     }),
   );

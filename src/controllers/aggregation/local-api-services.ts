@@ -3,7 +3,7 @@ import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import type { APIService } from "../../api/types/apiregistration-v1.ts";
-import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { allApis, type ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import { automaticApiService, type Upkeep, upkeepOf } from "../../kinds/apiregistration/automatic-api-service.ts";
 import { builtInPriority } from "../../kinds/apiregistration/group-priorities.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
@@ -17,7 +17,7 @@ export interface LocalApiServicesParts {
 }
 
 /** Returns the APIServices of the built-in group versions that this server serves. */
-export function builtInApiServices(served: readonly GroupVersion[]): APIService[] {
+function builtInApiServices(served: readonly GroupVersion[]): APIService[] {
   return served.flatMap((groupVersion) => {
     const priority = builtInPriority(groupVersion);
     return priority === undefined ? [] : [automaticApiService(groupVersion, priority, "onstart")];
@@ -34,12 +34,11 @@ export async function ensureBuiltInApiServices(
 ): Promise<void> {
   const wanted = builtInApiServices(served);
   const names = new Set(wanted.map(({ metadata }) => metadata.name));
-  const outdated = parts.apis
-    .groups()
-    .flatMap(({ versions }) => versions)
-    .filter(({ apiService }) => upkeepOf(apiService) === "onstart" && !names.has(apiService.metadata.name));
+  const outdated = allApis(parts.apis).filter(
+    ({ apiService }) => upkeepOf(apiService) === "onstart" && !names.has(apiService.metadata.name),
+  );
   await Promise.all([
-    ...wanted.map((apiService) => settleApiService(parts, apiService.metadata.name ?? "", apiService)),
+    ...wanted.map((apiService) => settleApiService(parts.registry, apiService.metadata.name ?? "", apiService)),
     ...outdated.map(({ apiService }) => remove(parts.registry, apiService)),
   ]);
 }
@@ -51,7 +50,7 @@ export async function ensureBuiltInApiServices(
  * @param among the ways of maintenance for which the caller is responsible
  */
 export async function settleApiService(
-  { registry }: Pick<LocalApiServicesParts, "registry">,
+  registry: Registry,
   name: string,
   wanted: APIService | undefined,
   among: readonly Upkeep[] = ["onstart", "true"],

@@ -21,9 +21,10 @@ export function budgetPodOf(entry: Entry): BudgetPod {
   return pod;
 }
 
-/** Reports whether a change of a pod can affect the status of a budget that covers it before and after. */
-export function countsDifferently(old: Entry, entry: Entry): boolean {
-  const [before, after] = [budgetPodOf(old), budgetPodOf(entry)];
+/** Reports whether two states of a pod differ in what budgets count. */
+export function countsDiffer(old: Entry | undefined, entry: Entry | undefined): boolean {
+  const [before, after] = [old && budgetPodOf(old), entry && budgetPodOf(entry)];
+  if (before === undefined || after === undefined) return before !== after;
   return (
     before.isReady !== after.isReady ||
     before.isTerminating !== after.isTerminating ||

@@ -63,7 +63,7 @@ export function nextStatus(
 ): PodDisruptionBudgetStatus | undefined {
   const { generation = 0 } = budget.metadata;
   const isHealthy = ({ name, isReady, isTerminating }: BudgetPod) =>
-    isReady && !isTerminating && !(name in disruptions.awaited);
+    isReady && !isTerminating && !Object.hasOwn(disruptions.awaited, name);
   const currentHealthy = pods.filter(isHealthy).length;
   // Without pods no disruption is allowed, so that the first ones are safe before they are counted.
   const disruptionsAllowed = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;

@@ -92,6 +92,15 @@ const counts = () => {
 };
 const condition = () => budget()?.status?.conditions?.[0];
 
+test("a pod may have the name of a property that every object has", async () => {
+  const metadata = { name: "constructor", namespace: "n", labels };
+  await objects.create("pods", { kind: "Pod", metadata, spec: { containers: [container] } });
+  await setReady("constructor", true);
+  await start();
+  await createBudget({ minAvailable: 0 });
+  expect(objects.get<PodDisruptionBudget>(resource, "b")?.status).toMatchObject({ currentHealthy: 1 });
+});
+
 test("a budget of a number of pods counts those that are ready", async () => {
   await start();
   await createPods(3, [], 2);

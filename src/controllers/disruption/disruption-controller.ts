@@ -1,5 +1,6 @@
-import type { Entry, Key } from "../../api/entry.ts";
-import { matchesLabels } from "../../api/label-selector.ts";
+import type { Key } from "../../api/entry.ts";
+import type { LabelSelector } from "../../api/label-selector.ts";
+import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/types/policy-v1.ts";
@@ -11,10 +12,11 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { type Store, type StoreEvent, StoreUnavailableError } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
 import { namesOf } from "../object-key.ts";
+import { PodSelectors } from "../pod-selectors.ts";
+import { selectedPods } from "../selected-pods.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
-import { type BudgetPod, budgetPodOf, countsDifferently } from "./budget-pod.ts";
-import { BudgetSelectors, budgetSelector } from "./budget-selectors.ts";
+import { type BudgetPod, budgetPodOf, countsDiffer } from "./budget-pod.ts";
 import {
   dependsOnScale,
   disruptionsOf,
@@ -25,9 +27,6 @@ import {
 } from "./budget-status.ts";
 import { type PodScales, ScaleError } from "./pod-scales.ts";
 import { selectorText } from "./selector-text.ts";
-
-/** Number of pods processed between two readings of the clock. */
-const podsPerLook = 256;
 
 export interface DisruptionControllerParts extends QueueSource {
   readonly budgets: Registry;
@@ -43,7 +42,7 @@ export interface DisruptionControllerParts extends QueueSource {
 /** Counts the pods of disruption budgets, so that evictions know whether they are allowed. */
 export class DisruptionController {
   readonly #parts: DisruptionControllerParts;
-  readonly #selectors = new BudgetSelectors();
+  readonly #selectors = new PodSelectors();
   readonly #slice = new TurnSlice();
   readonly #queue: WorkQueue;
 
@@ -68,17 +67,15 @@ export class DisruptionController {
     for (const event of events) if (event.entry.key.startsWith(pods.info.keyPrefix)) this.#receivePod(event);
   }
 
-  #receivePod({ type, entry, previous }: StoreEvent): void {
+  #receivePod(event: StoreEvent): void {
     const { budgets, pods } = this.#parts;
+    const { type, entry } = event;
     const { namespace, name } = namesOf(pods, entry.key);
-    const after = this.#selectors.covering(namespace, entry.index.labels);
-    const before = previous === undefined ? after : this.#selectors.covering(namespace, previous.index.labels);
-    if (before.size + after.size === 0) return;
-    const isCounted = previous !== undefined && type !== "DELETED";
-    const isSame = isCounted && !countsDifferently(previous, entry);
-    const touched = isSame ? before.symmetricDifference(after) : before.union(after);
-    for (const budget of touched) this.#queue.add(budgets.keyOf(namespace, budget));
-    if (touched.size > 0 && after.size > 1 && type !== "DELETED") this.#reportSeveral(namespace, name, after);
+    const concerned = this.#selectors.concernedBy(event, namespace, countsDiffer);
+    for (const budget of concerned) this.#queue.add(budgets.keyOf(namespace, budget));
+    if (concerned.size === 0 || type === "DELETED") return;
+    const covering = this.#selectors.matching(namespace, entry);
+    if (covering.size > 1) this.#reportSeveral(namespace, name, covering);
   }
 
   #reportSeveral(namespace: string, name: string, budgets: ReadonlySet<string>): void {
@@ -95,7 +92,7 @@ export class DisruptionController {
     const { budgets, clock } = this.#parts;
     const { namespace, name } = namesOf(budgets, key);
     const budget = budgets.current(namespace, name) as PodDisruptionBudget | undefined;
-    this.#selectors.set(namespace, name, budget && budgetSelector(budget));
+    this.#selectors.set(namespace, name, budget && selectorOf(budget));
     if (budget === undefined) return;
     try {
       await this.#count(key, budget);
@@ -110,8 +107,7 @@ export class DisruptionController {
 
   async #count(key: Key, budget: PodDisruptionBudget): Promise<void> {
     const { clock, record } = this.#parts;
-    const covered = await this.#podsOf(budget);
-    const pods = covered.map(budgetPodOf);
+    const pods = await this.#podsOf(budget);
     if (pods.length === 0) record(budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
     const expectation = await this.#expectation(budget, pods);
     const nowMs = clock.nowMs();
@@ -122,17 +118,12 @@ export class DisruptionController {
     if (disruptions.nextMs !== undefined) this.#queue.addAfter(key, disruptions.nextMs - nowMs + 1);
   }
 
-  async #podsOf(budget: PodDisruptionBudget): Promise<Entry[]> {
-    const { pods, store } = this.#parts;
-    const selector = budgetSelector(budget);
-    const covered: Entry[] = [];
-    if (selector === undefined) return covered;
-    let looks = 0;
-    for (const entry of store.scan(pods.keyOf(budget.metadata.namespace ?? "", ""))) {
-      if (++looks % podsPerLook === 0) await this.#slice.turn();
-      if (matchesLabels(selector, entry.index.labels ?? {})) covered.push(entry);
-    }
-    return covered;
+  async #podsOf(budget: PodDisruptionBudget): Promise<BudgetPod[]> {
+    const { pods } = this.#parts;
+    const selector = selectorOf(budget);
+    if (selector === undefined) return [];
+    const { namespace = "" } = budget.metadata;
+    return selectedPods(namespace, selector, { pods, slice: this.#slice, read: budgetPodOf });
   }
 
   async #expectation(budget: PodDisruptionBudget, pods: readonly BudgetPod[]): Promise<Expectation> {
@@ -165,6 +156,11 @@ export class DisruptionController {
     const options = { strategy: budgetStatus, subresource: "status" };
     await budgets.update(namespace, name, () => next, controllerManagerContext, options);
   }
+}
+
+/** Returns the selector of the pods that a budget covers; undefined if it covers none. */
+function selectorOf({ spec }: PodDisruptionBudget): LabelSelector | undefined {
+  return spec?.selector === undefined ? undefined : labelSelectorOf(spec.selector);
 }
 
 function unmanagedText({ spec }: PodDisruptionBudget): string {

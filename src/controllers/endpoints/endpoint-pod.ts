@@ -39,9 +39,9 @@ export function endpointPodOf(entry: Entry): EndpointPod | undefined {
   return pod;
 }
 
-/** Reports whether a change of a pod can affect the endpoints of a service that selects it before and after. */
-export function endpointChanges(old: Entry, entry: Entry): boolean {
-  const [before, after] = [endpointPodOf(old), endpointPodOf(entry)];
+/** Reports whether two states of a pod differ in what endpoints contain. */
+export function endpointsDiffer(old: Entry | undefined, entry: Entry | undefined): boolean {
+  const [before, after] = [old && endpointPodOf(old), entry && endpointPodOf(entry)];
   if (before === undefined || after === undefined) return before !== after;
   return (
     before.uid !== after.uid ||

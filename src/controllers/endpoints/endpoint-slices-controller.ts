@@ -4,13 +4,14 @@ import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
+import { PodSelectors } from "../pod-selectors.ts";
+import { selectedPods } from "../selected-pods.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
+import { endpointPodOf } from "./endpoint-pod.ts";
 import { followServices } from "./follow-services.ts";
 import { endpointsPerSlice } from "./pack-endpoints.ts";
-import { selectedPods } from "./selected-pods.ts";
 import { selectorOf } from "./service-facts.ts";
-import { ServiceSelectors } from "./service-selectors.ts";
 import { type EndpointNode, planServiceSlices, type ServiceSlicesPlan, serviceSliceManager } from "./service-slices.ts";
 import { SliceCounts } from "./slice-counts.ts";
 import type { SliceObserver, SliceOutcome } from "./slice-observer.ts";
@@ -43,7 +44,7 @@ export interface EndpointSlicesControllerParts extends QueueSource {
 export class EndpointSlicesController {
   readonly #parts: EndpointSlicesControllerParts;
   readonly #stored: StoredSlices;
-  readonly #selectors = new ServiceSelectors();
+  readonly #selectors = new PodSelectors();
   readonly #times = new TriggerTimes();
   readonly #counts = new SliceCounts(endpointsPerSlice);
   readonly #slice = new TurnSlice();
@@ -83,7 +84,7 @@ export class EndpointSlicesController {
   }
 
   async #look(key: string, compared: (outcome: SliceOutcome) => void): Promise<void> {
-    const { services, pods, store } = this.#parts;
+    const { services, pods } = this.#parts;
     const [namespace = "", name = ""] = key.split("/");
     const service = services.current(namespace, name) as Service | undefined;
     const selector = selectorOf(service);
@@ -94,7 +95,7 @@ export class EndpointSlicesController {
       this.#counts.delete(key);
     }
     if (service === undefined || selector === undefined) return;
-    const selected = await selectedPods(pods, store, namespace, selector, this.#slice);
+    const selected = await selectedPods(namespace, selector, { pods, slice: this.#slice, read: endpointPodOf });
     const existing = this.#stored.of(namespace, name);
     const plan = planServiceSlices({ service, pods: selected, existing, node: (node) => this.#node(node) });
     const since = this.#times.next(key, service, selected);

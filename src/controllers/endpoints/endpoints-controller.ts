@@ -9,13 +9,13 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
 import { isNamespaceTerminating } from "../namespace-terminating.ts";
+import { PodSelectors } from "../pod-selectors.ts";
+import { selectedPods } from "../selected-pods.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
-import { type EndpointPod, hostnameIn, portOnPod } from "./endpoint-pod.ts";
+import { type EndpointPod, endpointPodOf, hostnameIn, portOnPod } from "./endpoint-pod.ts";
 import { followServices } from "./follow-services.ts";
-import { selectedPods } from "./selected-pods.ts";
 import { familiesOf, headlessLabel, isHeadless, selectorOf } from "./service-facts.ts";
-import { type Labels, ServiceSelectors } from "./service-selectors.ts";
 import { addressCount, addressesMax, repack, subset, truncated } from "./subsets.ts";
 import { TriggerTimes, triggerTimeAnnotation } from "./trigger-times.ts";
 
@@ -40,7 +40,7 @@ export interface EndpointsControllerParts extends QueueSource {
 /** Maintains an Endpoints object for each service with a selector, for clients that do not know EndpointSlices. */
 export class EndpointsController {
   readonly #parts: EndpointsControllerParts;
-  readonly #selectors = new ServiceSelectors();
+  readonly #selectors = new PodSelectors();
   readonly #times = new TriggerTimes();
   readonly #slice = new TurnSlice();
 
@@ -66,14 +66,14 @@ export class EndpointsController {
 
   async #sync(key: string): Promise<void> {
     await this.#slice.turn();
-    const { services, pods, store } = this.#parts;
+    const { services, pods } = this.#parts;
     const [namespace = "", name = ""] = key.split("/");
     const service = services.current(namespace, name) as Service | undefined;
     const selector = selectorOf(service);
     this.#selectors.set(namespace, name, selector);
     if (service === undefined) return this.#remove(namespace, name);
     if (selector === undefined) return;
-    const selected = await selectedPods(pods, store, namespace, selector, this.#slice);
+    const selected = await selectedPods(namespace, selector, { pods, slice: this.#slice, read: endpointPodOf });
     const since = this.#times.next(key, service, selected);
     await this.#write(service, wantedEndpoints(service, selected, this.#current(service), since));
   }
@@ -151,7 +151,7 @@ export function wantedEndpoints(
 function isAsWanted(
   { metadata: { labels = {}, annotations = {} }, subsets = [] }: Endpoints,
   wanted: readonly EndpointSubset[],
-  serviceLabels: Labels,
+  serviceLabels: Readonly<Record<string, string>>,
 ): boolean {
   if (addressCount(subsets) > addressesMax || annotations[overCapacityAnnotation] !== undefined) return false;
   const { [managedByLabel]: manager, [headlessLabel]: _headless, ...copied } = labels;

@@ -1,14 +1,15 @@
+import type { LabelSelector } from "../../api/label-selector.ts";
+import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { Service } from "../../api/types/core-v1.ts";
 import { type IpFamily, parseIp } from "../../api/validation/ip.ts";
-import type { Labels } from "./service-selectors.ts";
 
 /** Label of the endpoints of a service without an address. */
 export const headlessLabel = "service.kubernetes.io/headless";
 
-/** Returns the labels of the pods behind a service; undefined if its endpoints, if any, come from elsewhere. */
-export function selectorOf(service: Service | undefined): Labels | undefined {
-  const { type, selector } = service?.spec ?? {};
-  return type === "ExternalName" || !hasSelector(service) ? undefined : selector;
+/** Returns the selector of the pods behind a service; undefined if its endpoints, if any, come from elsewhere. */
+export function selectorOf(service: Service | undefined): LabelSelector | undefined {
+  const { type, selector = {} } = service?.spec ?? {};
+  return type === "ExternalName" || !hasSelector(service) ? undefined : labelSelectorOf({ matchLabels: selector });
 }
 
 export function hasSelector(service: Service | undefined): boolean {

@@ -6,7 +6,6 @@ import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint
 import { type EndpointPod, hostnameIn, portOnPod } from "./endpoint-pod.ts";
 import { packEndpoints } from "./pack-endpoints.ts";
 import { familiesOf, headlessLabel, isHeadless } from "./service-facts.ts";
-import type { Labels } from "./service-selectors.ts";
 import { endpointKey, portsKey, reuseSlices, type SliceChanges, sliceNamePrefix, sliceOwner } from "./slice-plan.ts";
 import { trafficPreference, withTrafficHints } from "./traffic-hints.ts";
 
@@ -155,7 +154,7 @@ function emptySlice(service: Service, addressType: IpFamily, ports: EndpointPort
 
 function labelsOf(service: Service): Record<string, string> {
   const { name = "", labels = {} } = service.metadata;
-  const copied: Labels = Object.fromEntries(Object.entries(labels).filter(([key]) => !reservedLabels.has(key)));
+  const copied = Object.fromEntries(Object.entries(labels).filter(([key]) => !reservedLabels.has(key)));
   return {
     ...copied,
     ...(isHeadless(service) && { [headlessLabel]: "" }),

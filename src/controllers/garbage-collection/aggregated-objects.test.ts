@@ -3,6 +3,7 @@ import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/object-me
 import { StatusError, status } from "../../api/status.ts";
 import type { DiscoveredVersion } from "../../client/aggregation/discovered-version.ts";
 import type { Client, WatchEvent } from "../../client/client.ts";
+import { NoAnswerError } from "../../client/transport.ts";
 import { ManualClock } from "../../storage/cacher/testing.ts";
 import { AggregatedObjects } from "./aggregated-objects.ts";
 
@@ -27,13 +28,13 @@ class World {
   readonly failures: unknown[] = [];
   readonly #watches: ((event: WatchEvent<KubeObject>) => void)[] = [];
   readonly #followers: (() => void)[] = [];
-  listed: ObjectMeta[] = [];
+  listed: ObjectMeta[] | Error = [];
   answer: ObjectMeta | Error = new Error("not asked");
   versions: readonly DiscoveredVersion[];
   readonly objects: AggregatedObjects;
   readonly running: Disposable;
 
-  constructor(...versions: DiscoveredVersion[]) {
+  constructor(versions: readonly DiscoveredVersion[], totalMax?: number) {
     this.versions = versions;
     this.objects = new AggregatedObjects({
       versions: {
@@ -45,6 +46,7 @@ class World {
       },
       client: this.#client() as unknown as Client,
       clock: new ManualClock(),
+      totalMax,
       changed: ({ metadata }, before) => void this.changes.push(`${before ? "changed" : "came"} ${metadata.name}`),
       gone: ({ metadata }) => void this.changes.push(`gone ${metadata.name}`),
       resourcesChanged: () => void this.changes.push("resources"),
@@ -71,7 +73,10 @@ class World {
   #client() {
     const watches = this.#watches;
     return {
-      list: async () => ({ metadata: { resourceVersion: "1" }, items: this.listed.map((metadata) => ({ metadata })) }),
+      list: async () => {
+        if (this.listed instanceof Error) throw this.listed;
+        return { metadata: { resourceVersion: "1" }, items: this.listed.map((metadata) => ({ metadata })) };
+      },
       get: async () => {
         if (this.answer instanceof Error) throw this.answer;
         return { metadata: this.answer };
@@ -83,7 +88,11 @@ class World {
           events.push(event);
           wake.resolve();
         });
-        signal.addEventListener("abort", () => wake.reject(signal.reason));
+        signal.addEventListener("abort", () => {
+          // An informer that has failed no longer waits.
+          wake.promise.catch(() => {});
+          wake.reject(signal.reason);
+        });
         for (;;) {
           yield* events.splice(0);
           await wake.promise;
@@ -99,7 +108,7 @@ async function settled(): Promise<void> {
 }
 
 async function open(...versions: DiscoveredVersion[]): Promise<World> {
-  const world = new World(...versions);
+  const world = new World(versions);
   await settled();
   return world;
 }
@@ -139,6 +148,18 @@ test("a resource without the verbs is not watched; one whose server fails stays,
   expect(world.failures).toEqual([]);
 });
 
+test("all resources together have at most a number of objects", async () => {
+  const world = new World([], 3);
+  world.listed = [thing("a"), thing("b")];
+  await world.discover(watched, { ...watched, group: "h" });
+  expect(world.changes).toEqual(["resources", "came a", "came b", "came a"]);
+  expect(world.failures.map(String)).toEqual(["Error: things: there are more than 1 objects"]);
+  await world.tell("ADDED", thing("c"));
+  expect(world.failures.map(String).slice(1)).toEqual(["Error: things: there are more than 2 objects"]);
+  expect(world.changes.length).toBe(4);
+  world.running[Symbol.dispose]();
+});
+
 const missing = (details: object) => {
   const { status: found } = status.notFound({ group: "g", resource: "things", name: "o" });
   return new StatusError({ ...found, details });
@@ -164,5 +185,17 @@ test("stateOf() an owner of another group, kind or reach", async () => {
   expect(await world.objects.stateOf({ ...owner("o", "u"), apiVersion: "other/v1" }, "n")).toBe("unserved");
   expect(await world.objects.stateOf({ ...owner("o", "u"), kind: "Other" }, "n")).toBe("unserved");
   expect(await world.objects.stateOf(owner("o", "u"), "")).toBe("outOfReach");
+  world.running[Symbol.dispose]();
+});
+
+test("a server that answers again is read at once, not after the pause", async () => {
+  const world = await open();
+  world.listed = new NoAnswerError("connection refused");
+  await world.discover(watched);
+  world.listed = [thing("a")];
+  await world.discover({ ...watched, freshness: "Stale" });
+  expect(world.objects.get("aggregated:g/v1/things/n/a")).toBeUndefined();
+  await world.discover(watched);
+  expect(world.objects.get("aggregated:g/v1/things/n/a")?.metadata.uid).toBe("uid-a");
   world.running[Symbol.dispose]();
 });

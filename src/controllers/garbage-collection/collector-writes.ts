@@ -1,18 +1,20 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/object-meta.ts";
-import { StatusError } from "../../api/status.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
+import { serviceAccountGroups, serviceAccountUserName } from "../../request/service-account-user.ts";
+import { unlessGone } from "../unless-gone.ts";
 import type { PropagationPolicy } from "./verdict.ts";
 
+const namespace = "kube-system";
 /** The garbage collector's user name, as policies and webhooks know it. */
 const context: WriteContext = {
   ...controllerManagerContext,
   user: {
-    name: "system:serviceaccount:kube-system:generic-garbage-collector",
+    name: serviceAccountUserName(namespace, "generic-garbage-collector"),
     uid: "",
-    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
+    groups: [...serviceAccountGroups(namespace), "system:authenticated"],
     extra: new Map(),
   },
 };
@@ -70,12 +72,4 @@ async function change(
   const transform = (old: KubeObject): KubeObject =>
     old.metadata.uid === uid ? { ...old, metadata: next(old.metadata) } : old;
   await unlessGone(registry.update(namespace, name, transform, context, { reapplies: true }));
-}
-
-async function unlessGone(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!(error instanceof StatusError && error.code === 404)) throw error;
-  }
 }

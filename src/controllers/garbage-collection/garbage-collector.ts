@@ -2,7 +2,6 @@ import type { Entry, Key } from "../../api/entry.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { ObjectMeta } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { nextTurn } from "../../api/turn.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.ts";
 import type { DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
 import type { Client } from "../../client/client.ts";
@@ -12,7 +11,11 @@ import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { OwnerIndex } from "../../storage/cacher/owner-index.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
+import { eachAtATime } from "../each-at-a-time.ts";
+import { namesOf } from "../object-key.ts";
+import { SlicedWork } from "../sliced-work.ts";
 import { storedMetadata } from "../stored-metadata.ts";
+import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { AffectedObjects } from "./affected-objects.ts";
 import { AggregatedCollector, type StoredObjects } from "./aggregated-collector.ts";
@@ -20,7 +23,6 @@ import { AggregatedObjects } from "./aggregated-objects.ts";
 import { deleteTarget, detachTarget, releaseTarget, type Target, unblockTarget } from "./collector-writes.ts";
 import { MisplacedOwners } from "./misplaced-owners.ts";
 import { OwnerLookup } from "./owner-lookup.ts";
-import { SlicedWork } from "./sliced-work.ts";
 import { type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
 /** Number of objects written at a time. */
@@ -32,8 +34,6 @@ const orphansAtATime = 64;
 const undecidedMs = 60_000;
 /** Maximum number of owners that the search for a cycle visits. */
 const cycleMax = 1_000;
-/** Time for which the workers run before other requests get a turn. */
-const sliceMs = 5;
 
 export interface GarbageCollectorParts extends QueueSource {
   readonly registries: Registries;
@@ -83,7 +83,7 @@ class GarbageCollector {
   readonly #undecided = new Set<Key>();
   /** Owners whose dependents have to be checked. */
   readonly #expanding = new Set<string>();
-  #sliceEndMs = 0;
+  readonly #slice = new TurnSlice();
 
   constructor(parts: GarbageCollectorParts) {
     const { catalog, registries, store, clock, observeQueue, onError } = parts;
@@ -143,11 +143,7 @@ class GarbageCollector {
       lookAgain: () => this.#lookAgain(),
       awaiting: (uid) => this.#affected.awaiting(uid),
       stateOf: (owner, namespace) => this.#owners.stateOf(owner, namespace),
-      barrier: async () => {
-        // Without the whole index, nobody knows the dependents.
-        if (!this.#index.isComplete) throw status.serviceUnavailable("the objects are still being read");
-        await this.#parts.store.readBarrier();
-      },
+      barrier: async () => this.#parts.store.readBarrier(),
       blocks: (uid) => this.#index.someDependent(uid, (dependent) => this.#blocks(dependent, uid)),
       hasDependents: (uid) => this.#index.someDependent(uid, () => true),
       dependentsOf: (uid) => this.#index.dependentsOf(uid),
@@ -194,7 +190,8 @@ class GarbageCollector {
   /** Checks the dependents of an owner. @returns whether there are any */
   #expand(uid: string): boolean {
     for (const key of this.#aggregated?.dependentsOf(uid) ?? []) this.#toDelete.add(key);
-    if (!this.#index.someDependent(uid, () => true)) return false;
+    // Once the index is complete, every stored object is checked.
+    if (!this.#index.isComplete || !this.#index.someDependent(uid, () => true)) return false;
     if (this.#expanding.size === 0) this.#reading.add(() => this.#readDependents());
     this.#expanding.add(uid);
     return true;
@@ -211,7 +208,7 @@ class GarbageCollector {
   }
 
   async #attemptToDelete(key: Key): Promise<void> {
-    await this.#turn();
+    await this.#slice.turn();
     if (AggregatedObjects.has(key)) return this.#aggregated?.attemptToDelete(key);
     const first = this.#decide(key);
     if (first === undefined) return;
@@ -219,7 +216,7 @@ class GarbageCollector {
     // This replica's state may be old. An owner counts as absent only if the newest state lacks it.
     await this.#parts.store.readBarrier();
     // All keys that waited for the same barrier continue in the same turn.
-    await this.#turn();
+    await this.#slice.turn();
     const decision = this.#running.disposed ? undefined : this.#decide(key, remote);
     if (decision !== undefined) await this.#act(decision);
   }
@@ -288,12 +285,13 @@ class GarbageCollector {
     const registry = this.#registryOf(key);
     if (registry === undefined) return undefined;
     const { keyPrefix, namespaced } = registry.info;
-    const rest = key.slice(keyPrefix.length);
-    const [namespace, name] = namespaced ? splitAt(rest, rest.indexOf("/")) : ["", rest];
+    const { namespace, name } = namespaced
+      ? namesOf(registry, key)
+      : { namespace: "", name: key.slice(keyPrefix.length) };
     return { registry, namespace, name, uid };
   }
 
-  /** Returns the prefix of a key. Core kinds have no segment for the group. */
+  /** Returns the registry of the object with this key. Core kinds have no segment for the group. */
   #registryOf(key: Key): Registry | undefined {
     const { catalog, registries } = this.#parts;
     let end = key.indexOf("/", 1);
@@ -344,15 +342,10 @@ class GarbageCollector {
     if (target === undefined) return;
     const { uid } = target;
     const uids = new Set([uid]);
-    const dependents = this.#index.dependentsOf(uid).values();
-    const lane = async () => {
-      for (const dependent of dependents) {
-        await this.#turn();
-        if (this.#running.disposed) return;
-        await this.#orphan(dependent, uids);
-      }
-    };
-    await Promise.all(Array.from({ length: orphansAtATime }, lane));
+    await eachAtATime(this.#index.dependentsOf(uid), orphansAtATime, async (dependent) => {
+      await this.#slice.turn();
+      if (!this.#running.disposed) await this.#orphan(dependent, uids);
+    });
     for (const remote of this.#aggregated?.dependentsOf(uid) ?? []) await this.#aggregated?.detach(remote, uids);
     if (!this.#running.disposed) await releaseTarget(target, orphanFinalizer);
   }
@@ -365,15 +358,4 @@ class GarbageCollector {
     if (target === undefined) throw status.serviceUnavailable(`the kind of ${key} is not served`);
     await detachTarget(target, uids);
   }
-
-  /** Gives other requests a turn when the workers together have used up their time. */
-  async #turn(): Promise<void> {
-    if (performance.now() < this.#sliceEndMs) return;
-    await nextTurn();
-    this.#sliceEndMs = performance.now() + sliceMs;
-  }
-}
-
-function splitAt(text: string, at: number): [before: string, after: string] {
-  return [text.slice(0, at), text.slice(at + 1)];
 }

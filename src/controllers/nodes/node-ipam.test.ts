@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Cidr, parseCidr } from "../../api/validation/ip.ts";
 import { settle } from "../../storage/cacher/testing.ts";
+import { StoreUnavailableError } from "../../storage/store.ts";
 import { NodeIpam } from "./node-ipam.ts";
 import { NodeWorld } from "./testing.ts";
 
@@ -59,9 +60,9 @@ test("a node for which nothing is left gets what another node leaves", async () 
   for (const name of ["a", "b", "c", "d"]) await world.createNode(name);
   await settle(20);
   expect(rangesOf("d")).toBeUndefined();
-  expect(world.events()).toContain("Normal CIDRNotAvailable Node d status is now: CIDRNotAvailable");
+  expect(world.typedEvents()).toContain("Normal CIDRNotAvailable Node d status is now: CIDRNotAvailable");
   await world.deleteNode("b");
-  await world.pass(120);
+  await world.passSeconds(120);
   expect(rangesOf("d")?.[0]).toBe("10.244.2.0/24");
 });
 
@@ -83,4 +84,30 @@ test("the part of a node stays its own when another node that claimed it goes", 
     "10.244.3.0/24",
     undefined,
   ]);
+});
+
+test.each(["done", "not done"])("a node whose write had no known result keeps its part: %s", async (outcome) => {
+  await lead();
+  const commit = world.store.commit.bind(world.store);
+  const { keyPrefix } = world.registry("nodes").info;
+  let failures = 3;
+  world.store.commit = async (command) => {
+    const isAssignment = command.key.startsWith(keyPrefix) && world.node("a") !== undefined;
+    if (!isAssignment || failures === 0) return commit(command);
+    failures--;
+    if (outcome === "done") await commit(command);
+    throw new StoreUnavailableError("whether the write was done is not known");
+  };
+  await world.createNode("a");
+  await world.passSeconds(5);
+  expect(rangesOf("a")?.[0]).toBe("10.244.0.0/24");
+  expect(world.errors.splice(0).length).toBeGreaterThan(0);
+  failures = 0;
+  for (const name of ["b", "c"]) await world.createNode(name);
+  await settle(20);
+  expect([rangesOf("b")?.[0], rangesOf("c")?.[0]]).toEqual(["10.244.2.0/24", "10.244.3.0/24"]);
+  await world.deleteNode("a");
+  await world.createNode("d");
+  await settle(20);
+  expect(rangesOf("d")?.[0]).toBe("10.244.0.0/24");
 });

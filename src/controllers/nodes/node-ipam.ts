@@ -32,7 +32,7 @@ export class NodeIpam {
   readonly #recorder: EventRecorder;
   readonly #queue: WorkQueue;
   readonly #sets: readonly CidrSet[];
-  /** Parts of each node, in the order of the ranges. */
+  /** Parts that each node has or is about to get, in the order of the ranges. */
   readonly #assigned = new Map<string, readonly string[]>();
 
   constructor(parts: NodeIpamParts) {
@@ -51,9 +51,9 @@ export class NodeIpam {
     for (const range of serviceRanges) for (const set of this.#sets) set.occupy(range);
     // All parts in use have to be known before one is given out.
     for (const name of clusterNodes.names()) {
-      const node = nodes.current("", name) as Node | undefined;
+      const present = (nodes.current("", name) as Node | undefined)?.spec?.podCIDRs ?? [];
       try {
-        if (node !== undefined) this.#occupy(name, node.spec?.podCIDRs ?? []);
+        if (present.length > 0) this.#occupy(name, present);
       } catch (error) {
         onError(error);
       }
@@ -71,10 +71,10 @@ export class NodeIpam {
     if (node === undefined || node.metadata.deletionTimestamp !== undefined || this.#running.disposed) return;
     const present = node.spec?.podCIDRs ?? [];
     if (present.length > 0) this.#occupy(name, present);
-    else await this.#write(node, name, this.#allocate(node, name));
+    else await this.#write(node, name, this.#assigned.get(name) ?? this.#allocate(node, name));
   }
 
-  #allocate(node: Node, name: string): string[] {
+  #allocate(node: Node, name: string): readonly string[] {
     const allocated: string[] = [];
     for (const [at, set] of this.#sets.entries()) {
       const cidr = set.allocate();
@@ -86,33 +86,34 @@ export class NodeIpam {
       this.#recordEvent(node, name, "CIDRNotAvailable");
       throw status.serviceUnavailable(`the range of pods ${this.#sets[at]?.text} has no part left for node ${name}`);
     }
+    this.#assigned.set(name, allocated);
     return allocated;
   }
 
-  async #write(node: Node, name: string, podCIDRs: string[]): Promise<void> {
+  async #write(node: Node, name: string, podCIDRs: readonly string[]): Promise<void> {
     let isTaken = false;
     const assigned = (old: Node): Node => {
       isTaken = old.metadata.uid === node.metadata.uid && (old.spec?.podCIDRs ?? []).length === 0;
-      return isTaken ? { ...old, spec: { ...old.spec, podCIDR: podCIDRs[0] ?? "", podCIDRs } } : old;
+      return isTaken ? { ...old, spec: { ...old.spec, podCIDR: podCIDRs[0] ?? "", podCIDRs: [...podCIDRs] } } : old;
     };
     try {
       await this.#parts.nodes.update("", name, assigned, controllerManagerContext, { reapplies: true });
     } catch (error) {
-      // After other failures the part may have been written, so it stays in use until the next leader.
+      // After other failures the parts may still be written, so they stay the node's and are written again.
       if (!(error instanceof StatusError)) throw error;
-      this.#giveBack(podCIDRs);
+      this.#release(name);
       if (error.code === 404) return;
       this.#recordEvent(node, name, "CIDRAssignmentFailed");
       throw error;
     }
-    if (isTaken) this.#assigned.set(name, podCIDRs);
-    else this.#giveBack(podCIDRs);
-    // The node may have gone while it was written.
-    if (!this.#parts.clusterNodes.has(name)) this.#release(name);
+    // Somebody else has assigned its parts, or the node is another one by now.
+    if (!isTaken) this.#release(name);
   }
 
+  /** Records the parts that a node has, in place of those that it was about to get. */
   #occupy(name: string, podCIDRs: readonly string[]): void {
-    if (this.#assigned.has(name)) return;
+    if (this.#assigned.get(name)?.join() === podCIDRs.join()) return;
+    this.#release(name);
     this.#assigned.set(name, podCIDRs);
     const outside = podCIDRs.filter((text, at) => {
       const cidr = parseCidr(text);

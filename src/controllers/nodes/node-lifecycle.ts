@@ -2,7 +2,6 @@ import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import { StatusError } from "../../api/status.ts";
 import { formatTime } from "../../api/time.ts";
-import { nextTurn } from "../../api/turn.ts";
 import type { Lease } from "../../api/types/coordination-v1.ts";
 import type { Node, NodeCondition } from "../../api/types/core-v1.ts";
 import { node as nodeKind } from "../../kinds/core/node.ts";
@@ -11,7 +10,10 @@ import { strategyOf } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import { type Store, StoreUnavailableError } from "../../storage/store.ts";
+import { eachAtATime } from "../each-at-a-time.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
+import { TurnSlice } from "../turn-slice.ts";
+import { unlessGone } from "../unless-gone.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
 import { isSilent, type NodeHealth, observedHealth, silentConditions } from "./node-health.ts";
@@ -35,8 +37,6 @@ import { type Disruption, nextDisruption, type ZoneState } from "./zone-disrupti
 const periodMs = 5_000;
 /** Number of nodes checked, and of nodes and pods changed, at a time. */
 const checksAtATime = 8;
-/** Longest time for which checks keep requests waiting. */
-const sliceMs = 5;
 const nodeWorkers = 8;
 const podWorkers = 4;
 const leaseNamespace = "kube-node-lease";
@@ -68,6 +68,7 @@ type ZoneCounts = Map<string, { ready: number; notReady: number }>;
 export class NodeLifecycle {
   readonly #parts: NodeLifecycleParts;
   readonly #running = new DisposableStack();
+  readonly #slice = new TurnSlice();
   readonly #recorder: EventRecorder;
   readonly #nodeQueue: WorkQueue;
   readonly #podQueue: WorkQueue;
@@ -149,19 +150,10 @@ export class NodeLifecycle {
       const added = this.#announce(nodes);
       this.#keepTaintQueues(nodes);
       const counts: ZoneCounts = new Map();
-      const remaining = nodes.values();
-      let sliceEndMs = performance.now() + sliceMs;
-      const lane = async () => {
-        for (const node of remaining) {
-          if (performance.now() > sliceEndMs) {
-            await nextTurn();
-            sliceEndMs = performance.now() + sliceMs;
-          }
-          if (this.#running.disposed) return;
-          await this.#checkNode(node, added.has(node.name), counts);
-        }
-      };
-      await Promise.all(Array.from({ length: checksAtATime }, lane));
+      await eachAtATime(nodes, checksAtATime, async (node) => {
+        await this.#slice.turn();
+        if (!this.#running.disposed) await this.#checkNode(node, added.has(node.name), counts);
+      });
       if (this.#running.disposed) return;
       observer?.zones(counts);
       await this.#applyDisruption(nextDisruption(this.#zones, counts), nodes);
@@ -367,12 +359,8 @@ export class NodeLifecycle {
     const now = formatTime(clock.nowMs());
     const current = nodes.current("", name) as Node | undefined;
     if (current === undefined || this.#running.disposed || reconciled(current, now) === current) return;
-    try {
-      const transform = (old: Node) => reconciled(old, now);
-      await nodes.update("", name, transform, controllerManagerContext, { reapplies: true });
-    } catch (error) {
-      if (!(error instanceof StatusError && error.code === 404)) throw error;
-    }
+    const transform = (old: Node) => reconciled(old, now);
+    await unlessGone(nodes.update("", name, transform, controllerManagerContext, { reapplies: true }));
   }
 
   /** @returns whether the node now has the form that `transform` makes */

@@ -1,8 +1,8 @@
-import { StatusError } from "../../api/status.ts";
 import type { Node } from "../../api/types/core-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
+import { unlessGone } from "../unless-gone.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
 
@@ -56,11 +56,7 @@ export function startNodeTtl({ nodes, clusterNodes, clock, observeQueue, onError
     };
     const current = nodes.current("", name) as Node | undefined;
     if (current === undefined || annotated(current) === current) return;
-    try {
-      await nodes.update("", name, annotated, controllerManagerContext, { reapplies: true });
-    } catch (error) {
-      if (!(error instanceof StatusError && error.code === 404)) throw error;
-    }
+    await unlessGone(nodes.update("", name, annotated, controllerManagerContext, { reapplies: true }));
   };
   const queue = running.use(new WorkQueue({ name: "ttlcontroller", clock, observeQueue, onError, workers, work }));
   clusterNodes.follow((name, type) => {

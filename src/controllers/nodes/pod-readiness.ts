@@ -1,5 +1,4 @@
 import type { Key } from "../../api/entry.ts";
-import { StatusError } from "../../api/status.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Pod } from "../../api/types/core-v1.ts";
 import { pod as podKind } from "../../kinds/core/pod.ts";
@@ -9,6 +8,7 @@ import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import { namesOf } from "../object-key.ts";
+import { unlessGone } from "../unless-gone.ts";
 
 const status = strategyOf(podKind, "status");
 
@@ -33,20 +33,16 @@ export async function markPodNotReady(
     isMarked = marked !== undefined;
     return marked ?? old;
   };
-  try {
-    const options = { strategy: status, subresource: "status", reapplies: true };
-    const { object } = await pods.update(namespace, name, mark, controllerManagerContext, options);
-    if (!isMarked) return;
-    const { uid = "", resourceVersion = "" } = object.metadata;
-    recorder.record({
-      about: { apiVersion: "v1", kind: "Pod", namespace, name, uid, resourceVersion },
-      type: "Warning",
-      reason: "NodeNotReady",
-      message: "Node is not ready",
-    });
-  } catch (error) {
-    if (!(error instanceof StatusError && error.code === 404)) throw error;
-  }
+  const options = { strategy: status, subresource: "status", reapplies: true };
+  const updated = await unlessGone(pods.update(namespace, name, mark, controllerManagerContext, options));
+  if (updated === undefined || !isMarked) return;
+  const { uid = "", resourceVersion = "" } = updated.object.metadata;
+  recorder.record({
+    about: { apiVersion: "v1", kind: "Pod", namespace, name, uid, resourceVersion },
+    type: "Warning",
+    reason: "NodeNotReady",
+    message: "Node is not ready",
+  });
 }
 
 /** Returns undefined if the pod is on another node, or already not ready. */

@@ -1,5 +1,5 @@
 import { groupVersionPath } from "../../client/resource-path.ts";
-import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { remoteApis, type ServedApi, type ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { AppPlugin } from "../app.ts";
 import type { ResourceServer } from "../handlers/resources.ts";
@@ -48,9 +48,8 @@ function serve(exchange: Exchange, { remote, isAvailable }: ServedApi, parts: Pr
 }
 
 function remotesByPath(apis: ServedApis): Map<string, ServedApi> {
-  const remotes = apis.groups().flatMap(({ versions }) => versions.filter(({ remote }) => remote !== undefined));
   return new Map(
-    remotes.flatMap((api) => {
+    remoteApis(apis).flatMap((api) => {
       const path = groupVersionPath(api);
       return [
         [path, api],

@@ -3,10 +3,11 @@ import type { JsonObject } from "../../api/json.ts";
 import type { AggregatedBackends, BackendDocument } from "../../client/aggregation/aggregated-backend.ts";
 import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
 import { Deadline } from "../../client/deadline.ts";
+import type { RemoteServedApi } from "../../kinds/apiregistration/api-services.ts";
 import { documentHash } from "../document-reply.ts";
 import { partOf, readSwagger, type SwaggerPart } from "../openapi/swagger-part.ts";
 import { readOpenApiIndex } from "./read-openapi-index.ts";
-import type { PerServer, RemoteServedApi } from "./remote-servers.ts";
+import type { PerServer } from "./remote-servers.ts";
 import { RepeatedDownload, type RepeatedDownloadParts } from "./repeated-download.ts";
 
 const intervalMs = 60_000;

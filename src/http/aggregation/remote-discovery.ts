@@ -2,7 +2,7 @@ import { apiVersionOf } from "../../api/gvk.ts";
 import type { DiscoveredVersion, DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
 import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import { DiscoveredServer } from "./discovered-server.ts";
-import { type DiscoveryDownloadParts, downloadDiscovery } from "./download-discovery.ts";
+import type { DiscoveryDownloadParts } from "./download-discovery.ts";
 import { DownloadSlots } from "./download-slots.ts";
 import { RemoteServers } from "./remote-servers.ts";
 
@@ -20,8 +20,6 @@ export interface RemoteDiscoveryParts extends DiscoveryDownloadParts {
  * waits. So a slow or dead server makes discovery neither slow nor wrong for the others.
  */
 export class RemoteDiscovery implements DiscoveredVersions {
-  readonly #parts: RemoteDiscoveryParts;
-  readonly #slots = new DownloadSlots(downloadsAtATime);
   readonly #servers: RemoteServers<DiscoveredServer>;
   readonly #followers = new Set<() => void>();
   #versions: readonly DiscoveredVersion[] = [];
@@ -32,27 +30,17 @@ export class RemoteDiscovery implements DiscoveredVersions {
   readonly #synced = Promise.withResolvers<void>();
 
   constructor(parts: RemoteDiscoveryParts) {
-    this.#parts = parts;
+    const slots = new DownloadSlots(downloadsAtATime);
+    const changed = () => this.#collect();
     this.#servers = new RemoteServers(
       parts.apis,
-      (remote) =>
-        new DiscoveredServer({
-          ...parts,
-          slots: this.#slots,
-          remote,
-          download: (...given) => downloadDiscovery(parts, ...given),
-          changed: () => this.#collect(),
-        }),
+      (remote) => new DiscoveredServer({ ...parts, slots, remote, changed }),
     );
   }
 
   /** Follows the APIServices until it is disposed of. */
   start(): Disposable {
-    const running = new DisposableStack();
-    running.use(this.#servers);
-    running.use(this.#parts.apis.follow(() => this.#reconcile()));
-    this.#reconcile();
-    return running;
+    return this.#servers.start(() => this.#collect());
   }
 
   /** Reports whether every server that was available at the start has been asked. */
@@ -77,11 +65,6 @@ export class RemoteDiscovery implements DiscoveredVersions {
   follow(run: () => void): Disposable {
     this.#followers.add(run);
     return { [Symbol.dispose]: () => void this.#followers.delete(run) };
-  }
-
-  #reconcile(): void {
-    this.#servers.reconcile();
-    this.#collect();
   }
 
   #collect(): void {

@@ -1,6 +1,6 @@
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { AggregatedBackends } from "../../client/aggregation/aggregated-backend.ts";
-import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { allApis, type ServedApi, type ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import type { Clock } from "../../process/clock.ts";
 import { documentKey } from "../openapi/document-key.ts";
 import type { ConvertedDocument, RemoteDocuments } from "../openapi/remote-documents.ts";
@@ -22,7 +22,7 @@ export interface RemoteOpenApiParts {
 
 /** The OpenAPI documents of all extension servers, downloaded in advance and again every minute. */
 export class RemoteOpenApi implements RemoteDocuments {
-  readonly #parts: RemoteOpenApiParts;
+  readonly #apis: ServedApis;
   readonly #servers: RemoteServers<OpenApiServer>;
   #swaggers: readonly SwaggerPart[] = [];
   #listed: ReadonlyMap<string, string> = new Map();
@@ -32,7 +32,7 @@ export class RemoteOpenApi implements RemoteDocuments {
   #generation = 0;
 
   constructor(parts: RemoteOpenApiParts) {
-    this.#parts = parts;
+    this.#apis = parts.apis;
     const slots = new DownloadSlots(downloadsAtATime);
     const changed = () => this.#collect();
     this.#servers = new RemoteServers(parts.apis, (remote) => new OpenApiServer({ ...parts, slots, remote, changed }));
@@ -40,11 +40,7 @@ export class RemoteOpenApi implements RemoteDocuments {
 
   /** Follows the APIServices until it is disposed of. */
   start(): Disposable {
-    const running = new DisposableStack();
-    running.use(this.#servers);
-    running.use(this.#parts.apis.follow(() => this.#reconcile()));
-    this.#reconcile();
-    return running;
+    return this.#servers.start(() => this.#collect());
   }
 
   swaggers(): readonly SwaggerPart[] {
@@ -68,11 +64,6 @@ export class RemoteOpenApi implements RemoteDocuments {
     return this.#owners.get(key);
   }
 
-  #reconcile(): void {
-    this.#servers.reconcile();
-    this.#collect();
-  }
-
   /** Joins the documents of all servers, in the order of their APIServices. */
   #collect(): void {
     const swaggers: SwaggerPart[] = [];
@@ -82,7 +73,7 @@ export class RemoteOpenApi implements RemoteDocuments {
     const servers = new Map(
       [...this.#servers.all()].flatMap((server) => server.apis.map((api) => [apiVersionOf(api), server] as const)),
     );
-    for (const api of this.#parts.apis.groups().flatMap(({ versions }) => versions)) {
+    for (const api of allApis(this.#apis)) {
       const server = servers.get(apiVersionOf(api));
       if (server === undefined) continue;
       const swagger = server.swagger(apiVersionOf(api));

@@ -1,7 +1,5 @@
 import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
-import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
-
-export type RemoteServedApi = ServedApi & { readonly remote: RemoteApi };
+import { type RemoteServedApi, remoteApis, type ServedApis } from "../../kinds/apiregistration/api-services.ts";
 
 /** A value that is kept for each extension server. */
 export interface PerServer extends Disposable {
@@ -13,7 +11,7 @@ export interface PerServer extends Disposable {
  * Keeps a value for each extension server. APIServices belong to the same server if they name the same port of the same
  * service and verify its certificate in the same way.
  */
-export class RemoteServers<T extends PerServer> implements Disposable {
+export class RemoteServers<T extends PerServer> {
   readonly #apis: ServedApis;
   readonly #open: (remote: RemoteApi) => T;
   readonly #servers = new Map<string, T>();
@@ -27,13 +25,24 @@ export class RemoteServers<T extends PerServer> implements Disposable {
     return this.#servers.values();
   }
 
-  /** Opens and closes servers as the APIServices require. */
-  reconcile(): void {
-    const remotes = this.#apis
-      .groups()
-      .flatMap(({ versions }) => versions)
-      .filter(isRemote);
-    const byServer = Map.groupBy(remotes, ({ remote }) => keyOf(remote));
+  /** Opens and closes servers as the APIServices require, until it is disposed of. Calls `changed` afterwards, each time. */
+  start(changed: () => void): Disposable {
+    const running = new DisposableStack();
+    running.defer(() => {
+      for (const server of this.#servers.values()) server[Symbol.dispose]();
+      this.#servers.clear();
+    });
+    const follow = () => {
+      this.#reconcile();
+      changed();
+    };
+    running.use(this.#apis.follow(follow));
+    follow();
+    return running;
+  }
+
+  #reconcile(): void {
+    const byServer = Map.groupBy(remoteApis(this.#apis), ({ remote }) => keyOf(remote));
     for (const [key, server] of this.#servers) {
       if (byServer.has(key)) continue;
       server[Symbol.dispose]();
@@ -46,15 +55,6 @@ export class RemoteServers<T extends PerServer> implements Disposable {
       server.set(apis);
     }
   }
-
-  [Symbol.dispose](): void {
-    for (const server of this.#servers.values()) server[Symbol.dispose]();
-    this.#servers.clear();
-  }
-}
-
-function isRemote(api: ServedApi): api is RemoteServedApi {
-  return api.remote !== undefined;
 }
 
 function keyOf({ namespace, name, port, authorities, insecure }: RemoteApi): string {

@@ -110,7 +110,7 @@ function queueRows({ name, queues }: PriorityLevel): Row[] {
   });
 }
 
-/** Returns the requests by queue: first the waiting ones, then the running ones. A running request has -1 as its position in the queue. */
+/** Returns the requests by queue: first the waiting ones with their positions, then the running ones with -1. */
 function requestRows(level: PriorityLevel, isDetailed: boolean, timeText: (steadyMs: number) => string): Row[] {
   const byQueue = new Map<number, { readonly waiting: InnerRequest[]; readonly running: InnerRequest[] }>();
   for (const request of level.requests()) {

@@ -1,5 +1,4 @@
-import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
-import { apiVersionOf } from "../../api/gvk.ts";
+import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
 import { formerKinds } from "../../api/scheme/former-kinds.ts";
 import { goType } from "../../api/scheme/go-type.ts";
 import { metaKinds } from "../../api/scheme/meta-kinds.ts";

@@ -1,5 +1,6 @@
 import { parseJson } from "../../api/codec/json.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import { eachReference } from "./references.ts";
 
 /** Maximum number of values of a document, and of levels of its schemas. */
@@ -184,8 +185,4 @@ function entriesOf(value: JsonValue | undefined, shape: Shape): ReadonlyMap<stri
   return new Map(
     Object.entries(objectOf(copied)).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])),
   );
-}
-
-function objectOf(value: JsonValue | undefined): Partial<JsonObject> {
-  return isJsonObject(value) ? value : {};
 }

@@ -1,10 +1,9 @@
-import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { defaultPolicyRule, mutatingPolicyCells, policyStrategy } from "./admission-policy.ts";
 import { validateMutatingPolicy } from "./validation/admission-policy.ts";
 
 export const mutatingAdmissionPolicy = builtInKind("mutatingadmissionpolicies.admissionregistration.k8s.io", {
-  endpoint: stored({ ...policyStrategy, examine: examineInTurns(validateMutatingPolicy) }),
+  endpoint: stored({ ...policyStrategy, validateInTurns: validateMutatingPolicy }),
   table: { cells: mutatingPolicyCells },
   defaults: {
     "admissionregistration/v1.NamedRuleWithOperations": defaultPolicyRule,

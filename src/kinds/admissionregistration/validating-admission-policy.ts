@@ -1,22 +1,25 @@
 import type { ValidatingAdmissionPolicy } from "../../api/types/admissionregistration-v1.ts";
 import { statusStrategy } from "../../registry/default-strategy.ts";
-import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { defaultPolicyRule, policyStrategy, validatingPolicyCells } from "./admission-policy.ts";
 import { validateValidatingPolicy, validateValidatingPolicyStatus } from "./validation/admission-policy.ts";
 
-const rules: Strategy<ValidatingAdmissionPolicy> = { ...policyStrategy, resetFields: ["status"] };
+const strategy: Strategy<ValidatingAdmissionPolicy> = {
+  ...policyStrategy,
+  resetFields: ["status"],
+  validateInTurns: validateValidatingPolicy,
+};
 
 export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicies.admissionregistration.k8s.io", {
-  endpoint: stored({ ...rules, examine: examineInTurns(validateValidatingPolicy) }),
+  endpoint: stored(strategy),
   table: { cells: validatingPolicyCells },
   defaults: {
     "admissionregistration/v1.NamedRuleWithOperations": defaultPolicyRule,
   },
   subresources: {
     status: subresource({
-      ...statusStrategy(rules, { keepsMetadata: true }),
+      ...statusStrategy(strategy, { keepsMetadata: true }),
       validate: validateValidatingPolicyStatus,
     }),
   },

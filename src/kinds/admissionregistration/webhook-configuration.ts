@@ -1,7 +1,6 @@
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { RuleWithOperations } from "../../api/types/admissionregistration-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { staticNameWarnings } from "./static-names.ts";
 import { validateWebhookConfiguration, type WebhookConfiguration } from "./validation/webhook-configuration.ts";
@@ -14,7 +13,7 @@ export const webhookConfigurationStrategy: Strategy<WebhookConfiguration> = {
   coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["webhooks"],
-  examine: examineInTurns(validateWebhookConfiguration),
+  validateInTurns: validateWebhookConfiguration,
   warnings: staticNameWarnings,
 };
 

@@ -4,7 +4,6 @@ import type {
   CustomResourceDefinitionStatus,
 } from "../../api/types/apiextensions-v1.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import { examineInTurns } from "../../registry/examine-in-turns.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
@@ -29,7 +28,7 @@ const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
   validateName: definitionNameProblems,
   prepareForCreate: recordStorageVersion,
   prepareForUpdate: recordStorageVersion,
-  examine: examineInTurns(validateDefinition),
+  validateInTurns: validateDefinition,
   warnings: formatWarnings,
   markDeletion,
   readsBeforeDelete: true,

@@ -1,3 +1,4 @@
+import { compareTexts } from "../../api/code-points.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { GroupVersion } from "../../api/gvk.ts";
@@ -6,6 +7,7 @@ import { compareVersions } from "../../api/version-order.ts";
 import { type RemoteApi, remoteApiOf } from "../../client/aggregation/remote-api.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
+import { apiServiceNameOf } from "./automatic-api-service.ts";
 import { availableCondition } from "./available-condition.ts";
 
 /** A group version, as its APIService describes it. */
@@ -15,6 +17,11 @@ export interface ServedApi extends GroupVersion {
   readonly remote: RemoteApi | undefined;
   /** Whether its Available condition is True. */
   readonly isAvailable: boolean;
+}
+
+/** A group version that a service serves. */
+export interface RemoteServedApi extends ServedApi {
+  readonly remote: RemoteApi;
 }
 
 export interface ServedGroup {
@@ -33,6 +40,16 @@ export interface ServedApis {
   generation(): number;
   /** Calls `run` after changes, in the turn in which they become visible. It must not throw or wait. */
   follow(run: () => void): Disposable;
+}
+
+/** Returns all group versions in the order of discovery. */
+export function allApis(apis: Pick<ServedApis, "groups">): ServedApi[] {
+  return apis.groups().flatMap(({ versions }) => versions);
+}
+
+/** Returns the group versions that services serve, in the order of discovery. */
+export function remoteApis(apis: Pick<ServedApis, "groups">): RemoteServedApi[] {
+  return allApis(apis).filter((api): api is RemoteServedApi => api.remote !== undefined);
 }
 
 interface Listing {
@@ -59,7 +76,7 @@ export class ApiServices implements ServedApis {
   }
 
   find(group: string, version: string): ServedApi | undefined {
-    return this.#list().byName.get(`${version}.${group}`);
+    return this.#list().byName.get(apiServiceNameOf({ group, version }));
   }
 
   groups(): readonly ServedGroup[] {
@@ -104,11 +121,11 @@ function servedApiOf(apiService: APIService): ServedApi {
 }
 
 function listingOf(apis: readonly ServedApi[]): Listing {
-  const byName = new Map(apis.map((api) => [`${api.version}.${api.group}`, api]));
+  const byName = new Map(apis.map((api) => [apiServiceNameOf(api), api]));
   const sorted = apis.toSorted(
     (a, b) =>
       (b.apiService.spec?.groupPriorityMinimum ?? 0) - (a.apiService.spec?.groupPriorityMinimum ?? 0) ||
-      compareNames(a.apiService, b.apiService),
+      compareTexts(nameOf(a), nameOf(b)),
   );
   const groups = [...Map.groupBy(sorted, ({ group }) => group)].map(([group, versions]) => ({
     group,
@@ -121,7 +138,6 @@ function listingOf(apis: readonly ServedApi[]): Listing {
   return { byName, groups };
 }
 
-function compareNames(a: APIService, b: APIService): number {
-  const [left, right] = [a.metadata.name ?? "", b.metadata.name ?? ""];
-  return left < right ? -1 : Number(left > right);
+function nameOf({ apiService: { metadata } }: ServedApi): string {
+  return metadata.name ?? "";
 }

@@ -75,7 +75,7 @@ function resourceClaimCells({ metadata, status = {} }: resourceV1.ResourceClaim)
   return { State: states.join(",") };
 }
 
-/** A request, and each of its alternatives, asks for one device, unless it asks for all of them. */
+/** Completes a request or one of its alternatives. It is for one device, unless it is for all of them. */
 function defaultDeviceRequest(request: resourceV1.ExactDeviceRequest | resourceV1.DeviceSubRequest): void {
   request.allocationMode ||= "ExactCount";
   if (request.allocationMode === "ExactCount") request.count ||= 1;

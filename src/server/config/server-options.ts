@@ -74,7 +74,7 @@ export interface ServerConfig {
   readonly routesToEndpoints: boolean;
   /** Our client certificate for the servers of APIServices. */
   readonly proxyClientFiles: { readonly certificate: string; readonly key: string } | undefined;
-  /** Redirects by the servers of APIServices are refused instead of passed on. */
+  /** Whether redirects by the servers of APIServices are refused instead of forwarded. */
   readonly refusesRedirects: boolean;
   readonly controllers: ReadonlySet<ControllerName>;
   /** Ranges of pod addresses of which every node gets a part; none if nodes get no parts. */
@@ -146,7 +146,7 @@ export function resolveOptions(
   return {
     bindAddress: options.bindAddress ?? bindAddressOf(membership) ?? flags["bind-address"].default,
     securePort: options.securePort ?? flags["secure-port"].default,
-    tlsFiles: tlsFilesOf(options),
+    tlsFiles: pairOf(options.tlsCertFile, options.tlsPrivateKeyFile, "--tls-cert-file and --tls-private-key-file"),
     shutdownDelayDurationMs: options.shutdownDelayDurationMs ?? flags["shutdown-delay-duration"].default,
     livezGracePeriodMs: options.livezGracePeriodMs ?? flags["livez-grace-period"].default,
     dataDir,
@@ -171,7 +171,11 @@ export function resolveOptions(
         : readAdmissionConfiguration(options.admissionControlConfigFile),
     breaksCircuits: options.webhookCircuitBreaker ?? flags["webhook-circuit-breaker"].default,
     routesToEndpoints: options.enableAggregatorRouting ?? flags["enable-aggregator-routing"].default,
-    proxyClientFiles: proxyClientFilesOf(options),
+    proxyClientFiles: pairOf(
+      options.proxyClientCertFile,
+      options.proxyClientKeyFile,
+      "--proxy-client-cert-file and --proxy-client-key-file",
+    ),
     refusesRedirects:
       options.aggregatorRejectForwardingRedirect ?? flags["aggregator-reject-forwarding-redirect"].default,
     bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
@@ -251,22 +255,11 @@ function boundsMs(definition: Flag): { min: number; max: number } {
   return { min: 0, max: Number.MAX_SAFE_INTEGER };
 }
 
-function tlsFilesOf({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): ServerConfig["tlsFiles"] {
-  if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return undefined;
-  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
-    throw new StartupError("--tls-cert-file and --tls-private-key-file belong together: give both or neither");
-  }
-  return { certificate: tlsCertFile, key: tlsPrivateKeyFile };
-}
-
-function proxyClientFilesOf({ proxyClientCertFile, proxyClientKeyFile }: ServerOptions) {
-  if (proxyClientCertFile === undefined && proxyClientKeyFile === undefined) return undefined;
-  if (proxyClientCertFile === undefined || proxyClientKeyFile === undefined) {
-    throw new StartupError(
-      "--proxy-client-cert-file and --proxy-client-key-file belong together: give both or neither",
-    );
-  }
-  return { certificate: proxyClientCertFile, key: proxyClientKeyFile };
+/** Returns the files of a certificate and its key. @param flags their names, for messages */
+function pairOf(certificate: string | undefined, key: string | undefined, flags: string): ServerConfig["tlsFiles"] {
+  if (certificate === undefined && key === undefined) return undefined;
+  if (certificate !== undefined && key !== undefined) return { certificate, key };
+  throw new StartupError(`${flags} belong together: give both or neither`);
 }
 
 function kubeconfigPathOf(asked: string | undefined, dataDir: string | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { allApis, type ServedApi, type ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import { availableCondition } from "../../kinds/apiregistration/available-condition.ts";
 import { BoundCounter, CollectedFamily } from "./bound-metric.ts";
 import { boundSeries } from "./bound-series.ts";
@@ -9,7 +9,7 @@ import type { Sample } from "./exposition.ts";
 export function aggregationMetrics(registry: Registry, apis: ServedApis): Disposable {
   const name = "aggregator_unavailable_apiservice";
   const collect = function* (): Generator<Sample> {
-    for (const api of allOf(apis)) yield [{ name: nameOf(api) }, api.isAvailable ? 0 : 1];
+    for (const api of allApis(apis)) yield [{ name: nameOf(api) }, api.isAvailable ? 0 : 1];
   };
   new CollectedFamily(name, "1 for a group version that is not available.", "gauge", collect).register(registry);
   const turns = new BoundCounter(`${name}_total`, "Times that a group version became unavailable, by reason.");
@@ -18,7 +18,7 @@ export function aggregationMetrics(registry: Registry, apis: ServedApis): Dispos
   let available = new Set<string>();
   const look = () => {
     const now = new Set<string>();
-    for (const api of allOf(apis)) {
+    for (const api of allApis(apis)) {
       if (api.isAvailable) now.add(nameOf(api));
       else if (available.has(nameOf(api))) turnOf({ name: nameOf(api), reason: reasonOf(api) }).value++;
     }
@@ -26,10 +26,6 @@ export function aggregationMetrics(registry: Registry, apis: ServedApis): Dispos
   };
   look();
   return apis.follow(look);
-}
-
-function allOf(apis: ServedApis): ServedApi[] {
-  return apis.groups().flatMap(({ versions }) => versions);
 }
 
 function nameOf({ apiService }: ServedApi): string {

@@ -1,4 +1,5 @@
 import type { Entry, Key, ObjectOwner } from "../../api/entry.ts";
+import { status } from "../../api/status.ts";
 import type { Store, StoreEvent } from "../store.ts";
 
 /** The limit on an owner's keys in a list. A set takes several times the memory. */
@@ -9,7 +10,7 @@ type Dependents = Key | Key[] | Set<Key>;
 
 /**
  * Finds the objects that name an owner, whatever their kind, for the garbage collector. Built from the store's state in
- * steps, or at the first query, and then updated by events.
+ * steps, and then updated by events. It answers nothing before it is complete.
  *
  * It holds one key per owner of each object, and no text of its own: uids and keys are those of the store's entries. An
  * owner need not exist. It is forgotten with its last dependent.
@@ -37,30 +38,33 @@ export class OwnerIndex implements Disposable {
     return this.#read();
   }
 
-  /** Returns the keys of the current objects that name the owner, without duplicates, in no particular order. */
+  /**
+   * Returns the keys of the current objects that name the owner, without duplicates, in no particular order.
+   * @throws StatusError 503 unless the index is complete
+   */
   dependentsOf(uid: string): Key[] {
-    if (this.#subscription === undefined) this.#buildAtOnce();
-    const dependents = this.#dependents.get(uid);
+    const dependents = this.#find(uid);
     if (dependents === undefined) return [];
     return typeof dependents === "string" ? [dependents] : [...dependents];
   }
 
-  /** Reports whether `holds` is true for any of these keys. Stops at the first one. */
+  /**
+   * Reports whether `holds` is true for any of these keys. Stops at the first one.
+   * @throws StatusError 503 unless the index is complete
+   */
   someDependent(uid: string, holds: (key: Key) => boolean): boolean {
-    if (this.#subscription === undefined) this.#buildAtOnce();
-    const dependents = this.#dependents.get(uid);
+    const dependents = this.#find(uid);
     if (dependents === undefined) return false;
     if (typeof dependents === "string") return holds(dependents);
     for (const key of dependents) if (holds(key)) return true;
     return false;
   }
 
-  /** Number of owners that have dependents; 0 before the first query. */
+  /** Number of owners that have dependents, as far as the index is built. */
   get size(): number {
     return this.#dependents.size;
   }
 
-  /** Drops the index. The next query rebuilds it. */
   [Symbol.dispose](): void {
     this.#subscription?.[Symbol.dispose]();
     this.#subscription = undefined;
@@ -68,8 +72,10 @@ export class OwnerIndex implements Disposable {
     this.#dependents.clear();
   }
 
-  #buildAtOnce(): void {
-    for (const _ of this.build());
+  /** An answer with some of the dependents would delete their owner too early. */
+  #find(uid: string): Dependents | undefined {
+    if (!this.#isComplete) throw status.serviceUnavailable("the owners of objects are not known yet");
+    return this.#dependents.get(uid);
   }
 
   /** Adds each object in its current state, because an earlier event may have changed it. */

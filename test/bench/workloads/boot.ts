@@ -10,10 +10,11 @@ const boots = 5;
 export async function boot({ seconds }: Options): Promise<Figure[]> {
   await using build = await temporaryDirectory();
   const program = await makeProgram(build.path);
-  const built = await startTimes((directory) => startProgram(program, directory));
-  const sources = await startTimes((directory) => startProgram(join(root, "src/main.ts"), directory));
+  const built = await startTimes((directory) => startProgram([program], directory));
+  const command = [process.execPath, join(root, "src/main.ts")];
+  const sources = await startTimes((directory) => startProgram(command, directory));
   await using directory = await temporaryDirectory();
-  await using served = await startProgram(program, directory.path);
+  await using served = await startProgram([program], directory.path);
   await Bun.sleep(1_000);
   const usedSeconds = cpuSeconds(served.pid);
   await Bun.sleep(seconds * 1_000);

@@ -8,7 +8,7 @@ const settleMs = 3_000;
 
 /** Merges the files of the directory, as in a server that has been running for a while. */
 async function settle(program: string, directory: string): Promise<void> {
-  await using _served = await startProgram(program, directory);
+  await using _served = await startProgram([program], directory);
   await Bun.sleep(settleMs);
 }
 
@@ -21,8 +21,8 @@ export async function coldStart({ scale }: Options): Promise<Figure[]> {
   await using build = await temporaryDirectory();
   const program = await makeProgram(build.path);
   await settle(program, directory.path);
-  await using idle = await startProgram(program, empty.path);
-  await using served = await startProgram(program, directory.path);
+  await using idle = await startProgram([program], empty.path);
+  await using served = await startProgram([program], directory.path);
   await Bun.sleep(settleMs);
   const loaded = residentBytes(served.pid) - residentBytes(idle.pid);
   const list = await load(served, { paths: [collection], connections: 1, streams: 1, requests: 1 });

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { serviceAccountUserName } from "../../../request/service-account-user.ts";
 
 /** An object to which a token is bound. The token becomes invalid with it. */
 export interface BoundObject {
@@ -129,10 +130,6 @@ export function boundPayload(
     nbf: claims.notBefore,
     sub: serviceAccountUserName(namespace, serviceAccount.name),
   };
-}
-
-export function serviceAccountUserName(namespace: string, name: string): string {
-  return `system:serviceaccount:${namespace}:${name}`;
 }
 
 function boundObject(value: JsonValue | undefined): BoundObject | undefined {

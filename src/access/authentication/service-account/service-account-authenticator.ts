@@ -1,9 +1,10 @@
 import type { Clock } from "../../../process/clock.ts";
+import { serviceAccountGroups, serviceAccountUserName } from "../../../request/service-account-user.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import type { TokenUse } from "../authentication-observer.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "../token-authenticator.ts";
-import { type BoundObject, legacyIssuer, type ServiceAccountClaims, serviceAccountUserName } from "./claims.ts";
+import { type BoundObject, legacyIssuer, type ServiceAccountClaims } from "./claims.ts";
 import type { TokenKey } from "./keys.ts";
 import type { BoundResource, LiveObjects } from "./live-objects.ts";
 import { invalidSinceLabel } from "./token-secret.ts";
@@ -142,7 +143,7 @@ function serviceAccountUser({ namespace, serviceAccount, pod, node, id }: Servic
   return {
     name: serviceAccountUserName(namespace, serviceAccount.name),
     uid: serviceAccount.uid,
-    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`],
+    groups: serviceAccountGroups(namespace),
     extra,
   };
 }

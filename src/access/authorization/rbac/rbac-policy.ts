@@ -2,6 +2,7 @@ import { decodeBody } from "../../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../../api/entry.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import { textOf } from "../../../api/json-reading.ts";
+import { serviceAccountUserName } from "../../../request/service-account-user.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import type { Store, StoreEvent } from "../../../storage/store.ts";
 import type { Attributes } from "../attributes.ts";
@@ -311,7 +312,7 @@ function subjectsOf(value: JsonValue | undefined): SubjectRef[] {
 /** Returns the user name of an account. Without a namespace it belongs to the RoleBinding's. */
 function accountName(subject: SubjectRef, bindingNamespace: string): string | undefined {
   const namespace = subject.namespace === "" ? bindingNamespace : subject.namespace;
-  return namespace === "" ? undefined : `system:serviceaccount:${namespace}:${subject.name}`;
+  return namespace === "" ? undefined : serviceAccountUserName(namespace, subject.name);
 }
 
 /** Returns a decision with a reason such as `RBAC: allowed by RoleBinding "b/ns" of ClusterRole "r" to User "u"`. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { KubeObject } from "../../../api/object-meta.ts";
+import { atOnce } from "../../../api/sliced.ts";
 import { validateDefinition } from "./custom-resource-definition.ts";
 
 test.each([
@@ -12,10 +13,8 @@ test.each([
   ],
   ["False", []],
 ])("scope and kind change until a definition is served: Established %s", (status, causes) => {
-  const steps = validateDefinition(definition("Cluster", "B", status), definition("Namespaced", "A", status));
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  expect(step.value.map(({ field, message }) => `${field}: ${message}`)).toEqual(causes);
+  const errors = atOnce(validateDefinition(definition("Cluster", "B", status), definition("Namespaced", "A", status)));
+  expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual(causes);
 });
 
 function definition(scope: string, kind: string, established: string): KubeObject {

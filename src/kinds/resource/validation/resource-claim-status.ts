@@ -30,7 +30,7 @@ const field = "status";
 
 type Status = resourceV1.ResourceClaimStatus;
 
-/** An allocation stays as it is for as long as it is there. */
+/** Validates the status of a claim. An allocation cannot change while it exists. */
 export function validateResourceClaimStatus(
   claim: resourceV1.ResourceClaim,
   old?: resourceV1.ResourceClaim,

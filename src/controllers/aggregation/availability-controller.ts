@@ -5,7 +5,12 @@ import type { APIService } from "../../api/types/apiregistration-v1.ts";
 import { BackendError } from "../../client/aggregation/aggregated-backend.ts";
 import { groupVersionPath } from "../../client/resource-path.ts";
 import { apiService } from "../../kinds/apiregistration/api-service.ts";
-import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import {
+  type RemoteServedApi,
+  remoteApis,
+  type ServedApi,
+  type ServedApis,
+} from "../../kinds/apiregistration/api-services.ts";
 import { apiServiceNameOf, groupVersionOfName } from "../../kinds/apiregistration/automatic-api-service.ts";
 import {
   type Availability,
@@ -18,12 +23,13 @@ import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { apiServerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
-import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { namesOf } from "../object-key.ts";
+import { followObjects, type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
 import { type AvailabilityCheckParts, checkAvailability } from "./availability-check.ts";
 
 /** Interval of the checks of services without changes. */
 const recheckMs = 30_000;
-/** Wait after a failed check. It doubles with each further failure, up to `recheckMs`. */
+/** First delay after a failed check. It doubles with each further failure, up to `recheckMs`. */
 const retryMsMin = 5;
 /** Number of APIServices checked at a time. The check of a dead service takes seconds. */
 const workers = 5;
@@ -36,24 +42,14 @@ export interface AvailabilityParts extends AvailabilityCheckParts, QueueSource {
 }
 
 /** Records in each APIService whether the group version is reachable. */
-export function startAvailability(parts: AvailabilityParts): Disposable {
+export function startAvailabilityController(parts: AvailabilityParts): Disposable {
   const { store, registries, clock, observeQueue, onError } = parts;
   const running = new DisposableStack();
-  const failures = new Map<string, number>();
   const registry = registries.builtIn(apiService);
-  const work = async (name: string) => {
-    const isRetried = await settle(parts, registry, name);
-    if (!isRetried) {
-      failures.delete(name);
-      return;
-    }
-    const count = failures.get(name) ?? 0;
-    failures.set(name, count + 1);
-    queue.addAfter(name, Math.min(recheckMs, retryMsMin * 2 ** count));
-  };
-  const queue: WorkQueue = running.use(
-    new WorkQueue({ name: "RemoteAvailabilityController", clock, observeQueue, workers, onError, work }),
-  );
+  const name = "RemoteAvailabilityController";
+  const retries = { retryMsMin, retryMsMax: recheckMs };
+  const work = (apiServiceName: string) => settle(parts, registry, apiServiceName);
+  const queue = running.use(new WorkQueue({ name, clock, observeQueue, workers, ...retries, onError, work }));
   const { keyPrefix } = registry.info;
   running.use(followObjects(store, keyPrefix, (key) => queue.add(key.slice(keyPrefix.length))));
   running.use(
@@ -70,20 +66,20 @@ export function startAvailability(parts: AvailabilityParts): Disposable {
   return running;
 }
 
-/** Checks one APIService and records the result. @returns whether the check failed in a way that may pass */
-async function settle(parts: AvailabilityParts, registry: Registry, name: string): Promise<boolean> {
+/** Checks one APIService and records the result. @throws RetryError if the check failed in a way that may pass */
+async function settle(parts: AvailabilityParts, registry: Registry, name: string): Promise<void> {
   const { group, version } = groupVersionOfName(name);
   const api = parts.apis.find(group, version);
-  if (api === undefined) return false;
+  if (api === undefined) return;
   let found = locallyAvailable;
   try {
     if (api.remote !== undefined) found = await checkAvailability(api.remote, groupVersionPath(api), parts);
   } catch (error) {
-    if (error instanceof BackendError && error.reason === "unusable") return true;
+    if (error instanceof BackendError && error.reason === "unusable") throw new RetryError(error.message);
     throw error;
   }
   await write(parts, registry, name, api, found);
-  return found.reason === "FailedDiscoveryCheck";
+  if (found.reason === "FailedDiscoveryCheck") throw new RetryError(found.message);
 }
 
 /** Writes the result, unless the APIService has another service by now. */
@@ -108,17 +104,13 @@ async function write(
   });
 }
 
-function remoteApis(apis: ServedApis): ServedApi[] {
-  return apis.groups().flatMap(({ versions }) => versions.filter(({ remote }) => remote !== undefined));
-}
-
 /** Returns a function that returns the APIServices of each Service, by `<namespace>/<name>`. */
-function apisByService(apis: ServedApis): () => ReadonlyMap<string, readonly ServedApi[]> {
+function apisByService(apis: ServedApis): () => ReadonlyMap<string, readonly RemoteServedApi[]> {
   let generation: number | undefined;
-  let byService: ReadonlyMap<string, readonly ServedApi[]> = new Map();
+  let byService: ReadonlyMap<string, readonly RemoteServedApi[]> = new Map();
   return () => {
     if (generation === apis.generation()) return byService;
-    byService = Map.groupBy(remoteApis(apis), ({ remote }) => `${remote?.namespace}/${remote?.name}`);
+    byService = Map.groupBy(remoteApis(apis), ({ remote }) => `${remote.namespace}/${remote.name}`);
     generation = apis.generation();
     return byService;
   };
@@ -129,26 +121,21 @@ function followServices(
   { store, registries }: AvailabilityParts,
   changed: (namespace: string, name: string) => void,
 ): Disposable {
-  const services = registries.builtIn({ group: "", resource: "services" }).info.keyPrefix;
-  const slices = registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }).info.keyPrefix;
-  const serviceOf = (entry: Entry | undefined): readonly [string, string] | undefined => {
-    if (entry?.key.startsWith(services) === true) return split(entry.key.slice(services.length));
-    if (entry?.key.startsWith(slices) !== true) return undefined;
-    const [namespace] = split(entry.key.slice(slices.length));
-    return [namespace, entry.index.labels?.[serviceNameLabel] ?? ""];
+  const services = registries.builtIn({ group: "", resource: "services" });
+  const slices = registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" });
+  const serviceOf = (entry: Entry | undefined) => {
+    if (entry?.key.startsWith(services.info.keyPrefix) === true) return namesOf(services, entry.key);
+    if (entry?.key.startsWith(slices.info.keyPrefix) !== true) return undefined;
+    const { namespace } = namesOf(slices, entry.key);
+    return { namespace, name: entry.index.labels?.[serviceNameLabel] ?? "" };
   };
   return store.subscribe((events) => {
     for (const { entry, previous } of events) {
       const now = serviceOf(entry);
       if (now === undefined) continue;
-      changed(...now);
+      changed(now.namespace, now.name);
       const before = serviceOf(previous);
-      if (before !== undefined && before[1] !== now[1]) changed(...before);
+      if (before !== undefined && before.name !== now.name) changed(before.namespace, before.name);
     }
   });
-}
-
-function split(path: string): readonly [namespace: string, name: string] {
-  const at = path.indexOf("/");
-  return [path.slice(0, at), path.slice(at + 1)];
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { SlicedWork } from "./sliced-work.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -32,4 +32,22 @@ test("a stop ends the computation", async () => {
   });
   for (let turns = 0; turns < 5; turns++) await turn();
   expect(steps).toBe(3);
+});
+
+test("a stop between two slices ends the computation", async () => {
+  let nowMs = 0;
+  using _clock = spyOn(performance, "now").mockImplementation(() => (nowMs += 100));
+  let steps = 0;
+  const work = new SlicedWork(() => {});
+  work.add(function* () {
+    for (;;) {
+      steps++;
+      yield;
+    }
+  });
+  await turn();
+  const before = steps;
+  work[Symbol.dispose]();
+  for (let turns = 0; turns < 5; turns++) await turn();
+  expect([before > 0, steps]).toEqual([true, before]);
 });
