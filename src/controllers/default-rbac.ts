@@ -1,5 +1,6 @@
 import { defaultObjects, type IsGateOn } from "../access/authorization/rbac/bootstrap/default-objects.ts";
 import { reconcile } from "../access/authorization/rbac/bootstrap/reconcile.ts";
+import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
@@ -58,7 +59,7 @@ async function ensureOnce(registry: Registry, expected: KubeObject): Promise<voi
   const { name = "", namespace = "" } = expected.metadata;
   const existing = registry.current(namespace, name);
   if (existing === undefined) {
-    await registry.create(structuredClone(expected), namespace, serverContext);
+    await registry.create(copyOf(expected), namespace, serverContext);
     return;
   }
   const next = reconcile(existing, expected);
@@ -68,5 +69,10 @@ async function ensureOnce(registry: Registry, expected: KubeObject): Promise<voi
     return;
   }
   await registry.delete(namespace, name, plainDeletion, serverContext);
-  await registry.create(structuredClone(expected), namespace, serverContext);
+  await registry.create(copyOf(expected), namespace, serverContext);
+}
+
+/** Copies an object, because a registry changes the one that it creates. */
+function copyOf(object: KubeObject): KubeObject {
+  return cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
 }
