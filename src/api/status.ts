@@ -27,7 +27,7 @@ export interface Status {
   readonly code?: number;
 }
 
-/** The only error that becomes a response as it is; anything else thrown becomes a 500 and a log line. */
+/** The only error that becomes a response unchanged. Any other error becomes a 500 and a log line. */
 export class StatusError extends Error {
   readonly status: Status;
 

@@ -41,7 +41,7 @@ function keylessText({ declaredKeys }: ListType): string {
   return `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`;
 }
 
-/** The items of a set or a list with keys, by element, each element where it comes first. */
+/** Returns the items of a set or a list with keys by element, in the order in which elements first occur. */
 export function itemsByElement(items: readonly JsonValue[], list: ListType): Map<PathElement, JsonValue[]> {
   const byElement = new Map<PathElement, JsonValue[]>();
   for (const item of items) {

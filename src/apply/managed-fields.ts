@@ -104,7 +104,7 @@ function fieldsOfEntry(entry: JsonObject) {
   }
 }
 
-/** The list for `metadata.managedFields`; undefined if no field has an owner. */
+/** Returns the list for `metadata.managedFields`; undefined if no field has an owner. */
 export function encodeEntries(entries: readonly ManagerEntry[]): ManagedFieldsEntry[] | undefined {
   if (entries.length === 0) return undefined;
   return entries.toSorted(compareEntries).map((entry) => entry.encode());

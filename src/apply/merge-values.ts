@@ -38,8 +38,8 @@ function mergeKeys(live: JsonObject | undefined, applied: JsonObject | undefined
 }
 
 /**
- * Merges the items that both lists have, and keeps both orders where it can: an item that only the live list has stays
- * behind the one that it followed; where the two disagree, the applied order holds.
+ * Merges the items that both lists have, and keeps both orders if possible: an item that only the live list has remains
+ * after the one that it followed. If the two disagree, the applied order wins.
  */
 function mergeItems(live: readonly JsonValue[], applied: readonly JsonValue[], list: ListType): JsonValue[] {
   const liveElements = live.map((item) => itemElement(item, list));

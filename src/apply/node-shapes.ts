@@ -8,7 +8,7 @@ const partsMax = 128;
 
 /**
  * A place in the walk over the parts of a value: the parts met so far, in order. Values of one shape walk the same
- * places, so they get the very same node, with whatever was made of it before.
+ * places, so they get the same node, with everything that was computed from it before.
  *     start ─f:app→ place ─f:tier→ place, whose node is {app, tier}
  */
 export class NodeShape {
@@ -22,7 +22,7 @@ export class NodeShape {
   #inner: Map<PathElement, Map<FieldSet, NodeShape>> | undefined;
   /** The same places as in `#leaves`, by the names of fields. */
   readonly #leafFields = new Map<string, NodeShape>();
-  /** The last field that was asked for, and its place: most values have the shape of the one before. */
+  /** The last requested field, and its place. Most values have the shape of the previous one. */
   #lastName: string | undefined;
   #lastShape: NodeShape | undefined;
   /** The last part that was no leaf field, and its place. */
@@ -73,7 +73,7 @@ export class NodeShape {
     return shape !== undefined;
   }
 
-  /** Returns the place after a field that is a leaf. Needs no path element where it has been before. */
+  /** Returns the place after a field that is a leaf. Makes no path element for a known place. */
   afterLeafField(name: string): NodeShape {
     if (name === this.#lastName) return this.#lastShape as NodeShape;
     let next = this.#leafFields.get(name);

@@ -6,8 +6,8 @@ import type { ValueType } from "./value-type.ts";
 const reconciledFor = new WeakMap<FieldSet, ValueType>();
 
 /**
- * Brings a set up to date with a schema that has changed since it was recorded: parts of a value that is atomic now
- * become the value itself. Returns the set itself when there are none.
+ * Brings a set up to date with a schema that has changed since it was recorded: parts of a value that is now atomic
+ * become the value itself. Returns the same set if there are none.
  */
 export function reconcileFields(fields: FieldSet, type: ValueType): FieldSet {
   if (reconciledFor.get(fields) === type) return fields;

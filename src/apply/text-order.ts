@@ -11,7 +11,7 @@ export function compareTexts(a: string, b: string): number {
   return byteRank(a.charCodeAt(at)) - byteRank(b.charCodeAt(at));
 }
 
-/** Half of a surrogate pair stands for a code point above all that one unit can hold. */
+/** Half of a surrogate pair belongs to a code point above those of all single units. */
 function byteRank(unit: number): number {
   return unit >= firstSurrogate && unit < afterSurrogates ? unit + 0x10000 : unit;
 }

@@ -29,9 +29,9 @@ export interface TrackedUpdate {
 }
 
 /**
- * The managedFields after a write: its manager owns what it added or changed, and nobody owns what is gone. Undefined
- * for none. Changes neither object.
- * @throws TrackingError when fields cannot be tracked; the object is then stored without managedFields
+ * Returns the managedFields after a write: its manager owns the fields that it added or changed, and removed fields
+ * have no owner. Undefined for none. Changes neither object.
+ * @throws TrackingError if fields cannot be tracked; the object is then stored without managedFields
  */
 export function* trackUpdate(update: TrackedUpdate): Steps<ManagedFieldsEntry[] | undefined> {
   const { live, sent, subresource } = update;

@@ -5,8 +5,8 @@ import type { PathElement } from "./path-element.ts";
 export type ScalarType = "numeric" | "string" | "boolean" | "untyped";
 
 /**
- * The allowed values at one place, and the parts in which they are owned. Places without a type take scalars, lists and
- * maps alike; most places have one of the three. Null goes everywhere.
+ * The allowed values at one place, and the parts in which they are owned. A place without a type takes scalars, lists
+ * and maps; most places take one of the three. Every place takes null.
  */
 export interface ValueType {
   readonly scalar: ScalarType | undefined;
@@ -17,7 +17,7 @@ export interface ValueType {
 export interface ListType {
   /** An atomic list is owned as one value. */
   readonly atomic: boolean;
-  /** Fields that tell items apart, in byte order; a list without them is a set. */
+  /** Fields that identify items, in byte order; a list without them is a set. */
   readonly keys: readonly string[];
   /** The same fields as the schema lists them. */
   readonly declaredKeys: readonly string[];
@@ -30,7 +30,7 @@ export interface MapType {
   readonly fields: ReadonlyMap<string, FieldType>;
   /** Undefined where only declared fields may be. */
   readonly values: ValueType | undefined;
-  /** A map whose owners stay as they are when the schema changes: its parts have no type of their own. */
+  /** Whether owners of the map remain when the schema changes, because its parts have no type of their own. */
   readonly free: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface ConversionRequest {
 export type ConversionReply = { readonly object: JsonObject } | { readonly error: string };
 
 /**
- * A computation that stops where it needs a document in another version. The caller decides how to get it, at once or
+ * A computation that pauses when it needs a document in another version. The caller decides how to get it, at once or
  * by asking a webhook.
  */
 export type Steps<T> = Generator<ConversionRequest, T, ConversionReply>;
@@ -91,5 +91,5 @@ export function* convertTo(
   return reply.object;
 }
 
-/** Documents in other versions. A write needs those of the live object several times; nobody changes them meanwhile. */
+/** Documents in other versions. A write needs those of the live object several times, and never changes them. */
 const conversions = new WeakMap<JsonObject, Map<string, JsonObject>>();

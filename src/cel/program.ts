@@ -150,7 +150,7 @@ export class Run {
 
   /**
    * Evaluates as a part of another evaluation.
-   * @throws EvaluationPaused, to be called once more when the other evaluation goes on
+   * @throws EvaluationPaused; call it again when the other evaluation continues
    */
   finish(): Outcome {
     if (this.#hasBegun) this.#frame.repeat();

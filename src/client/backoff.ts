@@ -12,7 +12,7 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** Returns the wait before the next attempt: once to twice the present one, at most the limit. */
+  /** Returns the wait before the next attempt: one to two times the current one, and at most the limit. */
   next(): number {
     const waitMs = Math.min(this.#maxMs, this.#nextMs * (1 + this.#random()));
     this.#nextMs = Math.min(this.#maxMs, 2 * this.#nextMs);

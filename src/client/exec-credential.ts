@@ -27,7 +27,7 @@ export interface ExecPlugin {
   readonly environment: Readonly<Record<string, string>>;
   readonly installHint: string;
   readonly interactiveMode: string;
-  /** Cluster that the credential is for, passed to a command that asks for it. */
+  /** Cluster of the credential, passed to a command that requests it. */
   readonly cluster: JsonObject | undefined;
 }
 
@@ -75,7 +75,7 @@ export class ExecCredentials {
     this.#hasTerminal = hasTerminal;
   }
 
-  /** Returns a valid credential. The command runs at most once at a time. @throws Error if it prints none */
+  /** Returns a valid credential. Only one command runs at a time. @throws Error if it prints none */
   async get(): Promise<Credential> {
     const current = this.#current;
     if (current !== undefined && this.#clock.nowMs() < current.endMs) return current.credential;

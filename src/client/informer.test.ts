@@ -224,7 +224,7 @@ test("an error of a handler is reported, and nothing else changes", async () => 
 test("a collection of too many objects is reported and not held", async () => {
   const script = new Script();
   script.lists = [page("7", [configMap("a", "1"), configMap("b", "2")])];
-  using informer = script.start({ objectsMax: 1 });
+  using informer = script.start({ objectsMax: () => 1 });
   await settle();
   expect(informer.size).toBe(0);
   expect(script.errors.map(String)).toEqual(["Error: configmaps: there are more than 1 objects"]);

@@ -12,7 +12,7 @@ const retryMsMax = 30_000;
 /** Duration of a watch after which the next failure counts as the first. */
 const lastingMs = 10_000;
 /** Number of objects that an informer keeps. A larger collection is reported as a failure and tried again. */
-export const objectsMaxDefault = 1_000_000;
+const objectsMaxDefault = 1_000_000;
 
 /** Callbacks for changes, in the server's order for each object. A new list combines the changes of an object into one. */
 export interface InformerHandlers<T extends KubeObject> {
@@ -30,7 +30,8 @@ export interface InformerOptions<T extends KubeObject> extends InformerHandlers<
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
-  readonly objectsMax?: number | undefined;
+  /** Returns the maximum number of objects at the moment; a million by default. */
+  readonly objectsMax?: (() => number) | undefined;
   /** Receives failures, each followed by another attempt, and errors that handlers throw. */
   onError(error: unknown): void;
 }
@@ -117,16 +118,14 @@ export class Informer<T extends KubeObject> implements Disposable {
   }
 
   async #list(): Promise<void> {
-    const { client, type, selector, objectsMax = objectsMaxDefault } = this.#options;
+    const { client, type, selector } = this.#options;
     const { signal } = this.#stop;
     const listed = new Map<string, T>();
     let resourceVersion = "";
     const options = { ...selector, signal, ...(this.#listsWhole ? { limit: 0 } : {}) };
     for await (const { items, metadata } of listPages(client, type, options)) {
       resourceVersion ||= metadata.resourceVersion;
-      if (listed.size + items.length > objectsMax) {
-        throw new Error(`${type.resource}: there are more than ${objectsMax} objects`);
-      }
+      this.#requireRoom(listed.size + items.length);
       for (const object of items) listed.set(keyOfObject(object), object);
     }
     this.#listsWhole = false;
@@ -178,13 +177,18 @@ export class Informer<T extends KubeObject> implements Disposable {
       return this.#set(key, object);
     }
     if (old?.metadata.resourceVersion === resourceVersion) return;
-    const { objectsMax = objectsMaxDefault, type } = this.#options;
-    if (old === undefined && this.#objects.size >= objectsMax) {
-      this.#resourceVersion = undefined;
-      throw new Error(`${type.resource}: there are more than ${objectsMax} objects`);
-    }
+    if (old === undefined) this.#requireRoom(this.#objects.size + 1);
     this.#objects.set(key, object);
     this.#tell((handlers) => (old === undefined ? handlers.added?.(object) : handlers.updated?.(object, old)));
+  }
+
+  /** @throws Error for too many objects. They are then listed again. */
+  #requireRoom(count: number): void {
+    const { objectsMax, type } = this.#options;
+    const max = objectsMax?.() ?? objectsMaxDefault;
+    if (count <= max) return;
+    this.#resourceVersion = undefined;
+    throw new Error(`${type.resource}: there are more than ${max} objects`);
   }
 
   #remove(key: string, last: T): void {

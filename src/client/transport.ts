@@ -1,4 +1,4 @@
-/** One request as it is sent. */
+/** A request in the form in which it is sent. */
 export interface TransportRequest {
   readonly method: string;
   /** Path and query, percent-encoded. */

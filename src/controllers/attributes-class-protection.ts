@@ -1,7 +1,6 @@
 import { attributesClassFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Key } from "../api/entry.ts";
-import type { KubeObject } from "../api/object-meta.ts";
 import type * as coreV1 from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -82,22 +81,16 @@ export class AttributesClassProtection {
   #used(): ReadonlySet<string> {
     const { claims, volumes } = this.#parts;
     const names = new Set<string | undefined>();
-    for (const object of objectsOf(claims)) {
-      const { spec, status } = object as unknown as coreV1.PersistentVolumeClaim;
+    for (const entry of claims.cacher.entries()) {
+      const { spec, status } = decodeEntry(entry, claims.info) as coreV1.PersistentVolumeClaim;
       names.add(spec?.volumeAttributesClassName);
       names.add(status?.currentVolumeAttributesClassName);
       names.add(status?.modifyVolumeStatus?.targetVolumeAttributesClassName);
     }
-    for (const object of objectsOf(volumes)) {
-      names.add((object as unknown as coreV1.PersistentVolume).spec?.volumeAttributesClassName);
+    for (const entry of volumes.cacher.entries()) {
+      names.add((decodeEntry(entry, volumes.info) as coreV1.PersistentVolume).spec?.volumeAttributesClassName);
     }
     names.delete(undefined);
     return names as ReadonlySet<string>;
   }
-}
-
-function objectsOf({ info, cacher }: Registry): KubeObject[] {
-  const page = cacher.list({ prefix: info.keyPrefix });
-  if (page instanceof Promise) throw new Error("the newest state is always in memory");
-  return page.entries.map((entry) => decodeEntry(entry, info));
 }

@@ -76,11 +76,11 @@ export function startBootstrapSigner(parts: BootstrapTokensParts): Disposable {
 }
 
 /** Returns the expirations of the tokens that have signed. */
-async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTokensParts): Promise<string[]> {
+async function sign({ secrets, configMaps, clock, signWith }: BootstrapTokensParts): Promise<string[]> {
   const info: ConfigMap | undefined = configMaps.current(infoNamespace, infoName);
   if (info?.data?.["kubeconfig"] === undefined) return [];
-  const tokens = store
-    .scan(tokenKeyPrefix(secrets))
+  const tokens = secrets.cacher
+    .entries(tokenKeyPrefix(secrets))
     .flatMap(({ key }) => secrets.current(bootstrapTokenNamespace, nameOf(key)) ?? [])
     .filter((secret) => maySign(secret, clock.nowMs()));
   const signed = (object: ConfigMap): ConfigMap => {

@@ -83,16 +83,13 @@ export class ClaimProtection {
   /** Reports whether a pod on a node uses the claim. One without a node cannot start with a claim that is deleted. */
   #isUsed(namespace: string, claim: PersistentVolumeClaim): boolean {
     const { pods } = this.#parts;
-    const { info, cacher } = pods;
-    const page = cacher.list({ prefix: `${info.keyPrefix}${namespace}/` });
-    if (page instanceof Promise) throw new Error("the newest state is always in memory");
     const { name = "" } = claim.metadata;
     const quoted = Buffer.from(JSON.stringify(name));
-    return page.entries.some((entry) => {
+    return pods.cacher.entries(pods.keyOf(namespace, "")).some((entry) => {
       if ((entry.index.fields?.["spec.nodeName"] ?? "") === "") return false;
       // A namespace may have thousands of pods. Only those that can use the claim are decoded.
       const isNamedAfterPod = name.startsWith(`${namesOf(pods, entry.key).name}-`);
-      return (isNamedAfterPod || bodyIncludes(entry, quoted)) && uses(decodeEntry(entry, info) as Pod, claim);
+      return (isNamedAfterPod || bodyIncludes(entry, quoted)) && uses(decodeEntry(entry, pods.info) as Pod, claim);
     });
   }
 }

@@ -1,15 +1,17 @@
-import { bodyIncludes } from "../api/codec/stored-object.ts";
+import { bodyIncludes, decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry, Key } from "../api/entry.ts";
 import { StatusError, status } from "../api/status.ts";
 import type { PersistentVolumeClaim, Pod, Volume } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
-import type { Store, StoreEvent } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
 import { ephemeralClaimName, isControlledByPod } from "./ephemeral-claim.ts";
 import { EventRecorder } from "./events/event-recorder.ts";
+import { type RecordEvent, recordingWith } from "./events/record-event.ts";
+import { followEntries } from "./follow-entries.ts";
 import { namesOf } from "./object-key.ts";
-import { type QueueSource, WorkQueue } from "./work-queue.ts";
+import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const component = "ephemeral_volume";
 const workers = 10;
@@ -37,7 +39,7 @@ export interface EphemeralVolumesParts extends QueueSource {
 export class EphemeralVolumes {
   readonly #parts: EphemeralVolumesParts;
   readonly #running = new DisposableStack();
-  readonly #recorder: EventRecorder;
+  readonly #record: RecordEvent;
   readonly #queue: WorkQueue;
   /** Pods that have such volumes, by the keys of their claims. */
   readonly #podOf = new Map<Key, Key>();
@@ -45,7 +47,7 @@ export class EphemeralVolumes {
   constructor(parts: EphemeralVolumesParts) {
     const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    this.#recorder = this.#running.use(new EventRecorder({ ...parts, component }));
+    this.#record = recordingWith(this.#running.use(new EventRecorder({ ...parts, component })));
     this.#queue = this.#running.use(
       new WorkQueue({
         name: "ephemeral_volume",
@@ -59,38 +61,32 @@ export class EphemeralVolumes {
   }
 
   start(): Disposable {
-    const { store, pods } = this.#parts;
-    for (const entry of store.scan(pods.info.keyPrefix)) this.#consider(entry);
+    const { store, pods, claims, onError } = this.#parts;
     this.#running.use(
-      store.subscribe((events) => {
-        for (const event of events) this.#receive(event);
+      followEntries({ store, prefix: pods.info.keyPrefix, onError }, (entry, type) => {
+        // The volumes of a pod never change.
+        if (type === "MODIFIED" || !bodyIncludes(entry, ephemeralField)) return;
+        if (type === "ADDED") this.#queue.add(entry.key);
+        else this.#forget(entry);
+      }),
+    );
+    this.#running.use(
+      followObjects(store, claims.info.keyPrefix, (key, type) => {
+        const pod = type === "DELETED" ? this.#podOf.get(key) : undefined;
+        if (pod !== undefined) this.#queue.add(pod);
       }),
     );
     return this.#running;
   }
 
-  #receive({ type, entry }: StoreEvent): void {
+  #forget(entry: Entry): void {
     const { pods, claims } = this.#parts;
-    if (type === "DELETED" && entry.key.startsWith(claims.info.keyPrefix)) {
-      const pod = this.#podOf.get(entry.key);
-      if (pod !== undefined) this.#queue.add(pod);
+    const pod = decodeEntry(entry, pods.info) as Pod;
+    for (const volume of pod.spec?.volumes ?? []) {
+      const claim = claims.keyOf(pod.metadata.namespace ?? "", ephemeralClaimName(pod, volume));
+      // Pods can share the name of a claim: `a-b` with volume `c`, and `a` with volume `b-c`.
+      if (this.#podOf.get(claim) === entry.key) this.#podOf.delete(claim);
     }
-    // The volumes of a pod never change.
-    if (type !== "MODIFIED" && entry.key.startsWith(pods.info.keyPrefix)) {
-      if (type === "ADDED") this.#consider(entry);
-      else if (this.#podOf.size > 0) this.#forget(entry.key);
-    }
-  }
-
-  #consider(entry: Entry): void {
-    if (bodyIncludes(entry, ephemeralField)) this.#queue.add(entry.key);
-  }
-
-  #forget(pod: Key): void {
-    const { pods, claims } = this.#parts;
-    const { namespace, name } = namesOf(pods, pod);
-    const prefix = claims.keyOf(namespace, `${name}-`);
-    for (const [claim, owner] of this.#podOf) if (owner === pod && claim.startsWith(prefix)) this.#podOf.delete(claim);
   }
 
   async #makeClaims(key: Key): Promise<void> {
@@ -104,7 +100,10 @@ export class EphemeralVolumes {
       try {
         await this.#makeClaim(pod, volume, namespace);
       } catch (error) {
-        if (error instanceof StatusError) this.#recordFailure(pod, volume, error);
+        if (error instanceof StatusError) {
+          const message = `ephemeral volume ${volume.name}: ${error.message}`;
+          this.#record(pod, { type: "Warning", reason: "FailedBinding", message });
+        }
         throw error;
       }
     }
@@ -127,16 +126,6 @@ export class EphemeralVolumes {
       if (!(error instanceof StatusError)) throw error;
       throw status.serviceUnavailable(`create PVC ${name}: ${error.message}`);
     }
-  }
-
-  #recordFailure({ metadata }: Pod, volume: Volume, { message }: StatusError): void {
-    const { namespace = "", name = "", uid = "", resourceVersion = "" } = metadata;
-    this.#recorder.record({
-      about: { apiVersion: "v1", kind: "Pod", namespace, name, uid, resourceVersion },
-      type: "Warning",
-      reason: "FailedBinding",
-      message: `ephemeral volume ${volume.name}: ${message}`,
-    });
   }
 }
 

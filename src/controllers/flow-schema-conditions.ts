@@ -79,8 +79,7 @@ export class FlowSchemaConditions {
   /** Queues all schemas when a level comes or goes. Other changes of a level do not matter. */
   #considerAll(type: string): void {
     if (type === "MODIFIED") return;
-    const { store, schemas } = this.#parts;
-    for (const { key } of store.scan(schemas.info.keyPrefix)) this.#queue.add(key);
+    for (const { key } of this.#parts.schemas.cacher.entries()) this.#queue.add(key);
   }
 
   #conditionOf({ spec }: flowcontrolV1.FlowSchema): Condition {

@@ -66,7 +66,7 @@ function secretsWith(before: (name: string) => Promise<void>): Registry {
     await before(name);
     return secrets.update(namespace, name, ...rest);
   };
-  return { info: secrets.info, update } as Registry;
+  return { info: secrets.info, cacher: secrets.cacher, update } as Registry;
 }
 
 const labelsOf = (name: string) => objects.get<Secret>("secrets", name)?.metadata.labels;

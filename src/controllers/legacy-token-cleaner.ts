@@ -15,7 +15,6 @@ import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
-import type { Store } from "../storage/store.ts";
 import { trackingStart } from "./legacy-token-tracking.ts";
 import { TurnSlice } from "./turn-slice.ts";
 import { dayOf, isDay } from "./utc-day.ts";
@@ -29,7 +28,6 @@ export interface LegacyTokenCleanerParts {
   readonly serviceAccounts: Registry;
   readonly pods: Registry;
   readonly configMaps: Registry;
-  readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
@@ -51,14 +49,14 @@ export function startLegacyTokenCleaner(parts: LegacyTokenCleanerParts): Disposa
 }
 
 async function cleanLegacyTokens(parts: LegacyTokenCleanerParts, isStopped: () => boolean): Promise<void> {
-  const { secrets, store, clock } = parts;
+  const { secrets, clock } = parts;
   const nowMs = clock.nowMs();
   const since = trackingStart(parts.configMaps);
   // The day on which tracking started is incomplete.
   if (since === undefined || nowMs < Date.parse(since) + dayMs + unusedMs) return;
   const slice = new TurnSlice();
   const used = new Map<string, ReadonlySet<ReferenceKey>>();
-  for (const entry of store.scan(secrets.info.keyPrefix)) {
+  for (const entry of secrets.cacher.entries()) {
     if (entry.index.fields?.["type"] !== tokenSecretType) continue;
     await slice.turn();
     if (isStopped()) return;
@@ -95,10 +93,10 @@ function isGenerated({ metadata }: Secret, { serviceAccounts }: LegacyTokenClean
 }
 
 /** Returns what the pods of a namespace use. */
-function referencesOfPods({ pods, store }: LegacyTokenCleanerParts, namespace: string): ReadonlySet<ReferenceKey> {
-  const prefix = `${pods.info.keyPrefix}${namespace}/`;
+function referencesOfPods({ pods }: LegacyTokenCleanerParts, namespace: string): ReadonlySet<ReferenceKey> {
+  const prefix = pods.keyOf(namespace, "");
   const referencesOf = (entry: Entry) => podReferences(decodeBody(entry), namespace, entry.key.slice(prefix.length));
-  return new Set(store.scan(prefix).flatMap(referencesOf));
+  return new Set(pods.cacher.entries(prefix).flatMap(referencesOf));
 }
 
 async function retire({ secrets }: LegacyTokenCleanerParts, secret: Secret, nowMs: number): Promise<void> {

@@ -13,6 +13,7 @@ import { controllerManagerContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
 import { type AggregatedResources, addUndiscovered, emptyAggregated } from "./aggregation/empty-aggregated.ts";
+import { eachAtATime } from "./each-at-a-time.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { maybeDeleting, storedMetadata } from "./stored-metadata.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
@@ -129,16 +130,12 @@ async function emptyOf(registry: Registry, store: Store, namespace: string, cont
   const prefix = `${registry.info.keyPrefix}${namespace}/`;
   const { entries } = await registry.cacher.list({ prefix });
   let failure: string | undefined;
-  const waiting = entries.values();
-  const lane = async () => {
-    for (const { key } of waiting) {
-      const failed = await remove(registry, store.get(key), namespace, key.slice(prefix.length));
-      failure ??= failed;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(deletionsAtATime, entries.length) }, lane));
-  if (failure !== undefined) content.addFailure(failure);
   if (entries.length === 0) return;
+  await eachAtATime(entries, deletionsAtATime, async ({ key }) => {
+    const failed = await remove(registry, store.get(key), namespace, key.slice(prefix.length));
+    failure ??= failed;
+  });
+  if (failure !== undefined) content.addFailure(failure);
   const left = await registry.cacher.list({ prefix });
   for (const entry of left.entries) content.add(registry.info, storedMetadata(entry));
 }

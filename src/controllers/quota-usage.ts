@@ -48,7 +48,7 @@ export class QuotaUsage {
   }
 
   #recountAll(): void {
-    for (const { key } of this.#parts.store.scan(this.#registry.info.keyPrefix)) this.#recount(key);
+    for (const { key } of this.#registry.cacher.entries()) this.#recount(key);
   }
 
   #receive(events: readonly StoreEvent[]): void {

@@ -1,7 +1,6 @@
 import type { Entry } from "../api/entry.ts";
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Store } from "../storage/store.ts";
 import type { TurnSlice } from "./turn-slice.ts";
 
 /** Number of pods processed between two readings of the clock. */
@@ -9,7 +8,6 @@ const podsPerLook = 256;
 
 export interface SelectedPodsParts<Pod> {
   readonly pods: Registry;
-  readonly store: Store;
   readonly slice: TurnSlice;
   /** Reads a pod; undefined if it does not count. */
   readonly read: (entry: Entry) => Pod | undefined;
@@ -19,11 +17,11 @@ export interface SelectedPodsParts<Pod> {
 export async function selectedPods<Pod>(
   namespace: string,
   selector: LabelSelector,
-  { pods, store, slice, read }: SelectedPodsParts<Pod>,
+  { pods, slice, read }: SelectedPodsParts<Pod>,
 ): Promise<Pod[]> {
   const found: Pod[] = [];
   let looks = 0;
-  for (const entry of store.scan(pods.keyOf(namespace, ""))) {
+  for (const entry of pods.cacher.entries(pods.keyOf(namespace, ""))) {
     if (++looks % podsPerLook === 0) await slice.turn();
     if (!matchesLabels(selector, entry.index.labels)) continue;
     const pod = read(entry);

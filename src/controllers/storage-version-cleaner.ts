@@ -39,7 +39,7 @@ export function startStorageVersionCleaner(parts: StorageVersionCleanerParts): D
   running.use(followObjects(store, keyPrefix, (key, type) => type !== "DELETED" && queue.add(key)));
   const ofServers = leases.keyOf(identityLeaseNamespace, "");
   const receive = (type: string) => {
-    if (type === "DELETED") for (const { key } of store.scan(keyPrefix)) queue.add(key);
+    if (type === "DELETED") for (const { key } of versions.cacher.entries()) queue.add(key);
   };
   running.use(followObjects(store, ofServers, (_, type) => receive(type)));
   return running;

@@ -1,5 +1,5 @@
 import { systemUser } from "../access/authentication/system-user.ts";
-import { chosenPlugins } from "../admission/plugin-names.ts";
+import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Event } from "../api/types/core-v1.ts";
@@ -17,7 +17,7 @@ import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { ManualClock, settle } from "../storage/cacher/testing.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 
-const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
+export const testContext: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const turns = 40;
 
 /** A store with the registries of all built-in kinds, alpha ones too, and a clock that the test controls. */
@@ -29,7 +29,7 @@ export class ControllerTest implements AsyncDisposable {
   readonly onError = (error: unknown) => void this.errors.push(error);
   readonly #cachers: CacherSet;
 
-  private constructor() {
+  protected constructor(admissionPlugins: readonly PluginName[]) {
     const { clock, store } = this;
     // Bookmarks are due each second, which would take long when a test advances the clock by a year.
     this.#cachers = new CacherSet({ store, clock: new ManualClock() });
@@ -39,14 +39,14 @@ export class ControllerTest implements AsyncDisposable {
       cachers: this.#cachers,
       clock,
       randomInt: (below) => Math.floor(Math.random() * below),
-      // Pods wait for their service account, which no controller creates here.
-      admissionPlugins: chosenPlugins([], ["ServiceAccount"]),
+      admissionPlugins,
     }).registries;
   }
 
   /** Opens a store with the namespaces `default` and `n`. */
   static async open(): Promise<ControllerTest> {
-    const test = new ControllerTest();
+    // Pods wait for their service account, which no controller creates here.
+    const test = new ControllerTest(chosenPlugins([], ["ServiceAccount"]));
     for (const name of ["default", "n"]) await test.create("namespaces", { kind: "Namespace", metadata: { name } });
     return test;
   }
@@ -59,7 +59,7 @@ export class ControllerTest implements AsyncDisposable {
 
   async create(resource: string, object: object): Promise<KubeObject> {
     const created = { apiVersion: "v1", ...object } as KubeObject;
-    return (await this.registry(resource).create(created, created.metadata.namespace ?? "", context)).object;
+    return (await this.registry(resource).create(created, created.metadata.namespace ?? "", testContext)).object;
   }
 
   get<T = KubeObject>(resource: string, name: string, namespace = "n"): T | undefined {
@@ -86,13 +86,13 @@ export class ControllerTest implements AsyncDisposable {
     };
     const namespace = registry.info.namespaced ? place : "";
     const write = (old: KubeObject) => change(old) as KubeObject;
-    await registry.update(namespace, name, write, context, { ...options, reapplies: true });
+    await registry.update(namespace, name, write, testContext, { ...options, reapplies: true });
     await settle(turns);
   }
 
   async delete(resource: string, name: string, options: Partial<DeleteOptions> = {}, place = "n"): Promise<void> {
     const registry = this.registry(resource);
-    await registry.delete(registry.info.namespaced ? place : "", name, { ...plainDeletion, ...options }, context);
+    await registry.delete(registry.info.namespaced ? place : "", name, { ...plainDeletion, ...options }, testContext);
     await settle(turns);
   }
 

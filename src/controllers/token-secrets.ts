@@ -52,12 +52,12 @@ export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
   running.use(
     followObjects(store, serviceAccounts.info.keyPrefix, (key) => {
       const { namespace } = namesOf(serviceAccounts, key);
-      for (const secret of store.scan(secrets.keyOf(namespace, ""))) queue.add(secret.key);
+      for (const secret of secrets.cacher.entries(secrets.keyOf(namespace, ""))) queue.add(secret.key);
     }),
   );
   running.use(
     parts.ca.follow(() => {
-      for (const secret of store.scan(secrets.info.keyPrefix)) queue.add(secret.key);
+      for (const secret of secrets.cacher.entries()) queue.add(secret.key);
     }),
   );
   return running;

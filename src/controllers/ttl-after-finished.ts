@@ -1,5 +1,4 @@
 import { bodyIncludes } from "../api/codec/stored-object.ts";
-import type { Entry } from "../api/entry.ts";
 import { StatusError } from "../api/status.ts";
 import type { Job } from "../api/types/batch-v1.ts";
 import type { Clock } from "../process/clock.ts";
@@ -7,6 +6,7 @@ import { plainDeletion } from "../registry/delete-options.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
+import { followEntries } from "./follow-entries.ts";
 import { namesOf } from "./object-key.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
@@ -25,7 +25,6 @@ export interface TtlAfterFinishedParts extends QueueSource {
 /** Deletes Jobs, with their pods, once the time after their end has passed that they specify. */
 export function startTtlAfterFinished(parts: TtlAfterFinishedParts): Disposable {
   const { jobs, store, clock, observeQueue, onError } = parts;
-  const { keyPrefix } = jobs.info;
   const running = new DisposableStack();
   const queue = running.use(
     new WorkQueue({
@@ -45,21 +44,13 @@ export function startTtlAfterFinished(parts: TtlAfterFinishedParts): Disposable 
       },
     }),
   );
-  const consider = (entry: Entry) => {
-    // Most Jobs specify no time, and need no decoding.
-    if (bodyIncludes(entry, ttlField)) queue.add(entry.key);
-    else queue.cancel(entry.key);
-  };
   running.use(
-    store.subscribe((events) => {
-      for (const { type, entry } of events) {
-        if (!entry.key.startsWith(keyPrefix)) continue;
-        if (type === "DELETED") queue.cancel(entry.key);
-        else consider(entry);
-      }
+    followEntries({ store, prefix: jobs.info.keyPrefix, onError }, (entry, type) => {
+      // Most Jobs specify no time, and need no decoding.
+      if (type !== "DELETED" && bodyIncludes(entry, ttlField)) queue.add(entry.key);
+      else queue.cancel(entry.key);
     }),
   );
-  for (const entry of store.scan(keyPrefix)) consider(entry);
   return running;
 }
 

@@ -31,7 +31,7 @@ const filters: Readonly<Record<string, FieldFilter | undefined>> = {
   "storagemigration.k8s.io/storageversionmigrations/status": specAndMetadata,
 };
 
-/** A resource, whose form tells built-in kinds from custom ones. */
+/** A resource. Its form distinguishes built-in kinds from custom ones. */
 type Resource = GroupResource & { readonly form?: Pick<ObjectForm, "kind"> };
 
 /** Returns the fields that writers through a path can own; undefined for all. `hasStatus`: the status has its own path. */

@@ -34,7 +34,7 @@ interface ResourceEntry {
   /** Absent for a virtual kind. */
   readonly prefix?: string;
   readonly virtual?: 1;
-  /** apiVersion that is stored, where it is not this one. */
+  /** Stored apiVersion, if it is another one. */
   readonly storage?: string;
   readonly deprecated?: string;
   readonly removed?: string;
@@ -131,8 +131,8 @@ export class Scheme {
   }
 
   /**
-   * Schema of any generated struct, such as `meta/v1.DeleteOptions` or `core/v1.PodList`.
-   * @throws Error when there is none of that name
+   * Returns the schema of a generated struct, such as `meta/v1.DeleteOptions` or `core/v1.PodList`.
+   * @throws Error for an unknown name
    */
   typeSchema(name: string): StructSchema {
     return this.#types.struct(name);

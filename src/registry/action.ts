@@ -17,9 +17,9 @@ export interface ActionRequest extends WriteContext {
 }
 
 /**
- * Handles a POST whose body is an order or a question and is not stored as it is: reviews, bindings, evictions, token
- * requests. The body has its defaults and has passed admission as a CREATE. The answer is sent with 201: an object of
- * the body's kind, or a Status, whatever its own code.
+ * Handles a POST whose body is an instruction or a question and is not itself stored: reviews, bindings, evictions,
+ * token requests. The body has its defaults and has passed admission as a CREATE. The answer is sent with 201: an
+ * object of the body's kind, or a Status of any code.
  */
 export interface Action {
   /** Other apiVersions that are accepted for the same body. */

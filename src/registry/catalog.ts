@@ -26,6 +26,11 @@ export interface CatalogGroup {
   readonly versions: readonly string[];
 }
 
+/** Returns the group versions of a catalog, in its order. */
+export function groupVersionsOf(catalog: Pick<Catalog, "groups">): GroupVersion[] {
+  return catalog.groups().flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
+}
+
 interface Follower {
   added(entry: CatalogEntry): void;
   removed(entry: CatalogEntry): void;

@@ -12,7 +12,7 @@ export interface ContinueToken {
   readonly start: Key;
 }
 
-/** Limit of the length of a token; ours are shorter, because a key has at most two names of 253 characters. */
+/** Maximum length of a token. Ours are shorter, because a key has at most two names of 253 characters. */
 const tokenLengthMax = 4096;
 
 const tokenVersion = "meta.k8s.io/v1";

@@ -1,6 +1,4 @@
 import type { Entry } from "../api/entry.ts";
-import type { JsonObject } from "../api/json.ts";
-import { cloneJson } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { status, successStatus } from "../api/status.ts";
@@ -30,7 +28,7 @@ export function beginDeletion(
 ): DeletionStep {
   if (old.metadata.deletionTimestamp !== undefined) return continueDeletion(old, strategy, options, nowMs);
   if (strategy.markDeletion !== undefined) {
-    const marked = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+    const marked = draftOf(old);
     strategy.markDeletion(marked, formatTime(nowMs));
     return { kind: "mark", object: marked };
   }
@@ -39,8 +37,8 @@ export function beginDeletion(
   const goesAtOnce = finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy);
   if (goesAtOnce && strategy.marksRemoved !== true) return { kind: "remove" };
 
-  const metadata = { ...old.metadata };
-  const object = { ...old, metadata };
+  const object = draftOf(old);
+  const { metadata } = object;
   if (metadata.generation !== undefined) metadata.generation += 1;
   metadata.deletionTimestamp = formatTime(nowMs + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
@@ -60,9 +58,14 @@ function continueDeletion(old: KubeObject, strategy: Strategy, options: DeleteOp
   if (finalizers.length === present.length && finalizers.every((name) => present.includes(name))) {
     return { kind: "unchanged" };
   }
-  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  const object = draftOf(old);
   setFinalizers(object, finalizers);
   return { kind: "mark", object };
+}
+
+/** Returns a copy for changes of fields of the object and of its metadata. Everything below is shared. */
+function draftOf(old: KubeObject): KubeObject {
+  return { ...old, metadata: { ...old.metadata } };
 }
 
 function setFinalizers({ metadata }: KubeObject, finalizers: readonly string[]): void {
@@ -169,7 +172,7 @@ function holdsItself(old: KubeObject, strategy: Strategy): boolean {
 function shorterGrace(old: KubeObject, { gracePeriodSeconds }: DeleteOptions, nowMs: number): DeletionStep {
   const current = old.metadata.deletionGracePeriodSeconds ?? 0;
   if (gracePeriodSeconds === undefined || gracePeriodSeconds >= current) return { kind: "unchanged" };
-  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  const object = draftOf(old);
   const grace = gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
   const endMs = Date.parse(old.metadata.deletionTimestamp ?? "") - (current - grace) * 1000;
   object.metadata.deletionTimestamp = formatTime(Math.max(endMs, nowMs));

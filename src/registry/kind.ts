@@ -35,7 +35,7 @@ export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
   readonly descriptions?: DescriptionsByType | undefined;
   /** The objects hold confidential values, which no error may show. */
   readonly sensitive?: true | undefined;
-  /** Annotation that stands for a field of the spec. */
+  /** Annotation that represents a field of the spec. */
   readonly specAnnotation?: string | undefined;
 }
 
@@ -131,7 +131,7 @@ export function view(viewOf: (info: ResourceInfo) => ObjectView): DeclaredEndpoi
   return { kind: "view", viewOf };
 }
 
-/** Declares a body that is posted and not stored as it is. */
+/** Declares a body that is posted and not itself stored. */
 export function action(make: (parts: KindParts) => Action): DeclaredEndpoint {
   return { kind: "action", make };
 }

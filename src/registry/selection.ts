@@ -17,7 +17,7 @@ export interface Selection {
   readonly key: Key | undefined;
   /** Reports whether an entry matches; undefined if everything below the prefix does. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
-  /** The selection in two steps, where it depends on content that may have to be converted in between. */
+  /** The selection in two steps, if it depends on content that may need a conversion in between. */
   readonly content?: ContentSelection | undefined;
 }
 
@@ -84,7 +84,7 @@ function fieldOf(entry: Entry, info: ResourceInfo, label: string): string {
   return entry.index.fields?.[info.storedAs?.fieldLabels.get(label) ?? label] ?? "";
 }
 
-/** Returns the body as readers get it, defaults included. A body that somebody else would have to convert stays as it is. */
+/** Returns the body as readers get it, defaults included. A body that only a webhook could convert is unchanged. */
 function bodyIn(entry: Entry, info: ResourceInfo): JsonObject {
   if (info.converter?.convertsAtOnce(entry, info) !== true) return decodeBody(entry);
   const prepared = prepareEntry(entry, info);
@@ -99,15 +99,15 @@ function namespaceOf(key: Key, info: ResourceInfo): string {
   return key.slice(info.keyPrefix.length, key.lastIndexOf("/"));
 }
 
-/**
- * Rejects an unknown label. A cluster-scoped kind selects by its namespace, which is empty, unless it has labels of its
- * own.
- */
 /** @throws StatusError 400 for a field that the resource does not select by */
 export function refuseUnknownFields(info: ResourceInfo, { terms }: FieldSelector): void {
   for (const { label } of terms) refuseUnknownField(info, label);
 }
 
+/**
+ * Rejects an unknown label. A cluster-scoped kind selects by its namespace, which is empty, unless it has labels of its
+ * own.
+ */
 function refuseUnknownField(info: ResourceInfo, label: string): void {
   const { namespaced, selectableFields } = info;
   if (label === "metadata.name" || selectableFields.has(label)) return;

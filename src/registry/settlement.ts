@@ -16,7 +16,10 @@ export class Settlement {
     this.#listeners.push(listener);
   };
 
-  /** Runs the attempt. `isStored` tells a result that changed the store from one that did not (dry run, lost race). */
+  /**
+   * Runs the attempt. `isStored` distinguishes a result that changed the store from one that did not (dry run, lost
+   * race).
+   */
   async run<Result>(attempt: () => Promise<Result>, isStored: (result: Result) => boolean): Promise<Result> {
     let result: Result;
     try {

@@ -131,8 +131,8 @@ export class StoredKind {
   }
 
   /**
-   * Stores the object if its entry is still what it was read as; undefined: if there is none. Stores nothing for a
-   * request that nobody waits for any more: a webhook that was cut short may have let it pass.
+   * Stores the object if its entry has not changed since it was read; undefined means that there was none. Stores
+   * nothing once the client has gone: an interrupted webhook may have let the request pass.
    */
   async put(object: KubeObject, key: Key, before: Entry | undefined, request: RequestLifetime): Promise<ApplyResult> {
     const { clock, storage = this.info } = this.parts;
@@ -145,7 +145,7 @@ export class StoredKind {
     return this.#commit({ key, expect, operation }, before === undefined ? "create" : "update");
   }
 
-  /** Undefined when the entry has changed since it was read. Removes nothing once the client has gone. */
+  /** Returns undefined if the entry has changed since it was read. Removes nothing once the client has gone. */
   async remove(entry: Entry, request: RequestLifetime): Promise<Entry | undefined> {
     refuseAbandoned(request, this.parts.clock);
     const command: Command = {

@@ -33,8 +33,8 @@ export interface Examination {
 }
 
 /**
- * Rules of one resource, where they differ from the generic verbs of registry.ts. Prepare functions change the object
- * that they are given; validate functions do not. A subresource that writes its parent has its own Strategy.
+ * The rules of one resource that differ from the generic verbs of registry.ts. Prepare functions change the object that
+ * they are given; validate functions do not. A subresource that writes its parent has its own Strategy.
  */
 export interface Strategy<T extends KubeObject = KubeObject> {
   /** Whether PUT on a missing object creates it. */
@@ -71,7 +71,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
-  /** Replaces `validate` where it may take several turns. Yields between its steps. */
+  /** Replaces `validate` if it may take several turns. Yields between its steps. */
   validateInTurns?(object: T, old?: T): Generator<void, readonly FieldError[]>;
   /** Replaces all rules of an object, those of its type included; may take several turns (custom resources). */
   examine?(write: ExaminedWrite<T>): Eventual<Examination>;
@@ -101,8 +101,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   holdsDeletion?(object: T): boolean;
   /** True if a delete compares its preconditions with an object that it has read first (namespaces, definitions). */
   readonly readsBeforeDelete?: true;
-  /** Marks an object whose deletion begins, in place of the usual marks. */
+  /** Marks an object as being deleted, in place of the usual marks. Its values are shared with the stored object. */
   markDeletion?(object: T, now: string): void;
-  /** Changes the object when its deletion begins. */
+  /** Changes the object when its deletion begins. Its values are shared with the stored object. */
   prepareForDelete?(object: T): void;
 }

@@ -117,7 +117,7 @@ function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
 const registryPrefix = /^\/registry(?=\/)/;
 
 /**
- * Rejects a write that names a uid, and so means an existing object, when there is none.
+ * Rejects a write that names a uid, and so means an existing object, if there is none.
  * @throws StatusError 409
  */
 export function refuseAbsentUid({ metadata: { uid = "" } }: KubeObject, key: Key, ref: ObjectRef): void {

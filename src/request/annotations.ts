@@ -1,6 +1,6 @@
 import type { ObjectMeta } from "../api/object-meta.ts";
 
-/** Notes about a request. The decision, which nearly every request has, stands beside the others. */
+/** Notes about a request. The decision, which nearly every request has, is separate from the others. */
 export interface Annotations {
   /** `allow` or `forbid`; "" before it was decided. */
   decision: string;

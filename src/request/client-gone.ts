@@ -8,7 +8,7 @@ export class ClientGoneError extends Error {
 
 /**
  * Reports whether the work for a request ended because its client went away. Such an end says nothing about the server.
- * @param signal of the request; it tells why an operation was aborted that names no reason of its own
+ * @param signal of the request; it has the reason if an aborted operation does not give one
  */
 export function isClientGone(error: unknown, signal?: AbortSignal): boolean {
   if (error instanceof ClientGoneError) return true;

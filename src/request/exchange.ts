@@ -69,7 +69,7 @@ export interface Reply {
   readonly body: Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** A response with a head that goes out at once, and a body that `run` writes for as long as it likes (watch). */
+/** A response with a head that goes out at once, and a body that `run` writes for any length of time (watch). */
 export interface StreamReply {
   readonly kind: "stream";
   readonly code: number;
@@ -104,7 +104,7 @@ export interface Exchange {
   impersonation?: { readonly by: UserInfo; readonly constraint: string };
   /** The texts of Warning headers, in order, without duplicates. */
   readonly warnings: string[];
-  /** Time at which the request is given up, in milliseconds since the epoch; undefined for one without a deadline. */
+  /** Time at which the request is aborted, in milliseconds since the epoch; undefined for one without a deadline. */
   deadlineMs?: number;
   /** Called when a watch has sent the state that it starts with. */
   onStateSent?: () => void;

@@ -31,7 +31,7 @@ export interface ResourceRequest {
   readonly nameInPath: boolean;
   /** The path begins with `watch/`, as those of old clients do. Absent means false. */
   readonly isWatchPath?: boolean;
-  /** The path goes on below a subresource, where nothing is served. Absent means false. */
+  /** Whether the path continues below a subresource, where nothing is served. Absent means false. */
   readonly isBeyond?: boolean;
   /** The path could be read in another way as well, so nothing is served there. Absent means false. */
   readonly isAmbiguous?: boolean;

@@ -143,8 +143,7 @@ function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints
   const connections = connectionsOf({
     pods: registries.builtIn({ group: "", resource: "pods" }),
     nodes: registries.builtIn({ group: "", resource: "nodes" }),
-    services: registries.builtIn({ group: "", resource: "services" }),
-    endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
+    services: api.services,
     authorizer,
     nodeClient: () => identity.nodeClient(clock.nowMs()),
     nodeAuthorities: identity.nodeAuthorities,

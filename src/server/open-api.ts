@@ -20,6 +20,7 @@ import { RemoteOpenApi } from "../http/aggregation/remote-openapi.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { apiService } from "../kinds/apiregistration/api-service.ts";
 import { ApiServices, type ServedApis } from "../kinds/apiregistration/api-services.ts";
+import { builtInPriority } from "../kinds/apiregistration/group-priorities.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { conversionOf } from "../kinds/custom/conversion-of.ts";
 import { CustomKinds } from "../kinds/custom/custom-kinds.ts";
@@ -27,7 +28,7 @@ import { Scheme } from "../kinds/scheme.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { StartupError } from "../process/startup-error.ts";
-import type { Catalog } from "../registry/catalog.ts";
+import { type Catalog, groupVersionsOf } from "../registry/catalog.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { CacherMetrics } from "../storage/cacher/cacher.ts";
@@ -59,6 +60,7 @@ export interface ServerApi extends ServerRegistries, Disposable {
   readonly authorization: ServerAuthorization;
   readonly metrics: Metrics;
   readonly serverId: string;
+  /** The built-in group versions that have an APIService. */
   readonly builtInVersions: readonly GroupVersion[];
   /** The group versions that APIServices describe, and the connections to the services that answer for them. */
   readonly apis: ServedApis;
@@ -128,7 +130,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     observerOf: storeRequestMetrics(metrics.registry),
   });
   const { registries } = opened;
-  const builtIn = builtInVersions(catalog);
+  // The catalog holds no custom kinds yet.
+  const builtInVersions = groupVersionsOf(catalog).filter((each) => builtInPriority(each) !== undefined);
   exposeFeatureGates(metrics.registry, config.featureGates.list());
   member?.metrics.register(metrics.registry, member.cluster);
   if (config.dataDir !== undefined) exposeStorageSize(metrics.registry, config.dataDir);
@@ -165,7 +168,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     authorization,
     metrics,
     serverId,
-    builtInVersions: builtIn,
+    builtInVersions,
     apis,
     backends,
     remoteDiscovery,
@@ -180,7 +183,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
       const rbac = rbacRegistries(registries);
       await Promise.all([
         rbac === undefined ? undefined : untilAvailable(store, () => ensureDefaultRbac(rbac, isGateOn)),
-        untilAvailable(store, () => ensureBuiltInApiServices({ registry: apiServices, apis }, builtIn)),
+        untilAvailable(store, () => ensureBuiltInApiServices({ registry: apiServices, apis }, builtInVersions)),
         untilAvailable(store, () => ensurePriorityClasses(registries)),
         untilAvailable(store, () => new DefaultFlowControl(registries).ensure()),
       ]);
@@ -209,11 +212,6 @@ function removeOldData(context: StartContext, registries: Registries, parts: Dis
   const mayAct = () => member?.cluster.confirmLeader() ?? true;
   parts.use(new EventExpiry({ events, store, clock, ttlMs, mayAct, onError }).start());
   parts.use(new Retention({ store, clock, retentionMs, mayAct, onError }).start());
-}
-
-/** Returns the group versions of the catalog, which holds no custom kinds yet. */
-function builtInVersions(catalog: Catalog): GroupVersion[] {
-  return catalog.groups().flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
 }
 
 /** Returns the headers by which this server itself knows users; undefined without an authenticating proxy. */

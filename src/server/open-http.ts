@@ -1,7 +1,6 @@
 import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
-import { builtInApiServices } from "../controllers/aggregation/local-api-services.ts";
 import { discoveryCheck } from "../http/aggregation/discovery-check.ts";
 import { registrationCheck } from "../http/aggregation/registration-check.ts";
 import { buildApp } from "../http/app.ts";
@@ -73,7 +72,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     quorumCheck(store, clock),
     ...rbacCheck(api),
     discoveryCheck(api.remoteDiscovery),
-    aggregationCheck(api),
+    registrationCheck(api.builtInVersions, api.apis),
     shutdownCheck(lifecycle),
   ];
   const fairness = openFlowControl(config, api);
@@ -139,11 +138,6 @@ function rbacCheck({ scheme, authorization }: Pick<ServerApi, "scheme" | "author
     if (!made) throw new Error("the default roles do not exist yet");
   };
   return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
-}
-
-function aggregationCheck({ apis, builtInVersions }: ServerApi): HealthCheck {
-  const names = builtInApiServices(builtInVersions).map(({ metadata: { name = "" } }) => name);
-  return registrationCheck(names, apis);
 }
 
 interface ListenParts extends Pick<ListenerOptions, "handle" | "onHandshakeFailed"> {

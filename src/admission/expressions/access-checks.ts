@@ -3,15 +3,15 @@ import type { Authorizer, Decision } from "../../access/authorization/authorizer
 import type { Eventual } from "../../api/eventual.ts";
 import { parseFieldSelector } from "../../api/field-selector.ts";
 import { parseLabelSelector } from "../../api/label-selector.ts";
+import { runSliced } from "../../api/sliced.ts";
 import { type AccessCheck, type AccessChecker, type AccessDecision, PendingCheck } from "../../cel/index.ts";
 import { thrownText } from "../../process/thrown-text.ts";
 import type { UserInfo } from "../../request/user-info.ts";
-import { Turn } from "./turn.ts";
 
 /** Answers that one evaluation may wait for. Its cost limit allows far fewer. */
 const waitsMax = 1_000;
 
-/** Answers the checks of expressions about one request; the same question is asked once. */
+/** Answers the checks of expressions about one request. Asks the same question only once. */
 export class AccessChecks implements AccessChecker {
   readonly #authorizer: Authorizer;
   readonly #user: UserInfo;
@@ -68,7 +68,7 @@ export type EvaluationSteps<T> = Generator<undefined, T, undefined>;
 /** Evaluates step by step. A long evaluation continues in another turn; one that must wait starts again. */
 export function evaluateInTurns<T>(checks: AccessChecks, evaluate: () => EvaluationSteps<T>): Eventual<T> {
   try {
-    const result = inTurns(evaluate());
+    const result = runSliced(evaluate());
     return result instanceof Promise ? result.catch((error) => afterAnswers(checks, evaluate, error)) : result;
   } catch (error) {
     if (!(error instanceof PendingCheck)) throw error;
@@ -85,20 +85,12 @@ async function afterAnswers<T>(
   for (let waits = 0; error instanceof PendingCheck && waits < waitsMax; waits++) {
     await checks.settle();
     try {
-      return await inTurns(evaluate());
+      return await runSliced(evaluate());
     } catch (next) {
       error = next;
     }
   }
   throw error;
-}
-
-function inTurns<T>(steps: EvaluationSteps<T>, turn = new Turn()): Eventual<T> {
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done === true) return step.value;
-    const passed = turn.pass();
-    if (passed !== undefined) return passed.then(() => inTurns(steps, turn));
-  }
 }
 
 function answered({ kind, reason }: Decision): AccessDecision {

@@ -58,7 +58,7 @@ export function* evaluateMatchConditions(
   return { kind: "failed", message: joinErrors(errors) };
 }
 
-/** Joins as Go joins errors: one stands alone, and equal ones count once. */
+/** Joins errors as Go does: a single error is unchanged, and equal errors count once. */
 function joinErrors(errors: readonly string[]): string {
   const distinct = [...new Set(errors)];
   return distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(", ")}]`;

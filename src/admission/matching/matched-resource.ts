@@ -62,7 +62,7 @@ function equivalentsOf(
   );
 }
 
-/** The served versions of each stored form, as long as no kind comes or goes. */
+/** The served versions of each stored form, until a kind is added or removed. */
 interface KnownVersions {
   readonly generation: number;
   readonly byForm: ReadonlyMap<ResourceInfo, readonly ResourceInfo[]>;

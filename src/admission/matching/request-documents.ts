@@ -14,8 +14,8 @@ import { ShownDocuments } from "./shown-documents.ts";
 export type DocumentLook = "asRead" | "asKept";
 
 /**
- * The documents of one request on their way through webhooks or policies, which may want them in different versions. A
- * document that one of them has changed goes through the request's own object when the next wants another version.
+ * The documents of one request for webhooks or policies, which may want them in different versions. If one changes a
+ * document and the next wants another version, the document is converted by way of the request's own object.
  */
 export class RequestDocuments {
   readonly #attributes: AdmissionAttributes;

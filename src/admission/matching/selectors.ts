@@ -15,9 +15,9 @@ export function selectorOf(value: object | undefined): LabelSelector | undefined
 }
 
 /**
- * Reports whether the selector selects the namespace of a request. Requests for cluster-scoped objects always match; the
- * labels of a Namespace that is written are its new ones.
- * @param object the object as it is now, which earlier plugins may have changed
+ * Reports whether the selector selects the namespace of a request. Requests for cluster-scoped objects always match; a
+ * Namespace that is being written is matched by its new labels.
+ * @param object the current object, which earlier plugins may have changed
  * @returns a StatusError if the namespace is missing: it counts only if the rest matches
  */
 export function matchesNamespace(

@@ -7,7 +7,10 @@ const policies = new Set([
   "validatingadmissionpolicies",
   "validatingadmissionpolicybindings",
 ]);
-/** By group. Reviews are questions to authenticators and authorizers, without whose answers a cluster stands still. */
+/**
+ * Resources by group. Reviews are questions to authenticators and authorizers, and a cluster does nothing without their
+ * answers.
+ */
 const exempt: Readonly<Record<string, ReadonlySet<string>>> = {
   "admissionregistration.k8s.io": policies,
   "authentication.k8s.io": new Set(["selfsubjectreviews", "tokenreviews"]),

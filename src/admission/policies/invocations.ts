@@ -23,7 +23,9 @@ export interface Invocation<Policy, Binding> {
   readonly policy: Policy;
   readonly binding: Binding;
   readonly matched: MatchedResource;
-  /** Each is evaluated by itself; undefined stands for none. Empty where the binding allows parameters to be missing. */
+  /**
+   * Parameters, each evaluated separately; undefined means none. Empty if the binding allows parameters to be missing.
+   */
   readonly params: readonly (KubeObject | undefined)[];
 }
 

@@ -20,7 +20,7 @@ const policiesOf: Readonly<Record<string, string>> = {
   mutatingadmissionpolicybindings: "mutatingadmissionpolicies",
 };
 
-/** A resource of parameters as far as it is known; `*` stands for all. */
+/** The known part of a resource of parameters; `*` means all. */
 interface ParamTarget extends GroupResource {
   readonly version: string;
   /** Why it is not known exactly. */

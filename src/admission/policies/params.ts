@@ -65,8 +65,9 @@ export function collectParams(
 }
 
 /**
- * A selector looks at the labels of all objects of the kind in one namespace. They are indexed with the entries in
- * memory, so 10,000 objects take about a millisecond, and only those selected are decoded.
+ * Finds the parameters of a binding. A selector is compared with the labels of all objects of the kind in one
+ * namespace. Labels are indexed with the entries in memory, so 10,000 objects take about a millisecond, and only
+ * selected objects are decoded.
  */
 function findParams(
   info: ResourceInfo,

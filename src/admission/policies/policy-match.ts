@@ -40,8 +40,8 @@ export class PolicyMatch {
   }
 
   /**
-   * Returns the resource that the match is about, undefined where there is no match. Without rules every resource matches.
-   * @throws StatusError 404 for a request that matches but for its namespace, which does not exist
+   * Returns the resource that matched; undefined if none did. Without rules every resource matches.
+   * @throws StatusError 404 for a request that matches except for its namespace, which does not exist
    */
   match(attributes: AdmissionAttributes, { lookup, catalog }: MatchParts): MatchedResource | undefined {
     const { object, oldObject } = attributes;

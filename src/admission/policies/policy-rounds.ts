@@ -35,7 +35,7 @@ class PolicyRounds {
 
 const rounds = new WeakMap<Reinvocation, PolicyRounds>();
 
-/** Returns the notes of the attempt to write that a reinvocation belongs to. */
+/** Returns the notes of the write attempt to which a reinvocation belongs. */
 export function roundsOf(reinvocation: Reinvocation): PolicyRounds {
   let found = rounds.get(reinvocation);
   if (found === undefined) {

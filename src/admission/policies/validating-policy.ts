@@ -142,7 +142,7 @@ export class ValidatingPolicy {
     });
   }
 
-  /** Returns the results of the message expressions, or why there are none. */
+  /** Returns the results of the message expressions, or the reason why there are none. */
   *#messages(evaluation: Evaluation): EvaluationSteps<readonly (Result | undefined)[] | string> {
     const results: (Result | undefined)[] = [];
     try {
@@ -179,7 +179,7 @@ function* compileValidation(validation: Validation, compiler: PolicyCompiler): G
   };
 }
 
-/** A computed message of one line comes first, then the one that is given, then the expression. */
+/** Returns the computed message if it is one line, else the given message, else a message with the expression. */
 function messageOf({ message = "", expression = "" }: Validation, computed: Result | undefined): string {
   if (typeof computed === "string") {
     const text = computed.trim();

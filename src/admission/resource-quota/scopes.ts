@@ -74,7 +74,7 @@ function matches(facts: ScopeFacts, requirement: ScopedResourceSelectorRequireme
   }
 }
 
-/** Compares a text. "" stands for no value, which is not in any list. */
+/** Compares a text. "" means no value, which is not in any list. */
 function matchesText({ operator, values = [] }: ScopedResourceSelectorRequirement, text: string): boolean {
   switch (operator) {
     case "Exists":

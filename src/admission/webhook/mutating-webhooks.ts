@@ -30,8 +30,8 @@ class ReinvocationNotes {
 }
 
 /**
- * Calls the mutating webhooks one after another, each with the object as the one before left it. If one changes the
- * object, the mutating plugins run once more; then only the webhooks that asked for it are called again.
+ * Calls the mutating webhooks one after another, each with the result of the previous one. If one changes the object,
+ * the mutating plugins run once more, and only the webhooks that requested it are called again.
  */
 export function mutatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlugin, "name"> {
   const notesOf = new WeakMap<Reinvocation, ReinvocationNotes>();

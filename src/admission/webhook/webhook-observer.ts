@@ -11,7 +11,7 @@ export interface ObservedCall {
   readonly operation: string;
   readonly seconds: number;
   readonly isRejected: boolean;
-  /** 200, or the code of the error; 0 where it was our own. */
+  /** 200, or the code of the error; 0 if the error was our own. */
   readonly code: number;
 }
 

@@ -51,7 +51,7 @@ export function partialMetadataOfEntry(entry: Entry, info: ResourceInfo, version
   return partialMetadata({ metadata }, info, version);
 }
 
-/** Reports whether the metadata is shown as it is stored. */
+/** Reports whether the metadata is shown in its stored form. */
 export function showsStoredMetadata({ specAnnotation }: ResourceInfo): boolean {
   return specAnnotation === undefined;
 }

@@ -20,7 +20,7 @@ export interface ValueCodec {
   /** Value written for an absent field that is not a pointer; undefined if such a field is left out. */
   readonly zero: JsonValue | undefined;
   write(writer: Writer, value: JsonValue): void;
-  /** Null stands for the zero value of a type that is null in JSON when zero. */
+  /** Returns null for the zero value of a type whose zero value is null in JSON. */
   read(reader: ProtobufReader): JsonValue;
 }
 

@@ -133,7 +133,7 @@ function isLeftOut(field: Field, value: JsonValue): boolean {
   if (field.pointer) return false;
   if (isJsonObject(value)) return field.omitZero && Object.keys(value).length === 0;
   const { schema } = field;
-  // Quantities and the like are structs in Go, which are never empty.
+  // Types such as quantities are structs in Go, which are never empty.
   if (schema.kind === "scalar" && structScalars.has(schema.scalar)) return false;
   return field.omitEmpty && (value === "" || value === 0 || value === false);
 }
@@ -203,7 +203,7 @@ function planMap(field: Field, codec: ValueCodec): FieldPlan {
   };
 }
 
-/** Returns the value that null stands for inside a list or map. */
+/** Returns the meaning of null inside a list or map. */
 function itemZero(codec: ValueCodec): JsonValue {
   return codec.zero ?? (codec === scalarCodecs.bytes ? "" : null);
 }

@@ -23,7 +23,7 @@ export type Transform =
 
 export const plainJson: Representation = { mediaType: "application/json", transform: { kind: "none" }, pretty: false };
 
-/** Reports whether stored bytes can be sent as they are. */
+/** Reports whether stored bytes can be sent unchanged. */
 export function isPlainJson(representation: Representation): boolean {
   return (
     representation.mediaType === "application/json" &&

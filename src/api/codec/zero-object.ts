@@ -4,7 +4,7 @@ import type { ObjectForm } from "../scheme/object-form.ts";
 const zeroObjects = new WeakMap<ObjectForm, JsonObject>();
 
 /**
- * Returns the empty object of a kind as it is on the wire: the fields that are written even when nothing is set, such as
+ * Returns the empty object of a kind in its wire form: the fields that are written even if nothing is set, such as
  * `"spec":{"containers":null},"status":{}` of a Pod. Shared; do not change it. A custom kind has no such fields.
  */
 export function zeroObject(form: ObjectForm): JsonObject {

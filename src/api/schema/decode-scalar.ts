@@ -117,10 +117,9 @@ function reportingWhy(run: () => JsonValue): JsonValue {
   }
 }
 
-/** Decodes standard base64 with padding; line breaks are skipped, as in Go. */
 const byte = integer("uint8", 0n, 255n);
 
-/** Returns bytes as base64. As in Go, they may also be given as a list of numbers. */
+/** Decodes standard base64 with padding. As in Go, line breaks are skipped, and bytes may be a list of numbers. */
 function base64(value: JsonValue, place: PlaceOf): JsonValue {
   if (Array.isArray(value)) {
     const bytes = value.map((item) => (item === null ? 0 : Number(byte(item, place))));

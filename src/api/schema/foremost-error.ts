@@ -14,9 +14,9 @@ export type DecodeAlternative = (
 ) => void;
 
 /**
- * Finds the error that Go reports for a document that does not fit its type; undefined if all of it fits. Go reads the
- * document from start to end. It notes the first value of a wrong type and reads on. An error of a type that decodes
- * itself, such as a time, ends the reading and is reported in place of the noted one.
+ * Finds the error that Go reports for a document that does not fit its type; undefined if it fits. Go reads the
+ * document from start to end. It notes the first value of a wrong type and continues. An error of a type that decodes
+ * itself, such as a time, ends the reading and is reported instead of the noted one.
  */
 export function foremostError(
   schema: StructSchema,

@@ -42,7 +42,7 @@ export interface ScalarSchema {
   readonly values?: readonly string[];
   /** Name by which documents call a type that has a JSON form of its own. */
   readonly typeName?: string;
-  /** The struct that stands for this type when the value is an object. */
+  /** The struct that replaces this type if the value is an object. */
   readonly alternative?: { struct(): StructSchema; readonly takesFlag: boolean };
 }
 export interface ListSchema {

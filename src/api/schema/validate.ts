@@ -45,8 +45,8 @@ function planOf(schema: StructSchema): readonly Check[] {
 }
 
 /**
- * Reports whether a field is required. Zero cannot be told from absent and is rarely wrong for a number or a struct, so
- * only texts and lists count.
+ * Reports whether a field is required. A zero number or struct looks like an absent one and is rarely wrong, so only
+ * texts and lists count.
  */
 function isRequired(owner: StructSchema, field: Field): boolean {
   if (!field.required || mayBeEmpty.has(`${owner.name}.${field.name}`)) return false;

@@ -8,7 +8,7 @@ const goPackages: ReadonlyMap<string, string> = new Map([
   ["internal.apiserver.k8s.io", "apiserverinternal"],
 ]);
 
-/** Returns upstream's name of the internal type of a built-in kind, which stands for all its versions: `core.Pod`. */
+/** Returns upstream's name of the internal type of a built-in kind, which all its versions share: `core.Pod`. */
 export function goType({ group, kind }: { readonly group: string; readonly kind: string }): string {
   const [first = ""] = group.split(".");
   return `${goPackages.get(group) ?? first}.${kind}`;

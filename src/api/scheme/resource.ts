@@ -44,13 +44,13 @@ export interface ResourceInfo extends GroupVersionKind {
   /** Message for an unknown label, if it differs from the usual one. */
   readonly labelRefusal?: LabelRules["refusal"];
   readonly subresources: ReadonlyMap<string, SubresourceInfo>;
-  /** Stored form of this version; absent if objects are stored as they are. */
+  /** Stored form of this version; absent if this version itself is stored. */
   readonly storedAs?: StoredAs;
   /** Converter between all versions of the kind, the stored one included. Absent for built-in kinds. */
   readonly converter?: VersionConverter;
   /** True if the objects hold confidential values, which no error may show. */
   readonly sensitive?: true | undefined;
-  /** Annotation that stands for a field of the spec, and so is missing where the metadata is shown alone. */
+  /** Annotation that represents a field of the spec, and so is missing if only the metadata is shown. */
   readonly specAnnotation?: string | undefined;
   /** Deprecation in the served release, if there is one. */
   readonly deprecation?: Deprecation;

@@ -10,8 +10,8 @@ export interface ServedCandidate {
 }
 
 /**
- * Returns the keys that apply to a candidate, from wide to narrow. The narrowest that is set decides, whatever the
- * order of the flags.
+ * Returns the keys that apply to a candidate, from wide to narrow. The narrowest key that is set decides, regardless of
+ * the order of the flags.
  */
 function keysFor({ group, version, resource, stability }: ServedCandidate): string[] {
   const groupVersion = group === "" ? version : `${group}/${version}`;

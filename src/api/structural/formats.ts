@@ -70,7 +70,7 @@ export function isKnownFormat(format: string, type: string | undefined): boolean
   }
 }
 
-/** Returns the check of a format of texts; undefined if there is none. */
+/** Returns the check for a format of texts; undefined if there is none. */
 export function textFormat(format: string): FormatCheck | undefined {
   return textFormats.get(normalized(format));
 }

@@ -8,7 +8,7 @@ const reportedMax = 100;
 
 /**
  * Removes undeclared fields in place.
- * @param isResource keeps the fields of every resource at the top
+ * @param isResource whether to keep the fields that every resource has at the top
  * @returns paths of the removed fields, such as `spec.a[0].b`, sorted; at most a hundred
  */
 export function prune(value: JsonValue, schema: OpenApiSchema, isResource: boolean): string[] {

@@ -21,7 +21,7 @@ const visitsPerStep = 1_000;
 /** Checks values against one schema. Parts of the schema are compiled when a value first needs them. */
 export interface ValueValidator {
   /**
-   * Returns the errors of a value, in upstream's order; at most a hundred. Yields now and then in a large value.
+   * Returns the errors of a value, in upstream's order; at most a hundred. Yields occasionally within a large value.
    * @param correlation for an update: errors of unchanged values are left out
    * @param base path of the value, empty for an object itself
    */

@@ -19,7 +19,7 @@ export function textBytes(data: JsonObject): number {
   return sum(data, (value) => Buffer.byteLength(value));
 }
 
-/** Counts the bytes that the base64 texts stand for. */
+/** Counts the bytes that the base64 texts encode. */
 export function base64Bytes(data: JsonObject): number {
   return sum(data, (value) => Buffer.byteLength(value, "base64"));
 }

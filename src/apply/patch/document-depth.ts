@@ -3,7 +3,10 @@ import { isJsonObject, type JsonValue } from "../../api/json.ts";
 /** Deeper documents are refused: every walk over a document recurses, and a patch can build depth cheaply. */
 export const documentDepthMax = 1_000;
 
-/** How deep a value nests, 0 for a scalar; `limit + 1` as soon as it is deeper than `limit`. Never recurses past `limit`. */
+/**
+ * Returns how deep a value nests, 0 for a scalar; `limit + 1` if it is deeper than `limit`. Never recurses past
+ * `limit`.
+ */
 export function depthOf(value: JsonValue, limit: number): number {
   if (typeof value !== "object" || value === null) return 0;
   if (limit <= 0) return 1;

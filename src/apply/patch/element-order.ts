@@ -23,8 +23,8 @@ export function patchOrderMatches(
 }
 
 /**
- * Puts a merged list into order: items of `order` in that order, the others in the order they had on the server. Where
- * both are known to the server its order decides between them; otherwise the ordered item goes first.
+ * Sorts a merged list: items of `order` in that order, the others in their order on the server. Between two items that
+ * the server knows, its order decides; otherwise the item of `order` comes first.
  */
 export function orderAsAsked(list: {
   readonly merged: readonly JsonValue[];

@@ -15,10 +15,10 @@ const jsonPatchWorkMax = 1_000_000;
 const shiftedItemsPerValue = 256;
 
 /**
- * RFC 6902 with the leniencies that clients know: negative array indices, a missing `value` is null, and `replace` adds
- * a member that an object does not have.
- * The inputs stay as they are and share nothing with the result. Throws 400 for a body that is not a list of operations,
- * 413 for too many of them or too much work, and 422 when an operation does not apply.
+ * Applies a patch of RFC 6902 with the leniencies that clients rely on: negative array indices, a missing `value` is
+ * null, and `replace` adds a member that an object does not have. The inputs are unchanged and share nothing with the
+ * result. Throws 400 for a body that is not a list of operations, 413 for too many of them or too much work, and 422
+ * when an operation does not apply.
  */
 export function applyJsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   try {

@@ -4,8 +4,8 @@ import { depthOf, documentDepthMax } from "./document-depth.ts";
 import { wrongDocument } from "./wrong-document.ts";
 
 /**
- * RFC 7386. The inputs stay as they are and share nothing with the result. Throws 400 when the patch is not an
- * object or nests too deep.
+ * Applies a patch of RFC 7386. The inputs are unchanged and share nothing with the result. Throws 400 if the patch is
+ * not an object or nests too deeply.
  */
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonObject {
   if (patch === null) throw status.badRequest("Invalid JSON Patch");

@@ -19,10 +19,10 @@ const deleteFromListPrefix = "$deleteFromPrimitiveList/";
 const elementOrderPrefix = "$setElementOrder/";
 
 /**
- * A patch that merges lists by the merge keys of the types, with the directives `$patch`, `$retainKeys`,
- * `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>`. The inputs stay as they are; the result shares with
- * the document what the patch does not touch. Throws the errors of upstream: mostly 400 for the form of a directive, and
- * 500 without a reason for its value.
+ * Applies a patch that merges lists by the merge keys of the types, with the directives `$patch`, `$retainKeys`,
+ * `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>`. The inputs are unchanged; the result shares with
+ * the document the parts that the patch does not touch. Throws the errors of upstream: mostly 400 for the form of a
+ * directive, and 500 without a reason for its value.
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, schema: StructSchema): JsonObject {
   if (depthOf(patch, documentDepthMax) > documentDepthMax) {

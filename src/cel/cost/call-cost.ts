@@ -105,7 +105,7 @@ const byOverload: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ["list_sets_equivalent_list", (args) => 1 + 2 * costSize(args[0]) * costSize(args[1])],
 ]);
 
-/** Returns what a call costs. The overload is empty where it is chosen by the values. */
+/** Returns the cost of a call. The overload is empty if the values choose it. */
 export function callCost(functionName: string, overloadId: string): CallCost {
   if (functionName === "containsIP") return containsAddressCost(overloadId === "cidr_contains_ip_string");
   if (functionName === "containsCIDR") return containsNetworkCost(overloadId === "cidr_contains_cidr_string");

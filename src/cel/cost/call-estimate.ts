@@ -131,7 +131,7 @@ const replacing: Estimate = ({ target, args, lookup }) => {
   };
 };
 
-/** Returns how often something is replaced at most (or at least), and how much of the text stays. */
+/** Returns the maximum (or minimum) number of replacements, and how much of the text remains. */
 function replacedMost(size: bigint, old: bigint, replacement: bigint, isLeast = false) {
   if (old === 0n) return { count: size < unsignedMax ? size + 1n : size, kept: size };
   const shrinks = isLeast ? old <= replacement : replacement <= old;
@@ -197,7 +197,7 @@ const comparing: Estimate = ({ args: [left, right] }) => {
     return { cost: scale({ min: 1n, max: BigInt(formatSizeMax) }, textTraversalFactor) };
   }
   if (name !== "kubernetes.URL") return undefined;
-  // Upstream looks at the size of the right side twice.
+  // Upstream uses the size of the right side twice.
   const size = right.size === undefined ? unitRange : union(right.size, right.size);
   return { cost: scale({ min: 1n, max: size.max }, textTraversalFactor) };
 };

@@ -1,9 +1,9 @@
 /**
- * Where a value comes from, below a variable: `["self", "items", "@items", "name"]`.
+ * The origin of a value, below a variable: `["self", "items", "@items", "name"]`.
  *
- * Upstream's paths share memory: two paths that extend the same one may be written into the same place, and the later one then
- * stands for both. Estimates depend on it, so the sharing is kept: a path has room for more names than it has, and one that
- * extends it takes the next place in that room.
+ * Upstream's paths share memory: two paths that extend the same one may be written into the same place, and both are
+ * then the later one. Estimates depend on it, so the sharing is kept: a path has room for more names than it has, and
+ * one that extends it takes the next place in that room.
  */
 export class Path {
   static readonly empty = new Path([], 0, 0);

@@ -112,7 +112,7 @@ function takeElement({ iterSlot, iterSlot2 }: FoldSteps, loop: Loop, { slots }: 
   }
 }
 
-/** Returns the first value of an accumulator. Empty lists and maps become such that grow in place. */
+/** Returns the first value of an accumulator. Empty lists and maps become ones that grow in place. */
 export function firstAccumulator(init: Result): Result {
   if (init instanceof List && init.size === 0) return new GrowingList();
   return init instanceof ValueMap && init.size === 0 ? new GrowingMap() : init;

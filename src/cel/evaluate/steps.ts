@@ -193,7 +193,7 @@ export function notStrictlyFalseCall(id: number, operand: Step): Step {
   });
 }
 
-/** `a.or(b)` and `a.orValue(b)`: the other operand is evaluated only where it is needed. */
+/** Returns the step of `a.or(b)` or `a.orValue(b)`, which evaluates `b` only if it is needed. */
 export function optionalCall(id: number, left: Step, right: Step, unwraps: boolean): Step {
   return step(id, (frame) => {
     const value = left.run(frame);

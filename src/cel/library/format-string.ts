@@ -25,7 +25,7 @@ export class FormatError extends Error {
   }
 }
 
-/** A part of a format: text as it is, or a place for an argument. */
+/** A part of a format: literal text, or a place for an argument. */
 type Piece = string | { readonly verb: Verb; readonly precision: number | undefined };
 
 const defaultPrecision = 6;
@@ -49,7 +49,7 @@ export function verbRefusal(verb: Verb, typeName: string): string {
 }
 
 /**
- * Reads a format piece by piece. `hasArgument` is asked before each place for an argument.
+ * Reads a format piece by piece. Calls `hasArgument` before each place for an argument.
  * @throws FormatError
  */
 export function* formatPieces(format: string, hasArgument: (index: number) => boolean): Generator<Piece> {

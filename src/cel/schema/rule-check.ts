@@ -15,7 +15,7 @@ export interface RulePlace {
   readonly path: string;
   /** How often a value here may occur; undefined where nothing bounds it. */
   readonly cardinality: bigint | undefined;
-  /** The part of the schema whose old and new values cannot be told apart, if this is in one. */
+  /** The enclosing part of the schema whose old and new values cannot be correlated; undefined if there is none. */
   readonly uncorrelatable: string | undefined;
 }
 

@@ -38,7 +38,7 @@ export interface CompiledRule {
   readonly fieldPath?: string;
 }
 
-/** Returns how often a rule may run, at most, where lists or maps around it have no bound. */
+/** Returns the maximum number of runs of a rule inside lists or maps without a bound. */
 export function unboundedCardinality(type: DeclaredType): bigint {
   return BigInt(Math.floor(requestBytesMax / (type.minSize + 1)));
 }

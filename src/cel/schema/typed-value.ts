@@ -26,7 +26,10 @@ import { goTimeError } from "./time-layout.ts";
 const notOfType = (expected: string, json: Json) =>
   new EvaluationError(`invalid data, expected ${expected}, got ${goTypeName(json)}`);
 
-/** Makes a value of JSON as its schema types it. Nothing is copied; what does not fit the schema is an error where it is read. */
+/**
+ * Makes a value of JSON with the type of its schema. Nothing is copied. A part that does not fit the schema is an error
+ * when it is read.
+ */
 export function typedValue(json: Json, schema: RuleSchema): Result {
   if (json === null) {
     return schema.nullable === true

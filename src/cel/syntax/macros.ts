@@ -35,7 +35,7 @@ export class ComplexityError extends Error {
   }
 }
 
-/** Makes nodes, numbered in the order in which they are made. Those that macros make stand at the place of the call. */
+/** Makes nodes, numbered in the order in which they are made. Nodes of a macro have the position of its call. */
 export class MacroFactory {
   #nextId = 1;
   #offset = 0;
@@ -245,7 +245,7 @@ export function expandMap(
   return make.fold({ range, iterVar, accuInit, condition, step, result: make.accumulator() });
 }
 
-/** Returns the step of a loop that leaves the accumulator as it is where the filter does not hold. */
+/** Returns the step of a loop that leaves the accumulator unchanged if the filter is false. */
 export function filtered(make: MacroFactory, filter: Expr | undefined, step: Expr): Expr {
   return filter === undefined ? step : make.call(operators.conditional, filter, step, make.accumulator());
 }

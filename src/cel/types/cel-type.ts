@@ -137,7 +137,7 @@ function declaredName(type: CelType): string {
   return type.nullable ? `wrapper(${type.name})` : type.name;
 }
 
-/** Reports whether two types are the same, with the names of type parameters if asked for. */
+/** Reports whether two types are the same, including the names of type parameters if `comparesParams` is set. */
 export function sameType(a: CelType, b: CelType, comparesParams = true): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.parameters.length !== b.parameters.length) return false;
@@ -145,7 +145,7 @@ export function sameType(a: CelType, b: CelType, comparesParams = true): boolean
   return a.parameters.every((parameter, at) => sameType(parameter, b.parameters[at] ?? dynType, comparesParams));
 }
 
-/** Reports whether a value of type `from` may stand where `to` is declared; knows nothing of type variables. */
+/** Reports whether a value of type `from` may be used where `to` is declared. Does not handle type variables. */
 export function isDeclaredAssignable(to: CelType, from: CelType): boolean {
   if (to === from || isDynamic(to) || to.kind === "param") return true;
   if (to.nullable && from.kind === "null") return true;

@@ -41,7 +41,7 @@ export interface Checked {
   readonly references: ReadonlyMap<number, Reference>;
 }
 
-/** The declarations that a checker asks for. */
+/** The declarations that a checker uses. */
 export interface Declarations {
   readonly scope: Scope;
   findFunction(name: string): FunctionDeclaration | undefined;

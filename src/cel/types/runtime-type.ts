@@ -11,7 +11,7 @@ import {
 import type { CelType } from "./cel-type.ts";
 import type { Trait } from "./declarations.ts";
 
-/** Reports whether a value may be passed where a type is declared. Of lists and maps the first element is looked at. */
+/** Reports whether a value may be passed where a type is declared. Examines only the first element of a list or map. */
 export function isInstance(type: CelType, value: Value): boolean {
   switch (type.kind) {
     case "dyn":

@@ -69,7 +69,7 @@ export class Scope {
   }
 }
 
-/** Returns the full names that a name may stand for, the most specific first. */
+/** Returns the full names that a name may refer to, the most specific first. */
 export function candidateNames(container: string, name: string): string[] {
   if (name.startsWith(".")) return [name.slice(1)];
   if (container === "") return [name];

@@ -18,7 +18,7 @@ export class TypeBindings {
   readonly #bound = new Map<string, CelType>();
   readonly #undo: { readonly name: string; readonly before: CelType | undefined }[] = [];
 
-  /** Reports whether `from` may stand for `to`, and binds type variables so that it does. */
+  /** Reports whether `from` can be assigned to `to`, and binds type variables accordingly. */
   assign(to: CelType, from: CelType): boolean {
     return this.#attempt(() => this.#isAssignable(to, from));
   }
@@ -27,7 +27,7 @@ export class TypeBindings {
     return this.#attempt(() => this.#areAssignable(to, from));
   }
 
-  /** Returns the type with its variables replaced by what they are bound to; the rest become dyn if asked for. */
+  /** Returns the type with its bound variables replaced. Free ones become dyn if `freeToDyn` is set. */
   resolve(type: CelType, freeToDyn: boolean): CelType {
     switch (type.kind) {
       case "param": {

@@ -63,7 +63,7 @@ function nanosOf(fields: ReadonlyMap<string, Value>): bigint {
   return part("seconds") * 1_000_000_000n + part("nanos");
 }
 
-/** Messages of protobuf that stand for values of the language. */
+/** Protobuf messages that represent values of the language. */
 const messages: ReadonlyMap<string, Message> = new Map<string, Message>([
   ["BoolValue", wrapper(boolType, false)],
   ["BytesValue", wrapper(bytesType, new Uint8Array())],
@@ -137,12 +137,12 @@ export function wellKnownField(name: string, field: string): CelType | undefined
   return messages.get(name.slice(prefix.length))?.fields.get(field);
 }
 
-/** Makes the value that a message stands for; undefined if the name is not known. */
+/** Makes the value that a message represents; undefined for an unknown name. */
 export function constructWellKnown(name: string, fields: ReadonlyMap<string, Value>): Result | undefined {
   return name.startsWith(prefix) ? messages.get(name.slice(prefix.length))?.construct(fields) : undefined;
 }
 
-/** Names, as struct, of the kinds that messages stand for; their fields are looked up there. */
+/** Returns the name of the message that represents a type. Its fields are those of the type. */
 export function messageNameOf(type: CelType): string | undefined {
   switch (type.kind) {
     case "any":

@@ -23,8 +23,8 @@ const shownBytesMax = 2_048;
 const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
 
 /**
- * Returns the document of an answer, which is one of `kinds`. A kind and a version that are missing are left missing:
- * the caller checks them where they count.
+ * Returns the document of an answer, which must be one of `kinds`. A missing kind or version stays missing; the caller
+ * checks it if it matters.
  * @throws WebhookAnswerError
  */
 export function decodeAnswer(answer: WebhookAnswer, kinds: readonly GroupVersionKind[]): JsonObject {

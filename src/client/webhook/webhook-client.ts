@@ -83,7 +83,7 @@ export class WebhookClients implements WebhookFinder {
   readonly #parts: WebhookClientsParts;
   /** Least recently used first. */
   readonly #clients = new Map<string, WebhookClient>();
-  /** A configuration is asked for with every call, and its CA bundle is long. */
+  /** Keys by configuration. Every call needs one, and a CA bundle is long. */
   readonly #keys = new WeakMap<WebhookClientConfig, string>();
 
   constructor(parts: WebhookClientsParts) {

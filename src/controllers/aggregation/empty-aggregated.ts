@@ -5,6 +5,7 @@ import { StatusError } from "../../api/status.ts";
 import type { DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
 import type { Client, ResourceType } from "../../client/client.ts";
 import { listPages } from "../../client/list-pages.ts";
+import { eachAtATime } from "../each-at-a-time.ts";
 import type { NamespaceContent } from "../namespace-content.ts";
 
 /** Number of objects of one namespace that are deleted at a time. */
@@ -87,19 +88,15 @@ async function deleteAll(
 }
 
 async function deleteEach(client: AggregatedResources["client"], type: ResourceType, namespace: string): Promise<void> {
-  const names = objectsOf(client, type, namespace);
   let failure: unknown;
-  const lane = async () => {
-    for await (const { metadata } of names) {
-      // Another delete of an object that waits for its finalizers has no effect.
-      if (metadata.deletionTimestamp !== undefined) continue;
-      const of = { namespace, name: metadata.name ?? "" };
-      await client.delete(type, of, { propagationPolicy: "Background", timeoutMs }).catch((error: unknown) => {
-        if (!isUnsupported(error)) failure ??= error;
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: deletionsAtATime }, lane));
+  await eachAtATime(objectsOf(client, type, namespace), deletionsAtATime, async ({ metadata }) => {
+    // Another delete of an object that waits for its finalizers has no effect.
+    if (metadata.deletionTimestamp !== undefined) return;
+    const of = { namespace, name: metadata.name ?? "" };
+    await client.delete(type, of, { propagationPolicy: "Background", timeoutMs }).catch((error: unknown) => {
+      if (!isUnsupported(error)) failure ??= error;
+    });
+  });
   if (failure !== undefined) throw failure;
 }
 

@@ -13,7 +13,7 @@ import type { Registry } from "../../registry/registry.ts";
 import { serverContext } from "../../registry/server-context.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { builtInApiServices, ensureBuiltInApiServices, settleApiService } from "./local-api-services.ts";
+import { ensureBuiltInApiServices, settleApiService } from "./local-api-services.ts";
 
 let store: MemoryStore;
 let registry: Registry;
@@ -82,5 +82,4 @@ test("ensureBuiltInApiServices() makes those of served versions and removes thos
   await ensureBuiltInApiServices({ registry, apis }, served);
   expect(apis.groups().map(({ group }) => group)).toEqual(["", "apps"]);
   expect(apis.find("apps", "v1")?.isAvailable).toBe(true);
-  expect(builtInApiServices(served).map(({ metadata }) => metadata.name)).toEqual(["v1.", "v1.apps"]);
 });

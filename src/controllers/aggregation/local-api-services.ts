@@ -17,7 +17,7 @@ export interface LocalApiServicesParts {
 }
 
 /** Returns the APIServices of the built-in group versions that this server serves. */
-export function builtInApiServices(served: readonly GroupVersion[]): APIService[] {
+function builtInApiServices(served: readonly GroupVersion[]): APIService[] {
   return served.flatMap((groupVersion) => {
     const priority = builtInPriority(groupVersion);
     return priority === undefined ? [] : [automaticApiService(groupVersion, priority, "onstart")];

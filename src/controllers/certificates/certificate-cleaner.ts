@@ -4,7 +4,6 @@ import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
-import type { Store } from "../../storage/store.ts";
 import { conditionOf, signingRequestOf } from "./signing-request.ts";
 
 const intervalMs = 60 * 60_000;
@@ -14,7 +13,6 @@ const keptMs = { pending: 24 * hourMs, unissued: 24 * hourMs, issued: hourMs, de
 
 export interface CertificateCleanerParts {
   readonly requests: Registry;
-  readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
@@ -27,9 +25,9 @@ export function startCertificateCleaner(parts: CertificateCleanerParts): Disposa
 }
 
 /** Checks all requests once. */
-export async function cleanCertificateRequests({ requests, store, clock }: CertificateCleanerParts): Promise<void> {
+export async function cleanCertificateRequests({ requests, clock }: CertificateCleanerParts): Promise<void> {
   const { keyPrefix } = requests.info;
-  for (const { key } of store.scan(keyPrefix)) {
+  for (const { key } of requests.cacher.entries()) {
     const name = key.slice(keyPrefix.length);
     const object = requests.current("", name);
     if (object === undefined) continue;

@@ -179,9 +179,7 @@ class Definitions {
   }
 
   #members(): GroupMember[] {
-    const page = this.#registry.cacher.list({ prefix: this.prefix });
-    if (page instanceof Promise) throw new Error("the newest state is always in memory");
-    return page.entries.map((entry) => this.#memberOf(entry));
+    return this.#registry.cacher.entries().map((entry) => this.#memberOf(entry));
   }
 
   /** An entry never changes, so its value is computed once. */

@@ -119,11 +119,11 @@ export class DisruptionController {
   }
 
   async #podsOf(budget: PodDisruptionBudget): Promise<BudgetPod[]> {
-    const { pods, store } = this.#parts;
+    const { pods } = this.#parts;
     const selector = selectorOf(budget);
     if (selector === undefined) return [];
     const { namespace = "" } = budget.metadata;
-    return selectedPods(namespace, selector, { pods, store, slice: this.#slice, read: budgetPodOf });
+    return selectedPods(namespace, selector, { pods, slice: this.#slice, read: budgetPodOf });
   }
 
   async #expectation(budget: PodDisruptionBudget, pods: readonly BudgetPod[]): Promise<Expectation> {

@@ -1,5 +1,5 @@
 import { bodyIncludes, decodeEntry } from "../../api/codec/stored-object.ts";
-import type { Entry, Key } from "../../api/entry.ts";
+import type { Key } from "../../api/entry.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Pod, PodCondition } from "../../api/types/core-v1.ts";
 import { setPodCondition } from "../../kinds/core/pod-condition.ts";
@@ -8,7 +8,7 @@ import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
-import { SlicedWork } from "../garbage-collection/sliced-work.ts";
+import { followEntries } from "../follow-entries.ts";
 import { namesOf } from "../object-key.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 
@@ -31,27 +31,16 @@ export interface StaleTargetsParts extends QueueSource {
 /** Removes the condition DisruptionTarget from pods that were not deleted after all. */
 export function startStaleTargets(parts: StaleTargetsParts): Disposable {
   const { pods, store, clock, observeQueue, onError } = parts;
-  const { keyPrefix } = pods.info;
   const running = new DisposableStack();
   const work = (key: Key) => takeBack(parts, queue, key);
   const queue: WorkQueue = running.use(
     new WorkQueue({ name: "stale_pod_disruption", clock, observeQueue, onError, work }),
   );
-  const look = (entry: Entry) => {
-    if (bodyIncludes(entry, mark)) queue.add(entry.key);
-  };
   running.use(
-    store.subscribe((events) => {
-      for (const { entry, type } of events) if (type !== "DELETED" && entry.key.startsWith(keyPrefix)) look(entry);
+    followEntries({ store, prefix: pods.info.keyPrefix, onError }, (entry, type) => {
+      if (type !== "DELETED" && bodyIncludes(entry, mark)) queue.add(entry.key);
     }),
   );
-  const reading = running.use(new SlicedWork(onError));
-  reading.add(function* () {
-    for (const entry of store.scan(keyPrefix)) {
-      look(entry);
-      yield;
-    }
-  });
   return running;
 }
 

@@ -10,6 +10,7 @@ import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
 import { endpointPodOf } from "./endpoint-pod.ts";
 import { followServices } from "./follow-services.ts";
+import { measuredSync } from "./measured-sync.ts";
 import { endpointsPerSlice } from "./pack-endpoints.ts";
 import { selectorOf } from "./service-facts.ts";
 import { type EndpointNode, planServiceSlices, type ServiceSlicesPlan, serviceSliceManager } from "./service-slices.ts";
@@ -69,22 +70,11 @@ export class EndpointSlicesController {
 
   async #sync(key: string): Promise<void> {
     await this.#slice.turn();
-    const { observer, clock } = this.#parts;
-    const begunMs = clock.steadyMs();
-    let outcome: SliceOutcome | undefined;
-    let result: "success" | "error" = "error";
-    try {
-      await this.#look(key, (found) => {
-        outcome = found;
-      });
-      result = "success";
-    } finally {
-      observer.synced({ result, seconds: (clock.steadyMs() - begunMs) / 1_000, outcome });
-    }
+    await measuredSync(this.#parts, (compared) => this.#look(key, compared));
   }
 
   async #look(key: string, compared: (outcome: SliceOutcome) => void): Promise<void> {
-    const { services, pods, store } = this.#parts;
+    const { services, pods } = this.#parts;
     const [namespace = "", name = ""] = key.split("/");
     const service = services.current(namespace, name) as Service | undefined;
     const selector = selectorOf(service);
@@ -95,7 +85,7 @@ export class EndpointSlicesController {
       this.#counts.delete(key);
     }
     if (service === undefined || selector === undefined) return;
-    const selected = await selectedPods(namespace, selector, { pods, store, slice: this.#slice, read: endpointPodOf });
+    const selected = await selectedPods(namespace, selector, { pods, slice: this.#slice, read: endpointPodOf });
     const existing = this.#stored.of(namespace, name);
     const plan = planServiceSlices({ service, pods: selected, existing, node: (node) => this.#node(node) });
     const since = this.#times.next(key, service, selected);

@@ -66,14 +66,14 @@ export class EndpointsController {
 
   async #sync(key: string): Promise<void> {
     await this.#slice.turn();
-    const { services, pods, store } = this.#parts;
+    const { services, pods } = this.#parts;
     const [namespace = "", name = ""] = key.split("/");
     const service = services.current(namespace, name) as Service | undefined;
     const selector = selectorOf(service);
     this.#selectors.set(namespace, name, selector);
     if (service === undefined) return this.#remove(namespace, name);
     if (selector === undefined) return;
-    const selected = await selectedPods(namespace, selector, { pods, store, slice: this.#slice, read: endpointPodOf });
+    const selected = await selectedPods(namespace, selector, { pods, slice: this.#slice, read: endpointPodOf });
     const since = this.#times.next(key, service, selected);
     await this.#write(service, wantedEndpoints(service, selected, this.#current(service), since));
   }

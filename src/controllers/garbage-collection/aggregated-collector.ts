@@ -7,7 +7,14 @@ import type { Client } from "../../client/client.ts";
 import type { Clock } from "../../process/clock.ts";
 import { unlessGone } from "../unless-gone.ts";
 import { type AggregatedObject, AggregatedObjects } from "./aggregated-objects.ts";
-import { awaitsDependents, type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
+import {
+  awaitsDependents,
+  type OwnerState,
+  orphansDependents,
+  type PropagationPolicy,
+  type Verdict,
+  verdictOn,
+} from "./verdict.ts";
 
 /** Time limit of one write. */
 const timeoutMs = 30_000;
@@ -138,12 +145,13 @@ export class AggregatedCollector {
       stateOf: (owner) => remote.get(owner.uid) ?? stored.stateOf(owner, namespace),
       isBlocked: () => stored.blocks(uid) || this.blocks(uid),
       hasDependents: () => stored.hasDependents(uid) || this.#objects.dependentsOf(uid).length > 0,
-      isInCycle: () => this.#isInCycle(uid, new Set()),
+      isInCycle: () => this.#isInCycle(uid),
     });
   }
 
   /** Follows references that block waiting owners of extension servers, in search of a path back to the object itself. */
-  #isInCycle(uid: string, seen: Set<string>): boolean {
+  #isInCycle(uid: string): boolean {
+    const seen = new Set<string>();
     const waiting = [uid];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       for (const { metadata } of this.#objects.dependentsOf(next)) {
@@ -199,7 +207,7 @@ export class AggregatedCollector {
     await unlessGone(this.#parts.client.patch(type, placeOf(metadata), { kind: "merge", document }, { timeoutMs }));
   }
 
-  async #delete({ type, metadata }: AggregatedObject, propagationPolicy: "Background" | "Foreground" | "Orphan") {
+  async #delete({ type, metadata }: AggregatedObject, propagationPolicy: PropagationPolicy) {
     const { uid, resourceVersion } = metadata;
     const preconditions = {
       ...(uid === undefined ? {} : { uid }),

@@ -34,7 +34,7 @@ class World {
   readonly objects: AggregatedObjects;
   readonly running: Disposable;
 
-  constructor(...versions: DiscoveredVersion[]) {
+  constructor(versions: readonly DiscoveredVersion[], totalMax?: number) {
     this.versions = versions;
     this.objects = new AggregatedObjects({
       versions: {
@@ -46,6 +46,7 @@ class World {
       },
       client: this.#client() as unknown as Client,
       clock: new ManualClock(),
+      totalMax,
       changed: ({ metadata }, before) => void this.changes.push(`${before ? "changed" : "came"} ${metadata.name}`),
       gone: ({ metadata }) => void this.changes.push(`gone ${metadata.name}`),
       resourcesChanged: () => void this.changes.push("resources"),
@@ -87,7 +88,11 @@ class World {
           events.push(event);
           wake.resolve();
         });
-        signal.addEventListener("abort", () => wake.reject(signal.reason));
+        signal.addEventListener("abort", () => {
+          // An informer that has failed no longer waits.
+          wake.promise.catch(() => {});
+          wake.reject(signal.reason);
+        });
         for (;;) {
           yield* events.splice(0);
           await wake.promise;
@@ -103,7 +108,7 @@ async function settled(): Promise<void> {
 }
 
 async function open(...versions: DiscoveredVersion[]): Promise<World> {
-  const world = new World(...versions);
+  const world = new World(versions);
   await settled();
   return world;
 }
@@ -141,6 +146,18 @@ test("a resource without the verbs is not watched; one whose server fails stays,
   expect(world.objects.dependentsOf("uid-o")).toEqual([]);
   expect(world.changes).toEqual(["resources", "came a", "resources", "resources"]);
   expect(world.failures).toEqual([]);
+});
+
+test("all resources together have at most a number of objects", async () => {
+  const world = new World([], 3);
+  world.listed = [thing("a"), thing("b")];
+  await world.discover(watched, { ...watched, group: "h" });
+  expect(world.changes).toEqual(["resources", "came a", "came b", "came a"]);
+  expect(world.failures.map(String)).toEqual(["Error: things: there are more than 1 objects"]);
+  await world.tell("ADDED", thing("c"));
+  expect(world.failures.map(String).slice(1)).toEqual(["Error: things: there are more than 2 objects"]);
+  expect(world.changes.length).toBe(4);
+  world.running[Symbol.dispose]();
 });
 
 const missing = (details: object) => {

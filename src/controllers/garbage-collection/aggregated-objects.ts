@@ -13,9 +13,10 @@ import { NoAnswerError } from "../../client/transport.ts";
 import type { Clock } from "../../process/clock.ts";
 import { awaitsDependents, type OwnerState } from "./verdict.ts";
 
-/** Maximum number of watched resources, and of objects of each. */
+/** Maximum number of watched resources, of objects of each, and of all objects. */
 const resourcesMax = 500;
 const objectsMax = 100_000;
+const totalMaxDefault = 500_000;
 /** Time limit of the question whether an owner exists. */
 const getTimeoutMs = 10_000;
 const neededVerbs = ["delete", "list", "watch"];
@@ -33,6 +34,8 @@ export interface AggregatedObjectsParts {
   readonly versions: DiscoveredVersions;
   readonly client: Pick<Client, "get" | "list" | "watch">;
   readonly clock: Clock;
+  /** Maximum number of objects of all resources; half a million by default. */
+  readonly totalMax?: number | undefined;
   /** Called with an added or changed object. `before` is its last state. */
   changed(object: AggregatedObject, before: AggregatedObject | undefined): void;
   gone(object: AggregatedObject): void;
@@ -162,19 +165,19 @@ export class AggregatedObjects {
       if (informer !== undefined) {
         if (answering.has(id)) informer.retryNow();
       } else if (this.#informers.size < resourcesMax) {
-        this.#informers.set(id, this.#watch(type));
+        this.#informers.set(id, this.#watch(id, type));
       }
     }
   }
 
-  #watch(type: ResourceType): Informer<KubeObject> {
+  #watch(id: string, type: ResourceType): Informer<KubeObject> {
     const { client, clock, syncFailed, onError } = this.#parts;
     return new Informer({
       client: metadataOnly(client),
       type,
       clock,
       random: Math.random,
-      objectsMax,
+      objectsMax: () => Math.min(objectsMax, this.#roomFor(id)),
       added: ({ metadata }) => this.#set(type, metadata),
       updated: ({ metadata }) => this.#set(type, metadata),
       deleted: ({ metadata }) => this.#remove(keyOfObject(type, metadata)),
@@ -184,6 +187,12 @@ export class AggregatedObjects {
         else onError(error);
       },
     });
+  }
+
+  /** Returns how many objects a resource may have, given those of the others. */
+  #roomFor(id: string): number {
+    const { totalMax = totalMaxDefault } = this.#parts;
+    return totalMax - (this.#objects.size - (this.#informers.get(id)?.size ?? 0));
   }
 
   #set(type: ResourceType, metadata: ObjectMeta): void {

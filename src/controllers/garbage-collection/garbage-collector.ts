@@ -11,7 +11,9 @@ import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { OwnerIndex } from "../../storage/cacher/owner-index.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
+import { eachAtATime } from "../each-at-a-time.ts";
 import { namesOf } from "../object-key.ts";
+import { SlicedWork } from "../sliced-work.ts";
 import { storedMetadata } from "../stored-metadata.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
@@ -21,7 +23,6 @@ import { AggregatedObjects } from "./aggregated-objects.ts";
 import { deleteTarget, detachTarget, releaseTarget, type Target, unblockTarget } from "./collector-writes.ts";
 import { MisplacedOwners } from "./misplaced-owners.ts";
 import { OwnerLookup } from "./owner-lookup.ts";
-import { SlicedWork } from "./sliced-work.ts";
 import { type OwnerState, orphansDependents, type Verdict, verdictOn } from "./verdict.ts";
 
 /** Number of objects written at a time. */
@@ -341,15 +342,10 @@ class GarbageCollector {
     if (target === undefined) return;
     const { uid } = target;
     const uids = new Set([uid]);
-    const dependents = this.#index.dependentsOf(uid).values();
-    const lane = async () => {
-      for (const dependent of dependents) {
-        await this.#slice.turn();
-        if (this.#running.disposed) return;
-        await this.#orphan(dependent, uids);
-      }
-    };
-    await Promise.all(Array.from({ length: orphansAtATime }, lane));
+    await eachAtATime(this.#index.dependentsOf(uid), orphansAtATime, async (dependent) => {
+      await this.#slice.turn();
+      if (!this.#running.disposed) await this.#orphan(dependent, uids);
+    });
     for (const remote of this.#aggregated?.dependentsOf(uid) ?? []) await this.#aggregated?.detach(remote, uids);
     if (!this.#running.disposed) await releaseTarget(target, orphanFinalizer);
   }

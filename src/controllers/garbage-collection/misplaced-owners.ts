@@ -3,7 +3,7 @@ import type { Clock } from "../../process/clock.ts";
 import type { Registries } from "../../registry/registries.ts";
 import type { Store } from "../../storage/store.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
-import { SlicedWork } from "./sliced-work.ts";
+import { SlicedWork } from "../sliced-work.ts";
 
 const component = "garbage-collector-controller";
 /** Maximum number of owners per search. Further owners are not reported. */

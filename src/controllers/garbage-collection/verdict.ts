@@ -40,11 +40,11 @@ export type Verdict =
 
 const keep: Verdict = { kind: "keep" };
 
-export function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
+function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
   return deletionTimestamp !== undefined;
 }
 
-export function hasFinalizer({ finalizers = [] }: ObjectMeta, finalizer: string): boolean {
+function hasFinalizer({ finalizers = [] }: ObjectMeta, finalizer: string): boolean {
   return finalizers.includes(finalizer);
 }
 

@@ -60,9 +60,9 @@ test("a node for which nothing is left gets what another node leaves", async () 
   for (const name of ["a", "b", "c", "d"]) await world.createNode(name);
   await settle(20);
   expect(rangesOf("d")).toBeUndefined();
-  expect(world.events()).toContain("Normal CIDRNotAvailable Node d status is now: CIDRNotAvailable");
+  expect(world.typedEvents()).toContain("Normal CIDRNotAvailable Node d status is now: CIDRNotAvailable");
   await world.deleteNode("b");
-  await world.pass(120);
+  await world.passSeconds(120);
   expect(rangesOf("d")?.[0]).toBe("10.244.2.0/24");
 });
 
@@ -99,7 +99,7 @@ test.each(["done", "not done"])("a node whose write had no known result keeps it
     throw new StoreUnavailableError("whether the write was done is not known");
   };
   await world.createNode("a");
-  await world.pass(5);
+  await world.passSeconds(5);
   expect(rangesOf("a")?.[0]).toBe("10.244.0.0/24");
   expect(world.errors.splice(0).length).toBeGreaterThan(0);
   failures = 0;

@@ -45,9 +45,9 @@ describe("a silent node", () => {
     const condition = { type: "Ready", status: "True", reason: "Fine", lastTransitionTime: "1970-01-01T00:00:00Z" };
     await world.createPod("p", "a", {}, { conditions: [condition] });
     await lead();
-    await world.pass(50, healthy("b"));
+    await world.passSeconds(50, healthy("b"));
     expect(readyOf("a")?.status).toBe("True");
-    await world.pass(6, healthy("b"));
+    await world.passSeconds(6, healthy("b"));
     expect(world.node("a")?.status?.conditions).toEqual([
       {
         type: "Ready",
@@ -74,7 +74,7 @@ describe("a silent node", () => {
       lastTransitionTime: "1970-01-01T00:17:35Z",
     });
     expect(world.taints("b")).toEqual([]);
-    expect(world.events().sort()).toEqual([
+    expect(world.typedEvents().sort()).toEqual([
       "Normal NodeNotReady Node a status is now: NodeNotReady",
       "Normal RegisteredNode Node a event: Registered Node a in Controller",
       "Normal RegisteredNode Node b event: Registered Node b in Controller",
@@ -86,11 +86,11 @@ describe("a silent node", () => {
   test("that never reported becomes Unknown 60 seconds after its creation", async () => {
     await world.createNode("a", "unreported");
     await lead();
-    await world.pass(60);
+    await world.passSeconds(60);
     expect(readyOf("a")).toBeUndefined();
-    await world.pass(5);
+    await world.passSeconds(5);
     expect(readyOf("a")).toMatchObject({ status: "Unknown", reason: "NodeStatusNeverUpdated" });
-    await world.pass(60);
+    await world.passSeconds(60);
     expect(readyOf("a")?.lastTransitionTime).toBe("1970-01-01T00:17:45Z");
   });
 
@@ -98,15 +98,15 @@ describe("a silent node", () => {
     await world.createNode("a");
     await world.createNode("b");
     await lead();
-    await world.pass(60, healthy("b"));
+    await world.passSeconds(60, healthy("b"));
     expect(world.taints("a")).toHaveLength(2);
     await world.report("a", "True");
-    await world.pass(6, healthy("b"));
+    await world.passSeconds(6, healthy("b"));
     expect(world.taints("a")).toEqual([]);
     await world.report("a", "False");
-    await world.pass(12, healthy("a", "b"));
+    await world.passSeconds(12, healthy("a", "b"));
     expect(world.taints("a")).toEqual(["not-ready:NoExecute", "not-ready:NoSchedule"]);
-    await world.pass(60, healthy("b"));
+    await world.passSeconds(60, healthy("b"));
     expect(world.taints("a")).toEqual(["unreachable:NoExecute", "unreachable:NoSchedule"]);
   });
 
@@ -115,7 +115,7 @@ describe("a silent node", () => {
     await world.createNode("b");
     await lead();
     let seconds = 0;
-    await world.pass(200, async () => {
+    await world.passSeconds(200, async () => {
       if (++seconds % 40 === 0) await world.report("a", "True");
       await world.renewLease("b");
     });
@@ -126,7 +126,7 @@ describe("a silent node", () => {
     await world.createNode("a");
     await world.createNode("b");
     await lead();
-    await world.pass(60, healthy("b"));
+    await world.passSeconds(60, healthy("b"));
     await world.createPod("p", "", {}, { conditions: [{ type: "Ready", status: "True" }] });
     await world.bindPod("p", "a");
     await settle(20);
@@ -141,12 +141,12 @@ describe("taints that evict", () => {
     const names = ["h1", "h2", "h3", "h4", "h5", "h6"];
     for (const name of [...names, "x", "y"]) await world.createNode(name);
     await lead();
-    await world.pass(56, healthy(...names));
+    await world.passSeconds(56, healthy(...names));
     const tainted = () => ["x", "y"].filter((name) => world.taints(name).includes("unreachable:NoExecute"));
     expect(tainted()).toHaveLength(1);
-    await world.pass(8, healthy(...names));
+    await world.passSeconds(8, healthy(...names));
     expect(tainted()).toHaveLength(1);
-    await world.pass(3, healthy(...names));
+    await world.passSeconds(3, healthy(...names));
     expect(tainted()).toHaveLength(2);
     expect(world.taints("x")).toContain("unreachable:NoSchedule");
   });
@@ -155,9 +155,9 @@ describe("taints that evict", () => {
     for (const name of ["x", "y", "z"]) await world.createNode(name);
     await world.createNode("h");
     await lead();
-    await world.pass(120, healthy("h"));
+    await world.passSeconds(120, healthy("h"));
     expect(["x", "y", "z"].filter((name) => world.taints(name).includes("unreachable:NoExecute"))).toEqual([]);
-    await world.pass(120);
+    await world.passSeconds(120);
     expect(evictions).toEqual([]);
   });
 
@@ -165,15 +165,15 @@ describe("taints that evict", () => {
     await world.createNode("a");
     await world.createNode("b", "True", zoneB);
     await lead();
-    await world.pass(60, healthy("b"));
+    await world.passSeconds(60, healthy("b"));
     expect(world.taints("a")).toContain("unreachable:NoExecute");
-    await world.pass(60);
+    await world.passSeconds(60);
     expect([...world.taints("a"), ...world.taints("b")]).toEqual(["unreachable:NoSchedule", "unreachable:NoSchedule"]);
     await world.report("b", "True");
-    await world.pass(5, healthy("b"));
+    await world.passSeconds(5, healthy("b"));
     expect(world.taints("b")).toEqual([]);
     expect(world.taints("a")).toEqual(["unreachable:NoSchedule"]);
-    await world.pass(12, healthy("b"));
+    await world.passSeconds(12, healthy("b"));
     expect(world.taints("a")).toEqual(["unreachable:NoExecute", "unreachable:NoSchedule"]);
   });
 
@@ -181,12 +181,12 @@ describe("taints that evict", () => {
     await world.createNode("a");
     await world.createNode("b");
     await lead();
-    await world.pass(60, healthy("b"));
+    await world.passSeconds(60, healthy("b"));
     leader.dispose();
-    await world.pass(600);
+    await world.passSeconds(600);
     await lead();
     expect(world.taints("b")).toEqual([]);
-    await world.pass(40, healthy("a", "b"));
+    await world.passSeconds(40, healthy("a", "b"));
     expect([readyOf("a")?.status, readyOf("b")?.status]).toEqual(["Unknown", "True"]);
     expect(world.taints("a")).toEqual(["unreachable:NoExecute", "unreachable:NoSchedule"]);
   });
@@ -195,14 +195,14 @@ describe("taints that evict", () => {
     await world.createNode("a");
     await world.createNode("b");
     await lead();
-    await world.pass(20, healthy("a", "b"));
+    await world.passSeconds(20, healthy("a", "b"));
     // All timers are ten minutes late at once.
     const { steadyMs, nowMs } = world.clock;
     world.clock.steadyMs = () => steadyMs.call(world.clock) + 600_000;
     world.clock.nowMs = () => nowMs.call(world.clock) + 600_000;
-    await world.pass(30);
+    await world.passSeconds(30);
     expect([readyOf("a")?.status, readyOf("b")?.status]).toEqual(["True", "True"]);
-    await world.pass(40, healthy("b"));
+    await world.passSeconds(40, healthy("b"));
     expect([readyOf("a")?.status, readyOf("b")?.status]).toEqual(["Unknown", "True"]);
   });
 });
@@ -243,9 +243,9 @@ test("a node that comes and goes is announced, and without nodes no timer runs",
   await settle(20);
   expect(world.clock.timers).toBe(idle + 1);
   await world.deleteNode("a");
-  await world.pass(10);
+  await world.passSeconds(10);
   expect(world.clock.timers).toBe(idle);
-  expect(world.events()).toEqual([
+  expect(world.typedEvents()).toEqual([
     "Normal RegisteredNode Node a event: Registered Node a in Controller",
     "Normal RemovingNode Node a event: Removing Node a from Controller",
   ]);
@@ -254,8 +254,8 @@ test("a node that comes and goes is announced, and without nodes no timer runs",
 test("a healthy node is not written to", async () => {
   await world.createNode("a");
   await lead();
-  await world.pass(5);
+  await world.passSeconds(5);
   const { revision } = world.store;
-  await world.pass(30);
+  await world.passSeconds(30);
   expect(world.store.revision).toBe(revision);
 });

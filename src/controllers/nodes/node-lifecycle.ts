@@ -10,6 +10,7 @@ import { strategyOf } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import { type Store, StoreUnavailableError } from "../../storage/store.ts";
+import { eachAtATime } from "../each-at-a-time.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { unlessGone } from "../unless-gone.ts";
@@ -149,15 +150,10 @@ export class NodeLifecycle {
       const added = this.#announce(nodes);
       this.#keepTaintQueues(nodes);
       const counts: ZoneCounts = new Map();
-      const remaining = nodes.values();
-      const lane = async () => {
-        for (const node of remaining) {
-          await this.#slice.turn();
-          if (this.#running.disposed) return;
-          await this.#checkNode(node, added.has(node.name), counts);
-        }
-      };
-      await Promise.all(Array.from({ length: checksAtATime }, lane));
+      await eachAtATime(nodes, checksAtATime, async (node) => {
+        await this.#slice.turn();
+        if (!this.#running.disposed) await this.#checkNode(node, added.has(node.name), counts);
+      });
       if (this.#running.disposed) return;
       observer?.zones(counts);
       await this.#applyDisruption(nextDisruption(this.#zones, counts), nodes);

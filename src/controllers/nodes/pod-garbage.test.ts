@@ -37,9 +37,9 @@ test("pods on a node that is gone fail and are deleted after a minute", async ()
   world.store.subscribe((events) => {
     for (const { type, entry } of events) if (type === "DELETED") last = JSON.parse(Buffer.from(entry.body).toString());
   });
-  await world.pass(59);
+  await world.passSeconds(59);
   expect(world.pods()).toEqual(["orphan", "stays"]);
-  await world.pass(1);
+  await world.passSeconds(1);
   expect(world.pods()).toEqual(["stays"]);
   expect(last).toMatchObject({
     status: {
@@ -62,13 +62,13 @@ test("pods on a node that is gone fail and are deleted after a minute", async ()
 test("pods stay if their node comes back in time, and its next absence counts anew", async () => {
   await world.createPod("p", "b");
   await lead();
-  await world.pass(50);
+  await world.passSeconds(50);
   await world.createNode("b");
-  await world.pass(20);
+  await world.passSeconds(20);
   await world.deleteNode("b");
-  await world.pass(49);
+  await world.passSeconds(49);
   expect(world.pods()).toEqual(["p"]);
-  await world.pass(20);
+  await world.passSeconds(20);
   expect(world.pods()).toEqual([]);
 });
 
@@ -78,11 +78,11 @@ test("a terminating pod that was never bound is deleted", async () => {
   await world.changePod("p", (pod) => ({ ...pod, metadata: { ...pod.metadata, finalizers: ["example.com/hold"] } }));
   await world.deletePod("p", 600);
   await lead();
-  await world.pass(20);
+  await world.passSeconds(20);
   expect(world.pod("p")?.status?.phase).toBe("Failed");
   expect(world.pod("p")?.metadata.deletionGracePeriodSeconds).toBe(0);
   const { revision } = world.store;
-  await world.pass(60);
+  await world.passSeconds(60);
   expect(world.store.revision).toBe(revision);
   await world.changePod("p", (pod) => ({ ...pod, metadata: { ...pod.metadata, finalizers: [] } }));
   expect(world.pods()).toEqual(["later"]);
@@ -101,7 +101,7 @@ test("terminating pods on a node that is out of service are deleted, unless it i
     await world.deletePod(`ends-${name}`);
   }
   await lead();
-  await world.pass(20);
+  await world.passSeconds(20);
   expect(world.pods()).toEqual(["ends-up", "runs-down", "runs-up"]);
   expect(counted).toEqual(["default out-of-service"]);
 });
@@ -115,7 +115,7 @@ test("of the ended pods beyond the threshold, evicted ones go first and then the
   await world.createPod("newer", "a", {}, { phase: "Failed" });
   await world.createPod("also-newer", "a", {}, { phase: "Failed" });
   await lead(2);
-  await world.pass(20);
+  await world.passSeconds(20);
   expect(world.pods()).toEqual(["also-newer", "newer", "running"]);
 });
 
@@ -126,6 +126,6 @@ test("without pods no timer runs", async () => {
   await settle(20);
   expect(world.clock.timers).toBe(idle + 1);
   await world.deletePod("p", 0);
-  await world.pass(40);
+  await world.passSeconds(40);
   expect(world.clock.timers).toBe(idle);
 });

@@ -5,6 +5,7 @@ import type { Pod } from "../../api/types/core-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { type Store, StoreUnavailableError } from "../../storage/store.ts";
+import { eachAtATime } from "../each-at-a-time.ts";
 import { namesOf } from "../object-key.ts";
 import { maybeDeleting } from "../stored-metadata.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
@@ -153,14 +154,9 @@ export class PodGarbage {
     reason: GarbageReason,
     words: LastWords,
   ): Promise<void> {
-    const remaining = garbage.values();
-    const lane = async () => {
-      for (const { key, pod } of remaining) {
-        if (this.#running.disposed) return;
-        await this.#delete(key, pod.metadata.uid ?? "", reason, words);
-      }
-    };
-    await Promise.all(Array.from({ length: deletionsAtATime }, lane));
+    await eachAtATime(garbage, deletionsAtATime, async ({ key, pod }) => {
+      if (!this.#running.disposed) await this.#delete(key, pod.metadata.uid ?? "", reason, words);
+    });
   }
 
   async #delete(key: Key, uid: string, reason: GarbageReason, words: LastWords): Promise<void> {

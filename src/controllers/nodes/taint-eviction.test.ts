@@ -61,7 +61,7 @@ test("a pod that does not tolerate a taint is deleted at once, with the reason i
     },
   ]);
   expect(["p", "tolerates", "elsewhere"].map(isTerminating)).toEqual([true, false, false]);
-  expect(world.events()).toEqual(["Normal TaintManagerEviction Marking for deletion Pod default/p"]);
+  expect(world.typedEvents()).toEqual(["Normal TaintManagerEviction Marking for deletion Pod default/p"]);
   expect(delays).toEqual([0]);
 });
 
@@ -76,20 +76,20 @@ test("a pod that is being deleted already is left alone", async () => {
 test("a pod that tolerates a taint for a while is deleted after it", async () => {
   await world.createPod("p", "a", tolerating(300));
   await taint(unreachable);
-  await world.pass(299);
+  await world.passSeconds(299);
   expect(isTerminating("p")).toBe(false);
-  await world.pass(1);
+  await world.passSeconds(1);
   expect(isTerminating("p")).toBe(true);
 });
 
 test("a pod stays if the taint goes in time", async () => {
   await world.createPod("p", "a", tolerating(300));
   await taint(unreachable);
-  await world.pass(200);
+  await world.passSeconds(200);
   await taint();
-  await world.pass(300);
+  await world.passSeconds(300);
   expect(isTerminating("p")).toBe(false);
-  expect(world.events()).toEqual(["Normal TaintManagerEviction Cancelling deletion of Pod default/p"]);
+  expect(world.typedEvents()).toEqual(["Normal TaintManagerEviction Cancelling deletion of Pod default/p"]);
 });
 
 test("a time that runs goes on when the taints change and are still tolerated", async () => {
@@ -97,11 +97,11 @@ test("a time that runs goes on when the taints change and are still tolerated", 
   const other = { key: "example.com/other", operator: "Exists", effect: "NoExecute", tolerationSeconds: 20 };
   await world.createPod("p", "a", { tolerations: [...tolerations, other] });
   await taint(unreachable);
-  await world.pass(50);
+  await world.passSeconds(50);
   await taint(unreachable, "example.com/other");
-  await world.pass(49);
+  await world.passSeconds(49);
   expect(isTerminating("p")).toBe(false);
-  await world.pass(1);
+  await world.passSeconds(1);
   expect(isTerminating("p")).toBe(true);
 });
 
@@ -110,7 +110,7 @@ test("a taint that is not tolerated ends a time that runs", async () => {
   await taint(unreachable);
   await taint(unreachable, "example.com/other");
   expect(isTerminating("p")).toBe(true);
-  expect(world.events()).toEqual([
+  expect(world.typedEvents()).toEqual([
     "Normal TaintManagerEviction Cancelling deletion of Pod default/p",
     "Normal TaintManagerEviction Marking for deletion Pod default/p",
   ]);
@@ -133,13 +133,13 @@ test("a new leader starts the time anew, and evicts nobody twice", async () => {
   await world.createPod("waits", "a", tolerating(100));
   await world.createPod("goes", "a");
   await taint(unreachable);
-  await world.pass(60);
+  await world.passSeconds(60);
   leader.dispose();
   lead();
   await settle(20);
-  await world.pass(99);
+  await world.passSeconds(99);
   expect(isTerminating("waits")).toBe(false);
-  await world.pass(1);
+  await world.passSeconds(1);
   expect(isTerminating("waits")).toBe(true);
   expect(delays).toHaveLength(2);
 });

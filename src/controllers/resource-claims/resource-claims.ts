@@ -1,6 +1,7 @@
 import { bodyIncludes, decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
 import type { Pod, PodResourceClaim } from "../../api/types/core-v1.ts";
 import type {
   ResourceClaim,
@@ -13,11 +14,11 @@ import type { Registry } from "../../registry/registry.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import type { Store, StoreEvent } from "../../storage/store.ts";
+import type { Store } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
-import { SlicedWork } from "../garbage-collection/sliced-work.ts";
+import { followEntries } from "../follow-entries.ts";
 import { namesOf } from "../object-key.ts";
-import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
+import { followObjects, type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
 import { ClaimUsers } from "./claim-users.ts";
 import {
   claimFrom,
@@ -63,35 +64,26 @@ export class ResourceClaims {
   }
 
   start(): Disposable {
-    const { store, pods, claims, onError } = this.#parts;
+    const { store, pods, claims, templates, onError } = this.#parts;
     const running = new DisposableStack();
     running.use(this.#queue);
-    running.use(store.subscribe((events) => events.forEach((event) => this.#receive(event))));
-    const reading = running.use(new SlicedWork(onError));
-    const look = (entry: Entry) => this.#lookAtPod(entry);
-    const queue = this.#queue;
-    reading.add(function* () {
-      for (const { key } of store.scan(claims.info.keyPrefix)) queue.add(key);
-      for (const { key } of store.scan(pods.info.keyPrefix)) {
-        // The pod may have gone since the scan.
-        const entry = store.get(key);
-        if (entry !== undefined) look(entry);
-        yield;
-      }
-    });
+    running.use(
+      followObjects(store, claims.info.keyPrefix, (key, type) => {
+        if (type !== "DELETED") this.#queue.add(key);
+        this.#lookAtUsersOf(key);
+      }),
+    );
+    running.use(
+      followObjects(store, templates.info.keyPrefix, (key, type) => {
+        if (type === "ADDED") this.#lookAtUsersOf(key);
+      }),
+    );
+    running.use(
+      followEntries({ store, prefix: pods.info.keyPrefix, onError }, (entry, type) => {
+        this.#lookAtPod(entry, type === "DELETED");
+      }),
+    );
     return running;
-  }
-
-  #receive({ type, entry }: StoreEvent): void {
-    const { pods, claims, templates } = this.#parts;
-    const { key } = entry;
-    if (key.startsWith(pods.info.keyPrefix)) this.#lookAtPod(entry, type === "DELETED");
-    else if (key.startsWith(templates.info.keyPrefix)) {
-      if (type === "ADDED") this.#lookAtUsersOf(key);
-    } else if (key.startsWith(claims.info.keyPrefix)) {
-      if (type !== "DELETED") this.#queue.add(key);
-      this.#lookAtUsersOf(key);
-    }
   }
 
   /** A claim or template that came or went may be what a pod waits for. */
@@ -99,7 +91,7 @@ export class ResourceClaims {
     for (const pod of this.#users.of(key)) this.#queue.add(pod);
   }
 
-  #lookAtPod(entry: Entry, isGone = false): void {
+  #lookAtPod(entry: Entry, isGone: boolean): void {
     if (isGone) this.#users.delete(entry.key);
     if (!hasClaims(entry)) return;
     const { pods, claims } = this.#parts;
@@ -158,10 +150,9 @@ export class ResourceClaims {
     if (orphan !== undefined) return orphan;
     const template = templates.current(namespace, resourceClaimTemplateName) as ResourceClaimTemplate | undefined;
     if (template === undefined) {
+      const missing = { group: "resource.k8s.io", resource: "resourceclaimtemplate", name: resourceClaimTemplateName };
       const text = JSON.stringify(resourceClaimTemplateName);
-      throw new RetryError(
-        `resource claim template ${text}: ${missingText("resourceclaimtemplate", resourceClaimTemplateName)}`,
-      );
+      throw new RetryError(`resource claim template ${text}: ${status.notFound(missing).message}`);
     }
     const made = await claims.create(claimFrom(template, pod, claim.name), namespace, controllerManagerContext);
     return made.object.metadata.name;
@@ -173,10 +164,10 @@ export class ResourceClaims {
 
   /** Finds a claim that was made before its name could be written into the pod's status. */
   #claimMadeFor({ metadata }: Pod, podClaim: string): string | undefined {
-    const { claims, store } = this.#parts;
+    const { claims } = this.#parts;
     const { namespace = "", uid } = metadata;
-    const owned = store
-      .scan(claims.keyOf(namespace, ""))
+    const owned = claims.cacher
+      .entries(claims.keyOf(namespace, ""))
       .filter(({ index }) => index.owners?.some((owner) => owner.uid === uid && owner.controller));
     const found = owned
       .map((entry) => decodeEntry(entry, claims.info))
@@ -274,8 +265,4 @@ export class ResourceClaims {
 
 function hasClaims(entry: Entry): boolean {
   return marks.some((mark) => bodyIncludes(entry, mark));
-}
-
-function missingText(resource: string, name: string): string {
-  return `${resource}.resource.k8s.io ${JSON.stringify(name)} not found`;
 }

@@ -1,22 +1,21 @@
+import type { GroupVersion } from "../../api/gvk.ts";
 import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
-import { groupVersionOfName } from "../../kinds/apiregistration/automatic-api-service.ts";
+import { apiServiceNameOf } from "../../kinds/apiregistration/automatic-api-service.ts";
 import { type HealthCheck, healthEndpoints } from "../health.ts";
 
 /**
- * Fails until each of these APIServices was available once. Later changes are the administrator's decision.
- * @param names `<version>.<group>`
+ * Fails until the APIService of each of these group versions was available once. Later changes are the administrator's
+ * decision.
  */
-export function registrationCheck(names: readonly string[], apis: ServedApis): HealthCheck {
-  const missing = new Set(names);
+export function registrationCheck(versions: readonly GroupVersion[], apis: ServedApis): HealthCheck {
+  const missing = new Set(versions);
   const look = () => {
-    for (const name of missing) {
-      const { group, version } = groupVersionOfName(name);
-      if (apis.find(group, version)?.isAvailable === true) missing.delete(name);
-    }
+    for (const each of missing) if (apis.find(each.group, each.version)?.isAvailable === true) missing.delete(each);
   };
   const check = () => {
     look();
-    if (missing.size > 0) throw new Error(`missing APIService: [${[...missing].sort().join(" ")}]`);
+    if (missing.size === 0) return;
+    throw new Error(`missing APIService: [${Array.from(missing, apiServiceNameOf).sort().join(" ")}]`);
   };
   // Usually all exist at the start. One that is removed later does not matter.
   look();

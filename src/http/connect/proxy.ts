@@ -1,13 +1,10 @@
-import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
-import { readyEndpoints } from "../../client/service-endpoints.ts";
-import { serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
+import type { Service } from "../../api/types/core-v1.ts";
+import { readyEndpoints, type ServiceLookup } from "../../client/service-endpoints.ts";
 import type { ConnectionCall, Connector } from "../../registry/endpoint.ts";
-import type { Registry } from "../../registry/registry.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import type { Backend } from "./backend.ts";
 import { ask, passOn } from "./forward.ts";
@@ -17,8 +14,7 @@ import { splitName } from "./split-name.ts";
 import { tunnel } from "./tunnel.ts";
 
 export interface ProxyParts extends NodeConnectorParts {
-  readonly services: Registry;
-  readonly endpointSlices: Registry | undefined;
+  readonly services: ServiceLookup;
   readonly randomInt: (below: number) => number;
 }
 
@@ -40,8 +36,8 @@ export function podProxy(parts: ProxyParts): Connector {
 export function serviceProxy(parts: ProxyParts): Connector {
   return (call) => {
     const { scheme, name, port } = split(call, "service");
-    const service = parts.services.current(call.request.namespace, name);
-    if (service === undefined) throw status.notFound(parts.services.ref(name));
+    const service = parts.services.service(call.request.namespace, name);
+    if (service === undefined) throw status.notFound({ group: "", resource: "services", name });
     const { host, port: endpointPort } = endpointOf(parts, call, service, portNameOf(service, port));
     return proxy(call, backendAt(scheme, host, String(endpointPort)));
   };
@@ -126,37 +122,26 @@ function firstPortOf(pod: KubeObject): string {
 }
 
 /** Returns the name of a service's port that is given by name or number. */
-function portNameOf(service: KubeObject, port: string): string {
+function portNameOf({ metadata, spec }: Service, port: string): string {
   if (!/^[0-9]{1,5}$/.test(port)) return port;
-  const ports = objectsOf(objectOf((service as JsonObject)["spec"])["ports"]);
-  const found = ports.find((one) => numberOf(one["port"]) === Number(port));
-  if (found !== undefined) return textOf(found["name"]);
-  const name = JSON.stringify(service.metadata.name ?? "");
+  const found = spec?.ports?.find((one) => one.port === Number(port));
+  if (found !== undefined) return found.name ?? "";
+  const name = JSON.stringify(metadata.name ?? "");
   throw status.serviceUnavailable(`no service port ${port} found for service ${name}`);
 }
 
 /** Returns a random ready endpoint with the port. @throws StatusError 404 without slices, 503 if none is ready */
 function endpointOf(
-  { endpointSlices, randomInt }: ProxyParts,
+  { services, randomInt }: ProxyParts,
   { request }: ConnectionCall,
-  service: KubeObject,
+  service: Service,
   portName: string,
 ): { host: string; port: number } {
   const name = service.metadata.name ?? "";
-  const slices = slicesOf(endpointSlices, request.namespace, name);
+  const slices = services.endpointSlices(request.namespace, name);
   if (slices.length === 0) throw status.notFound({ group: "", resource: "services", name });
   const found = readyEndpoints(slices, portName).filter(({ host }) => isProxyableIp(host));
   const chosen = found[randomInt(found.length)];
   if (chosen !== undefined) return chosen;
   throw status.serviceUnavailable(`no endpoints available for service ${JSON.stringify(request.name)}`);
-}
-
-function slicesOf(slices: Registry | undefined, namespace: string, service: string): EndpointSlice[] {
-  if (slices === undefined) return [];
-  const page = slices.cacher.list({
-    prefix: slices.keyOf(namespace, ""),
-    matches: ({ index }) => index.labels?.[serviceNameLabel] === service,
-  });
-  if (page instanceof Promise) throw new Error("the newest state is in memory");
-  return page.entries.map((entry) => decodeEntry(entry, slices.info) as EndpointSlice);
 }

@@ -1,8 +1,9 @@
 import { apiVersionOf, type GroupVersion } from "../../api/gvk.ts";
 import type { DiscoveredVersion } from "../../client/aggregation/discovered-version.ts";
-import type { ServedApi, ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { allApis, type ServedApi, type ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { apiServiceNameOf } from "../../kinds/apiregistration/automatic-api-service.ts";
 import { builtInPriority, customPriority, type GroupPriority } from "../../kinds/apiregistration/group-priorities.ts";
-import type { CatalogGroup } from "../../registry/catalog.ts";
+import { type CatalogGroup, groupVersionsOf } from "../../registry/catalog.ts";
 import { orderedGroups, type RankedVersion } from "./ordered-groups.ts";
 import type { ServedTypes } from "./served-types.ts";
 
@@ -74,15 +75,13 @@ export class MergedDiscovery {
 
   #merge(): Merged {
     const { catalog, apis } = this.#source;
-    const local = catalog
-      .groups()
-      .flatMap(({ group, versions }) => versions.map((version) => rankedLocal({ group, version })));
-    const registered = apis.groups().flatMap(({ versions }) => versions.map(rankedApi));
+    const local = groupVersionsOf(catalog).map(rankedLocal);
+    const registered = allApis(apis).map(rankedApi);
     const known = this.#source.remote.versions().filter(({ freshness }) => freshness !== "Pending");
     const remote = new Map(known.map((version) => [apiVersionOf(version), version]));
     const rankedRemote = registered.filter((version) => remote.has(apiVersionOf(version)));
     return {
-      listed: orderedGroups(unique(registered, local), ({ version, group }) => `${version}.${group}`),
+      listed: orderedGroups(unique(registered, local), apiServiceNameOf),
       described: orderedGroups(unique(rankedRemote, local), ({ group }) => group),
       remote,
     };

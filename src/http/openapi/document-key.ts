@@ -1,5 +1,4 @@
 import { apiVersionOf, type GroupVersion } from "../../api/gvk.ts";
-import type { ServedTypes } from "../discovery/served-types.ts";
 
 export const v3Root = "/openapi/v3";
 export const v2Path = "/openapi/v2";
@@ -10,8 +9,4 @@ export const v3Protobuf = "application/com.github.proto-openapi.spec.v3.v1.0+pro
 /** `api/v1` or `apis/apps/v1`: the place of a document below `/openapi/v3`. */
 export function documentKey(groupVersion: GroupVersion): string {
   return `${groupVersion.group === "" ? "api" : "apis"}/${apiVersionOf(groupVersion)}`;
-}
-
-export function groupVersionsOf(catalog: ServedTypes): GroupVersion[] {
-  return catalog.groups().flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
 }

@@ -2,7 +2,7 @@ import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { registeredVersions } from "../../api/scheme/registered-versions.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { CatalogGroup } from "../../registry/catalog.ts";
+import { type CatalogGroup, groupVersionsOf } from "../../registry/catalog.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
 import { generalOperations, groupOperation, resourcesOperation } from "./discovery-operations.ts";
@@ -163,9 +163,7 @@ const securitySchemes: JsonObject = {
 /** Returns the one Swagger 2.0 document of everything that is served. */
 export function* openApiV2Parts(source: OpenApiSource): Generator<DocumentPart> {
   const { catalog, typeOf } = source;
-  const resources = catalog
-    .groups()
-    .flatMap(({ group, versions }) => versions.flatMap((version) => catalog.resources({ group, version })));
+  const resources = groupVersionsOf(catalog).flatMap((groupVersion) => catalog.resources(groupVersion));
   const groups = builtInGroups(catalog);
   const definitions = new Definitions("v2", kindsByType(resources, registeredVersions));
   const shared = new SharedParameters();

@@ -1,8 +1,9 @@
 import { runSliced } from "../../api/sliced.ts";
 import { nextTurn } from "../../api/turn.ts";
+import { groupVersionsOf } from "../../registry/catalog.ts";
 import { DocumentHasher } from "../document-reply.ts";
 import { convertedSwagger } from "./convert-swagger.ts";
-import { documentKey, groupVersionsOf, v2Path, v3Root } from "./document-key.ts";
+import { documentKey, v2Path, v3Root } from "./document-key.ts";
 import { type DocumentPart, type DocumentParts, encodeParts, type PartsWriter } from "./document-part.ts";
 import {
   generalOperationsOf,

@@ -1,4 +1,5 @@
 import type { Clock } from "../../process/clock.ts";
+import { groupVersionsOf } from "../../registry/catalog.ts";
 import {
   type Exchange,
   type Handler,
@@ -11,7 +12,7 @@ import { queryValue } from "../../request/request-info.ts";
 import type { Route } from "../discovery/discovery-route.ts";
 import { taggedReply } from "../document-reply.ts";
 import { parseAccept } from "../negotiate.ts";
-import { documentKey, groupVersionsOf, v2Path, v2Protobuf, v3Protobuf, v3Root } from "./document-key.ts";
+import { documentKey, v2Path, v2Protobuf, v3Protobuf, v3Root } from "./document-key.ts";
 import type { OpenApiSource } from "./documents.ts";
 import type { EncodedDocument, EncodedDocuments } from "./encoded-documents.ts";
 

@@ -1,3 +1,4 @@
+import { compareTexts } from "../../api/code-points.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { GroupVersion } from "../../api/gvk.ts";
@@ -97,13 +98,10 @@ export class ApiServices implements ServedApis {
     const generation = this.generation();
     if (generation === this.#generation) return this.#listing;
     const { cacher, info } = this.#registry;
-    const page = cacher.list({ prefix: info.keyPrefix });
-    if (page instanceof Promise) throw new Error("the newest state is always in memory");
     const decoded = new Map(
-      page.entries.map((entry) => [
-        entry,
-        this.#decoded.get(entry) ?? servedApiOf(decodeEntry(entry, info) as APIService),
-      ]),
+      cacher
+        .entries()
+        .map((entry) => [entry, this.#decoded.get(entry) ?? servedApiOf(decodeEntry(entry, info) as APIService)]),
     );
     this.#decoded = decoded;
     this.#listing = listingOf([...decoded.values()]);
@@ -124,7 +122,7 @@ function listingOf(apis: readonly ServedApi[]): Listing {
   const sorted = apis.toSorted(
     (a, b) =>
       (b.apiService.spec?.groupPriorityMinimum ?? 0) - (a.apiService.spec?.groupPriorityMinimum ?? 0) ||
-      compareNames(a.apiService, b.apiService),
+      compareTexts(nameOf(a), nameOf(b)),
   );
   const groups = [...Map.groupBy(sorted, ({ group }) => group)].map(([group, versions]) => ({
     group,
@@ -137,7 +135,6 @@ function listingOf(apis: readonly ServedApi[]): Listing {
   return { byName, groups };
 }
 
-function compareNames(a: APIService, b: APIService): number {
-  const [left, right] = [a.metadata.name ?? "", b.metadata.name ?? ""];
-  return left < right ? -1 : Number(left > right);
+function nameOf({ apiService: { metadata } }: ServedApi): string {
+  return metadata.name ?? "";
 }

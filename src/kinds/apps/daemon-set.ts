@@ -39,7 +39,7 @@ const daemonSetStatusStrategy: Strategy<DaemonSet> = {
   ...writeStatus,
   prepareForUpdate(object, old, nowMs) {
     writeStatus.prepareForUpdate(object, old, nowMs);
-    // The annotation stands for a field of the spec.
+    // The annotation represents a field of the spec.
     setTemplateGeneration(object, templateGenerationOf(old));
   },
 };

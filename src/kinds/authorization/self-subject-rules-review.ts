@@ -21,7 +21,10 @@ export const selfSubjectRulesReview = builtInKind("selfsubjectrulesreviews.autho
   },
 });
 
-/** Lists the rules of the caller in a namespace, as far as the authorizers can tell. The answer has nothing of the question. */
+/**
+ * Lists the rules of the caller in a namespace, as far as the authorizers know them. The answer does not repeat the
+ * question.
+ */
 function reviewOf(authorizer: Authorizer): Action {
   return {
     async run({ user }, review) {

@@ -61,7 +61,7 @@ function selectOwnPods(job: Job): void {
   if (spec === undefined || spec.manualSelector === true) return;
   const { name = "", uid = "" } = metadata;
   const labels = copiedLabels(spec.template.metadata?.labels);
-  // A job that took over the labels of its template takes over what is added to them.
+  // A job that copied the labels of its template also copies the labels that are added to them.
   const mirrors = Object.keys(labels).length > 0 && equalJson({ ...metadata.labels }, labels);
   for (const key of jobNameLabels) addMissing(labels, key, name);
   for (const key of jobUidLabels) addMissing(labels, key, uid);

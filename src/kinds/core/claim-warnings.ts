@@ -10,7 +10,7 @@ export function claimWarnings({ metadata, spec = {} }: PersistentVolumeClaim): s
   return [...(isOld ? [`metadata.annotations[${classAnnotation}]: ${text}`] : []), ...claimSpecWarnings(spec, "spec")];
 }
 
-/** Warns about a claim that asks for part of a byte. */
+/** Warns about a claim that requests a fraction of a byte. */
 export function claimSpecWarnings({ resources = {} }: PersistentVolumeClaimSpec, field: string): string[] {
   return [
     ...fractionWarnings(resources.requests, `${field}.resources.requests`, ["storage"]),

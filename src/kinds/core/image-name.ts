@@ -11,8 +11,8 @@ const hexDigits: ReadonlyMap<string, number> = new Map([
 const nameCharactersMax = 255;
 
 /**
- * Returns the tag that the name of an image asks for: `latest` where it has neither a tag nor a digest, nothing where
- * a digest pins the image, and nothing for a name that is malformed.
+ * Returns the tag in the name of an image. Without a tag it is `latest`, or "" if a digest pins the image. A malformed
+ * name yields "".
  */
 export function imageTagOf(image: string): string {
   const [named = "", digest, ...rest] = image.split("@");

@@ -12,7 +12,7 @@ import {
   validateNamespaceStatusUpdate,
 } from "./validation/namespace.ts";
 
-/** A namespace goes when its content is gone: the controller that removes it empties `spec.finalizers`. */
+/** A namespace is removed after its content: the controller that deletes the content empties `spec.finalizers`. */
 const namespaceStrategy: Strategy<Namespace> = {
   ...defaultStrategy,
   coversSchema: true,

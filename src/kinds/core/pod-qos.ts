@@ -8,7 +8,8 @@ const qosResources = ["cpu", "memory"];
 
 /**
  * Returns the class of service of a pod. Guaranteed: every container limits what it requests. BestEffort: no container
- * asks for anything. Burstable: all other pods. Resources of the pod as a whole count instead of those of its containers.
+ * requests anything. Burstable: all other pods. Resources of the pod as a whole count instead of those of its
+ * containers.
  */
 export function qosClassOf({ spec = { containers: null } }: Pod): "Guaranteed" | "Burstable" | "BestEffort" {
   const { requests = {}, limits = {} } = spec.resources ?? {};

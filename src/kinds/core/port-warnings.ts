@@ -9,7 +9,7 @@ interface PlacedPort {
   readonly port: ContainerPort;
 }
 
-/** Warns about ports of a pod's containers that are the same, or nearly. @returns at most `max` */
+/** Warns about ports of a pod's containers that are equal or almost equal. @returns at most `max` */
 export function portWarnings(containers: readonly PlacedContainer[], max: number): string[] {
   const warnings: string[] = [];
   const byNumber = new Map<string, PlacedPort[]>();

@@ -43,7 +43,7 @@ function isEmpty(source: VolumeProjection): boolean {
   return Object.keys(source).length === 0;
 }
 
-/** Upstream looks at the first source of a projection that has paths. */
+/** Upstream considers only the first source of a projection that has paths. */
 function filesOf(projection: VolumeProjection): PlacedFile[] {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = projection;
   const placed = (items: readonly { readonly path: string }[], source: string) =>

@@ -2,7 +2,7 @@ import { type ConvertVersions, convertNothing } from "./custom-converter.ts";
 import type { CustomDefinition } from "./definition.ts";
 import { type WebhookConversionParts, webhookConversion } from "./webhook-conversion.ts";
 
-/** Returns the conversion that the `spec.conversion` of a definition asks for. */
+/** Returns the conversion that `spec.conversion` of a definition configures. */
 export function conversionOf(
   { conversion, group, names }: CustomDefinition,
   parts: Pick<WebhookConversionParts, "clients" | "observe">,

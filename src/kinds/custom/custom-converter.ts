@@ -55,7 +55,7 @@ export class CustomConverter implements VersionConverter {
   }
 }
 
-/** The object as the schema of a version has it. One that does not fit is shown as it is. */
+/** Returns the object in the form of a version's schema. An object that does not fit is unchanged. */
 function readAs(object: KubeObject, to: ResourceInfo): KubeObject {
   const { kind, apiVersion, ...document } = object;
   try {

@@ -51,7 +51,7 @@ export class CustomForm implements StructuralForm {
   complete(): void {}
 }
 
-/** Characters of a hash that tell the schemas of one kind apart. */
+/** Number of characters of a hash that distinguish the schemas of one kind. */
 const idLength = 16;
 
 /** Brings the metadata into its typed form, in place. @returns the paths of unknown fields */

@@ -126,7 +126,7 @@ function kindOf(info: ResourceInfo, { hasStatus, scale }: DefinedVersion, { path
   return { group: info.group, resource: info.resource, endpoint: stored(strategy), subresources };
 }
 
-/** The hash by which clients tell storage versions apart, as for built-in kinds. */
+/** Returns the hash by which clients distinguish storage versions, as for built-in kinds. */
 function storageVersionHash({ group, names, versions }: CustomDefinition): string {
   const storage = versions.find(({ isStored }) => isStored)?.name ?? "";
   const digest = new Bun.CryptoHasher("sha256").update(`${group}/${storage}/${names.kind}`).digest();

@@ -23,7 +23,7 @@ export function customStrategy(validator: () => InstanceValidator, hasStatus: bo
   };
 }
 
-/** Returns the rules of writes to the status. Everything else stays as it is stored. */
+/** Returns the rules of writes to the status. Everything else remains as stored. */
 export function customStatusStrategy(parent: Strategy, validator: () => InstanceValidator): Strategy {
   return {
     ...parent,

@@ -156,7 +156,7 @@ function readSlice(text: string): Step {
   return { kind: "slice", from, to: second === ":" ? undefined : Number(second.slice(1)), step };
 }
 
-/** Counts the values that are looked at, so that no path takes long. */
+/** Counts the values that are visited, so that no path takes long. */
 class Visits {
   #count = 0;
 

@@ -54,9 +54,9 @@ export interface WebhookConversionParts {
 }
 
 /**
- * Returns a function that asks a webhook for objects in another version, all in one call. Objects that have the version
- * already stay as they are. The metadata stays that of the original but for labels and annotations. The signal of a
- * request also aborts at its deadline, so the webhook never has more than what is left of that.
+ * Returns a function that converts objects to another version by one call of a webhook. Objects that already have the
+ * version are unchanged. The metadata remains that of the original, except for labels and annotations. The signal of a
+ * request also aborts at its deadline, so the webhook never gets more than the remaining time.
  */
 export function webhookConversion(
   parts: WebhookConversionParts,
@@ -147,7 +147,7 @@ function isReviewVersion(version: string): version is ReviewVersion {
   return (reviewVersions as readonly string[]).includes(version);
 }
 
-/** Only v1 asks for the right type and uid. */
+/** Only v1 requires the right type and uid. */
 function convertedIn(answer: JsonObject, version: ReviewVersion, uid: string): readonly JsonValue[] {
   const malformed = (text: string) =>
     new ConversionProblem(`failed: ${text}`, "conversion_webhook_malformed_response_failure");

@@ -1,6 +1,6 @@
 import { emptyJsonObject, type JsonObject } from "../../api/json.ts";
 
-/** A copy in which fields go by other names; all others stay as they are. */
+/** Returns a copy in which some fields have other names. */
 export function renameFields(object: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
   const renamed = emptyJsonObject();
   for (const [name, value] of Object.entries(object)) renamed[names.get(name) ?? name] = value;

@@ -32,7 +32,7 @@ function ipAddressRow(address: networkingV1.IPAddress, nowMs: number): readonly 
   return [name, ipAddressCells(address)["ParentRef"] ?? "", ageOf(creationTimestamp, nowMs)];
 }
 
-/** `services/default/kubernetes`: resource and group, namespace where there is one, name. */
+/** Returns a text such as `services/default/kubernetes`: resource and group, namespace if there is one, name. */
 function parentText({ group = "", resource = "", namespace = "", name = "" }: networkingV1.ParentReference): string {
   const type = `${resource}${group === "" ? "" : `.${group}`}`.toLowerCase();
   return `${type}${namespace === "" ? "" : `/${namespace}`}/${name}`;

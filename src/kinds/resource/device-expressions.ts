@@ -1,4 +1,4 @@
-import { apiRelease } from "../../api/release.ts";
+import { compatibleMinor } from "../../api/release.ts";
 import {
   bindingsLibrary,
   celTypes,
@@ -12,9 +12,6 @@ import {
 
 const { anyType, boolType, mapOf, stringType, structOf } = celTypes;
 
-/** Servers of the previous release must be able to read everything that this one stores. */
-const compatibility = Number(apiRelease.split(".")[1]) - 1;
-
 /** Attributes and capacities by domain, then by name. */
 const deviceType = structOf("kubernetes.DRADevice");
 const deviceFields = {
@@ -24,7 +21,7 @@ const deviceFields = {
   capacity: mapOf(stringType, mapOf(stringType, quantityType)),
 };
 
-const [newExpressions, storedExpressions] = [newEnvironment(compatibility), storedEnvironment()].map((base) =>
+const [newExpressions, storedExpressions] = [newEnvironment(compatibleMinor), storedEnvironment()].map((base) =>
   base.extend({
     libraries: [bindingsLibrary],
     variables: new Map([["device", deviceType]]),

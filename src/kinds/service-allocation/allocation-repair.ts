@@ -30,9 +30,9 @@ export interface RepairReport {
 }
 
 /**
- * Brings addresses and ports in line with the Services: a server that stopped between two writes leaves either what no
- * Service holds, or a Service that holds what is not recorded. The first is given back once it is older than any
- * request that could still be on its way, on any server; the second is recorded.
+ * Brings addresses and ports in line with the Services: a server that stopped between two writes leaves an allocation
+ * that no Service holds, or a Service whose allocation is not recorded. The first is released once it is older than any
+ * request that could still be running on any server; the second is recorded.
  */
 export class AllocationRepair {
   readonly #parts: AllocationRepairParts;

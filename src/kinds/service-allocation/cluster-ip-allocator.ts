@@ -27,8 +27,8 @@ export interface ClusterIpAllocatorParts {
 }
 
 /**
- * An address belongs to whoever creates its IPAddress object: the store refuses the second, so no two Services share
- * one, whichever replica they were created on and whatever was restarted in between.
+ * Takes an address by creating its IPAddress object. The store refuses a second one, so two Services never share an
+ * address, even if they are created on different replicas or a replica restarts in between.
  */
 export class ClusterIpAllocator {
   readonly #parts: ClusterIpAllocatorParts;
@@ -43,7 +43,7 @@ export class ClusterIpAllocator {
   }
 
   /**
-   * Takes a free address; undefined when there is none left.
+   * Takes a free address; undefined if none is left.
    * @param dryRun only finds one
    */
   async takeAny(family: IpFamily, service: ServiceRef, dryRun: boolean): Promise<string | undefined> {

@@ -55,8 +55,8 @@ export class NodePortAllocator {
   }
 
   /**
-   * Takes a free port; undefined when there is none left.
-   * @param except ports that must not be it, as the same request has them already
+   * Takes a free port; undefined if none is left.
+   * @param except ports that the same request already has
    */
   async takeAny(service: ServiceRef, except: ReadonlySet<number>): Promise<number | undefined> {
     for (const port of portsToTry(this.#parts.range, this.#parts.randomInt)) {

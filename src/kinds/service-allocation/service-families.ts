@@ -10,7 +10,7 @@ const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 /**
  * Fills in `ipFamilyPolicy` and `ipFamilies`, which decide what addresses a Service gets.
  * @param configured families of the cluster's service ranges, the default one first
- * @returns why the Service cannot have what it asks for; empty when it can
+ * @returns the reasons why the Service cannot have the requested families; empty if it can
  */
 export function completeFamilies(
   spec: ServiceSpec,

@@ -26,7 +26,7 @@ export function allocatesNodePorts(spec: ServiceSpec): boolean {
   return type === "NodePort" || (type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts !== false);
 }
 
-/** Nodes tell a load balancer whether they have endpoints when only they may answer. */
+/** Reports whether nodes must tell a load balancer whether they have endpoints, because only such nodes may answer. */
 export function needsHealthCheckPort(spec: ServiceSpec): boolean {
   return serviceType(spec) === "LoadBalancer" && spec.externalTrafficPolicy === "Local";
 }

@@ -37,6 +37,16 @@ test("a namespace does not include names with the same prefix, nor a start outsi
   expect(names((await cacher.list({ prefix: `${prefix}a/`, start: `${prefix}b/` })).entries)).toEqual([]);
 });
 
+test("the newest entries are those of a namespace or of all", async () => {
+  const { store, cacher } = open();
+  for (const name of ["b/x", "a/x", "ab/x"]) await put(store, name);
+  expect(names(cacher.entries())).toEqual(["a/x@3", "ab/x@4", "b/x@2"]);
+  await remove(store, "b/x");
+  await put(store, "a/y");
+  expect(names(cacher.entries())).toEqual(["a/x@3", "a/y@6", "ab/x@4"]);
+  expect(names(cacher.entries(`${prefix}a/`))).toEqual(["a/x@3", "a/y@6"]);
+});
+
 test("a page has the start of the next page and the remaining count, and an exact last page has no next page", async () => {
   const { store, cacher } = open();
   for (const name of ["a/1", "a/2", "a/3", "a/4"]) await put(store, name);

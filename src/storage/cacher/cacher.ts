@@ -149,6 +149,14 @@ export class Cacher {
   }
 
   /**
+   * Returns the newest entries below `prefix`, in order. The cost depends on their number only, whereas a scan of the
+   * store first sorts the keys of all resources if one has come or gone.
+   */
+  entries(prefix: Key = this.prefix): readonly Entry[] {
+    return this.#listTree(this.#tree, { prefix }, this.revision).entries;
+  }
+
+  /**
    * Returns a page of the list. Returns a promise only if the store's history is needed.
    * @throws CompactedError when `at` is compacted, StatusError 504 when it is ahead of the store
    */

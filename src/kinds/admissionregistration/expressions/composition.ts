@@ -41,13 +41,13 @@ export class Composition {
   }
 
   /** Yields between the phases. @throws ExpressionProblem */
-  *compile(
+  compile(
     text: string,
     place: ExpressionPlace,
     age: ExpressionAge,
     expected: readonly celTypes.CelType[],
   ): Generator<void, TypedProgram> {
-    return yield* compileTypedInSteps(text, this.#composed(this.#environmentOf(place, age)), expected);
+    return compileTypedInSteps(text, this.#composed(this.#environmentOf(place, age)), expected);
   }
 
   #composed(base: Environment): Environment {

@@ -1,4 +1,4 @@
-import { apiRelease } from "../../../api/release.ts";
+import { compatibleMinor } from "../../../api/release.ts";
 import {
   authorizerType,
   celTypes,
@@ -20,8 +20,6 @@ export interface ExpressionPlace {
 /** A new text is held to what an older server knows too; a stored one may use everything. */
 export type ExpressionAge = "new" | "stored";
 
-/** Servers of the release before must be able to read what this one stores. */
-const compatibility = Number(apiRelease.split(".")[1]) - 1;
 const made = new Map<string, Environment>();
 
 /** Returns the environment of a place. There are few, and each is made once. */
@@ -30,7 +28,7 @@ export function expressionEnvironment(place: ExpressionPlace, age: ExpressionAge
   const key = `${hasParams} ${hasAuthorizer} ${makesPatches} ${age}`;
   const known = made.get(key);
   if (known !== undefined) return known;
-  const base = age === "new" ? newEnvironment(compatibility, { AuthorizeWithSelectors: true }) : storedEnvironment();
+  const base = age === "new" ? newEnvironment(compatibleMinor, { AuthorizeWithSelectors: true }) : storedEnvironment();
   const { dynType } = celTypes;
   const declared = base.extend({
     variables: new Map([

@@ -7,7 +7,7 @@ const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const scopes = ["*", "Cluster", "Namespaced"];
 const all = "*";
 
-/** Checks which requests a webhook or policy is asked about. */
+/** Checks a rule that selects the requests of a webhook or policy. */
 export function validateAdmissionRule(
   { operations: asked = [], apiGroups = [], apiVersions = [], resources = [], scope }: RuleWithOperations,
   field: string,
@@ -50,7 +50,9 @@ function validateList(values: readonly string[], what: string, field: string): F
   return [fieldError.invalid(field, [...values], `if '*' is present, must not specify other ${what}`)];
 }
 
-/** Checks names such as `pods` and `pods/status`, and patterns. A pattern cannot stand beside a name that it covers. */
+/**
+ * Checks names such as `pods` and `pods/status`, and patterns. A pattern cannot be combined with a name that it covers.
+ */
 function validateResources(resources: readonly string[], field: string): FieldError[] {
   const errors = resources.length === 0 ? [fieldError.required(field)] : [];
   const ofResource = new Set<string>();

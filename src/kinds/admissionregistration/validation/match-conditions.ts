@@ -14,7 +14,7 @@ export interface MatchConditionOptions {
   readonly stored?: readonly MatchCondition[] | undefined;
 }
 
-/** Checks the expressions that must all be true before a webhook or policy is asked. Yields between them. */
+/** Checks the expressions that must all be true before a webhook or policy applies. Yields between them. */
 export function* validateMatchConditions(
   conditions: readonly MatchCondition[],
   field: string,

@@ -24,7 +24,7 @@ export interface PolicyExpressionOptions {
   readonly stored: ReadonlySet<string>;
 }
 
-/** Compiles the expressions of one policy as they are written, in their order. */
+/** Compiles the expressions of one policy, in the order in which they are written. */
 export class PolicyExpressions {
   readonly #options: PolicyExpressionOptions;
   readonly #composition = new Composition();
@@ -41,7 +41,7 @@ export class PolicyExpressions {
     );
   }
 
-  /** @param shown the value that an error shows, where it is not the text itself */
+  /** @param shown the value that an error shows, if it is not the text itself */
   check(
     use: "condition" | "message" | "auditAnnotation" | "applyConfiguration" | "jsonPatch",
     text: string,

@@ -90,7 +90,7 @@ function validateStoredVersions(stored: readonly string[], { versions }: Definit
     if (storage && !known.has(name)) {
       missing.push(fieldError.invalid(field, [...stored], `must have the storage version ${name}`));
     }
-    // Upstream looks at each name once.
+    // Upstream considers each name once.
     known.delete(name);
   }
   return [
@@ -268,7 +268,7 @@ function hasDefault(node: OpenApiSchema): boolean {
   return node.default !== undefined;
 }
 
-/** Returns the names of the versions whose schema an update leaves as it is. */
+/** Returns the names of the versions whose schema an update does not change. */
 function unchangedVersions(fresh: DefinitionSpec, old: DefinitionSpec): Set<string> {
   const schemaOf = ({ versions, shared }: DefinitionSpec, name: string) => {
     const own = versions.some(({ parts }) => parts.schema !== undefined);

@@ -11,7 +11,7 @@ export function requireNames(names: CustomResourceDefinitionNames, field: string
     .map(([name]) => fieldError.required(`${field}.${name}`));
 }
 
-/** Checks names of a custom resource, as they are asked for and as they are given; absent ones pass. */
+/** Checks the names of a custom resource, requested or accepted. Absent names pass. */
 export function validateCustomResourceNames(names: CustomResourceDefinitionNames, field: string): FieldError[] {
   const { plural, singular = "", kind, listKind = "", shortNames, categories } = names;
   return [

@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { compatibleMinor } from "../../../api/release.ts";
 import { type OpenApiSchema, someSchema } from "../../../api/structural/open-api-schema.ts";
 import { newEnvironment, RuleChecker, storedEnvironment, toFieldError } from "../../../cel/index.ts";
 import { validateDefaults } from "./default-values.ts";
@@ -6,9 +7,6 @@ import type { SchemaRatchets } from "./schema-ratchets.ts";
 import { validateSchemaRules } from "./schema-rules.ts";
 import { shownSchema } from "./shown-definition.ts";
 import { structuralObstacle, validateStructural } from "./structural-rules.ts";
-
-/** New expressions may use what this minor version knows, so that the release before can run them too. */
-const compatibilityVersion = 35;
 
 /** Expressions that the stored definition has already; they may use everything that the program knows. */
 export interface StoredExpressions {
@@ -26,7 +24,7 @@ export interface DefinitionSchemaOptions {
   readonly ignoresRuleCosts: boolean;
 }
 
-/** Fields that may stand at the root where the status is validated by its own part of the schema. */
+/** Fields that are allowed at the root if the status is validated by its own part of the schema. */
 const rootFields: ReadonlyMap<string, string> = new Map([
   ["description", "Description"],
   ["type", "Type"],
@@ -86,7 +84,7 @@ export function* validateDefinitionSchema(
   errors.push(...structuralErrors);
   const compiles = requiresStructural && obstacle === undefined && structuralErrors.length === 0;
   const environmentOf = (text: string, part: keyof StoredExpressions) =>
-    stored[part].has(text) ? storedEnvironment() : newEnvironment(compatibilityVersion);
+    stored[part].has(text) ? storedEnvironment() : newEnvironment(compatibleMinor);
   const checker = compiles ? new RuleChecker({ environmentOf }) : undefined;
   errors.push(...(yield* validateSchemaRules(schema, { path, ratchets, checker, ignoresRuleCosts })));
   if (errors.length === 0 && obstacle !== undefined) errors.push(fieldError.invalid(path, "", obstacle));

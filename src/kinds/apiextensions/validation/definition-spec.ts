@@ -20,8 +20,8 @@ export interface VersionParts {
 }
 
 /**
- * A spec in upstream's internal form: what all versions have in common stands beside them and no longer in them. Paths of
- * errors follow from that.
+ * A spec in upstream's internal form: fields with the same value in all versions are beside the versions, not in them.
+ * The paths of errors follow this form.
  */
 export interface DefinitionSpec {
   readonly spec: CustomResourceDefinitionSpec;

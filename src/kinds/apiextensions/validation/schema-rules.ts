@@ -21,7 +21,7 @@ const nodesPerStep = 200;
 export interface SchemaRuleOptions {
   readonly path: string;
   readonly ratchets: SchemaRatchets;
-  /** Compiles the rules of the schema; undefined where it has errors that rules could not be compiled with. */
+  /** Compiles the rules of the schema; undefined if errors of the schema prevent that. */
   readonly checker: RuleChecker | undefined;
   /** Skips the cost limit of each rule, because the update does not change the schema. */
   readonly ignoresRuleCosts: boolean;

@@ -50,7 +50,7 @@ function shownSubresources(subresources: CustomResourceSubresources | undefined)
 /** Maximum number of schema nodes to show. Each takes about a thousand characters. */
 const shownNodesMax = 1_000;
 
-/** Returns a schema as upstream shows it; null where it is absent, or larger than an error should be. */
+/** Returns a schema as upstream shows it; null if it is absent or too large for an error. */
 export function shownSchema(schema: OpenApiSchema | undefined): JsonValue {
   return new SchemaForm().node(schema);
 }

@@ -10,7 +10,7 @@ const statuses = ["True", "False", "Unknown"];
 
 const noSpec: APIServiceSpec = { groupPriorityMinimum: 0, versionPriority: 0 };
 
-/** The name is that of the group version, so that each has one APIService at most. */
+/** The name is that of the group version, so that each has at most one APIService. */
 export function apiServiceNameProblems(name: string, { spec = noSpec }: APIService): string[] {
   const problems = pathSegmentProblems(name);
   const required = `${spec.version ?? ""}.${spec.group ?? ""}`;

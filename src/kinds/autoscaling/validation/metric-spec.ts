@@ -23,7 +23,7 @@ interface MetricContext {
   readonly anyVersion: boolean;
 }
 
-/** Fields of sources, in the order in which upstream looks at them, and the types that go with them. */
+/** Fields of sources with their types, in the order in which upstream checks them. */
 const sources = [
   ["object", "Object"],
   ["external", "External"],
@@ -54,7 +54,7 @@ function validateMetric(metric: MetricSpec, context: MetricContext, field: strin
     ...(type === "" ? [fieldError.required(`${field}.type`, "must specify a metric source type")] : []),
     ...unknown,
     ...(set[0] === undefined ? [] : validateSource(metric, set[0], context, `${field}.${set[0]}`)),
-    // Upstream looks at the type once more to find its source.
+    // Upstream checks the type again to find its source.
     ...unknown,
     ...(expected !== undefined && metric[expected] === undefined
       ? [fieldError.required(`${field}.${expected}`, "must populate information for the given metric source")]

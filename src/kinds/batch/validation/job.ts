@@ -236,7 +236,7 @@ function hasNoPods({ startTime, conditions = [], active = 0 }: JobStatus): boole
   return (startTime === undefined || isSuspended) && active === 0;
 }
 
-/** The old template with the parts of the new one that tell where pods run. */
+/** Returns the old template with the parts of the new one that determine where pods run. */
 function withSchedulingOf(template: PodTemplateSpec, old: PodTemplateSpec): PodTemplateSpec {
   const pod: Partial<PodSpec> = template.spec ?? {};
   const oldPod = old.spec ?? { containers: null };

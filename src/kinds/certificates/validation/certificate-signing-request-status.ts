@@ -82,7 +82,7 @@ function validateLasting(
   return errors;
 }
 
-/** Content that did not change, or replaces content that was not a certificate either, is not looked at. */
+/** Ignores content that did not change, or that replaces content that was not a certificate either. */
 function validateContent(issued: string, before: string): FieldError[] {
   if (issued === before || issued === "") return [];
   if (before !== "" && problemOf(Buffer.from(before, "base64")) !== undefined) return [];

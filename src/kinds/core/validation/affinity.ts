@@ -11,7 +11,7 @@ const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 const weightMax = 100;
 
-/** Validates where a pod has to run, and where it should run if possible. */
+/** Validates the rules for nodes on which a pod must run, or should run if possible. */
 export function validateAffinity(affinity: Affinity, field: string): FieldError[] {
   const { nodeAffinity = {}, podAffinity = {}, podAntiAffinity = {} } = affinity;
   return [

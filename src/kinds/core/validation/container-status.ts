@@ -24,7 +24,10 @@ export function validateUsers(statuses: readonly ContainerStatus[], { os }: PodS
   });
 }
 
-/** Validates the health of the devices that containers have. Each was asked for, and none is listed twice. */
+/**
+ * Validates the health of the devices that containers have. Each must have been requested, and none may be listed
+ * twice.
+ */
 export function validateAllocated(
   statuses: readonly ContainerStatus[],
   containers: readonly AnyContainer[],

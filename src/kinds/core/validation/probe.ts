@@ -10,7 +10,7 @@ import { validateStopSignal } from "./stop-signal.ts";
 type Handlers = Pick<Probe, "grpc"> & LifecycleHandler;
 type HandlerName = keyof Handlers;
 
-/** Handlers in the order in which upstream looks at them. */
+/** Handlers in the order in which upstream checks them. */
 const probeHandlers: readonly HandlerName[] = ["exec", "httpGet", "tcpSocket", "grpc"];
 const lifecycleHandlers: readonly HandlerName[] = ["exec", "httpGet", "tcpSocket", "sleep"];
 const schemes = ["HTTP", "HTTPS"];

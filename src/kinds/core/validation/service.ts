@@ -210,7 +210,7 @@ function validateExternalTraffic(spec: ServiceSpec): FieldError[] {
   return [...errors, ...validateHealthCheckPort(spec.healthCheckNodePort ?? 0, needsHealthCheck(spec))];
 }
 
-/** Validates the port on which nodes tell the load balancer whether they have endpoints. */
+/** Reports whether nodes need a port on which they tell the load balancer whether they have endpoints. */
 export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === "LoadBalancer" && externalTrafficPolicy === "Local";
 }

@@ -17,7 +17,7 @@ const unknownRequestText =
 /** Names that a claim gives its requests: `request`, and `request/subrequest`. */
 export type RequestNames = ReadonlySet<string>;
 
-/** Validates the devices that a claim asks for, how they have to fit together, and how they are set up. */
+/** Validates the devices that a claim requests, the constraints between them, and their configuration. */
 export function* validateDeviceClaim(claim: resourceV1.DeviceClaim, field: string): Generator<void, FieldError[]> {
   const { requests, constraints = [], config = [] } = claim;
   const names = requestNamesOf(claim);

@@ -8,7 +8,7 @@ import { compileSelectors, validateDeviceSelectors } from "./device-selector.ts"
 
 const configurationsMax = 32;
 
-/** Selectors count as stored expressions if an update leaves all of them as they are. */
+/** Selectors count as stored expressions if an update changes none of them. */
 export function* validateDeviceClass(
   { spec }: resourceV1.DeviceClass,
   old?: resourceV1.DeviceClass,

@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedList } from "../../../api/validation/bounded-list.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
-import { celTypes, compileTyped, ExpressionProblem, estimateCost } from "../../../cel/index.ts";
+import { celTypes, compileTypedInSteps, ExpressionProblem, estimateCost } from "../../../cel/index.ts";
 import { deviceEnvironment, deviceSizeAt, type ExpressionAge } from "../device-expressions.ts";
 
 const selectorsMax = 32;
@@ -17,7 +17,7 @@ type Problem = (field: string) => FieldError;
 /** Problems by expression; one without problems is absent. */
 export type ExpressionProblems = ReadonlyMap<string, Problem>;
 
-/** Compiles the expressions of lists of selectors. Yields between them. */
+/** Compiles the expressions of lists of selectors. Yields between them, and between the phases of each. */
 export function* compileSelectors(
   lists: Iterable<Selectors>,
   age: ExpressionAge = "new",
@@ -30,7 +30,7 @@ export function* compileSelectors(
     for (const { cel: { expression = "" } = {} } of list) {
       if (seen.has(expression)) continue;
       seen.add(expression);
-      const problem = problemOf(expression, age);
+      const problem = yield* problemOf(expression, age);
       if (problem !== undefined) problems.set(expression, problem);
       // A response contains no more errors than this.
       if (problems.size === fieldErrorsMax) return problems;
@@ -54,10 +54,10 @@ export function validateDeviceSelectors(
   return validateBoundedList(selectors, selectorsMax, validate, field);
 }
 
-function problemOf(text: string, age: ExpressionAge): Problem | undefined {
+function* problemOf(text: string, age: ExpressionAge): Generator<void, Problem | undefined> {
   if (Buffer.byteLength(text) > expressionBytesMax) return (field) => fieldError.tooLong(field, expressionBytesMax);
   try {
-    const { compiled } = compileTyped(text, deviceEnvironment(age), []);
+    const { compiled } = yield* compileTypedInSteps(text, deviceEnvironment(age), []);
     if (compiled.type.kind !== "bool" && compiled.type.kind !== "any") {
       const detail = `must evaluate to bool or the unknown type, not ${celTypes.typeText(compiled.type)}`;
       return (field) => fieldError.invalid(field, text, detail);

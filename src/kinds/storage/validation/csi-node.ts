@@ -13,7 +13,7 @@ export function validateCsiNode({ spec }: storageV1.CSINode): FieldError[] {
   return validateEach(spec.drivers ?? [], (driver, at) => validateDriver(driver, names, `spec.drivers[${at}]`));
 }
 
-/** A registered driver stays as it is, apart from the number of volumes that it can take. */
+/** A registered driver cannot change, except for the number of volumes that it can take. */
 export function validateCsiNodeUpdate(node: storageV1.CSINode, old: storageV1.CSINode): FieldError[] {
   const drivers = Map.groupBy(node.spec.drivers ?? [], ({ name }) => name);
   return validateEach(old.spec.drivers ?? [], (known) =>

@@ -11,7 +11,7 @@ export function validateProvisioner(name: string, field: string): FieldError[] {
   return labelKeyErrors(lower).map((problem) => fieldError.invalid(field, lower, problem));
 }
 
-/** Parameters go to the driver as they are. Only their number and their size are limited. */
+/** Parameters are passed to the driver unchanged. Only their number and size are limited. */
 export function validateParameters(parameters: Readonly<Record<string, string>>, field: string): FieldError[] {
   const pairs = Object.entries(parameters);
   if (pairs.length > parametersMax) return [fieldError.tooLong(field, parametersMax)];
