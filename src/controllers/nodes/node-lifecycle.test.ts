@@ -136,6 +136,15 @@ describe("a silent node", () => {
   });
 });
 
+test("the pods that an earlier leader had no time for become not ready under a new one", async () => {
+  const silent = { conditions: [{ type: "Ready", status: "Unknown", lastHeartbeatTime: "1970-01-01T00:00:00Z" }] };
+  await world.createNode("a", "True", { status: silent });
+  await world.createPod("p", "a", {}, { conditions: [{ type: "Ready", status: "True" }] });
+  await lead();
+  await world.passSeconds(1);
+  expect(podReady("p")?.status).toBe("False");
+});
+
 test("the times and rates are those of the settings", async () => {
   for (const name of ["a", "b", "c", "d", "e"]) await world.createNode(name);
   await world.createNode("new", "unreported");

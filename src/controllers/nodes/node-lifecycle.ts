@@ -228,7 +228,7 @@ export class NodeLifecycle {
     const isCleared = isNew && (await this.#removeEvictingTaints(node));
     if (ready !== undefined) {
       await this.#adjustTaints(isCleared ? { ...node, taints: [] } : node, ready.status);
-      await this.#reportReadiness(node, ready.status);
+      await this.#reportReadiness(node, isNew, ready.status);
     }
     observer?.checkedNode((clock.steadyMs() - steadyMs) / 1_000);
   }
@@ -309,7 +309,7 @@ export class NodeLifecycle {
     return isDone;
   }
 
-  async #reportReadiness(node: NodeState, ready: string): Promise<void> {
+  async #reportReadiness(node: NodeState, isNew: boolean, ready: string): Promise<void> {
     const { name } = node;
     if (ready === "True") {
       this.#unmarked.delete(name);
@@ -317,7 +317,8 @@ export class NodeLifecycle {
     }
     const wasReady = node.ready?.status === "True";
     if (wasReady) this.#recordEvent(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`);
-    if (!wasReady && !this.#unmarked.has(name)) return;
+    // An earlier leader may have stopped before it had marked the pods of a new node.
+    if (!wasReady && !isNew && !this.#unmarked.has(name)) return;
     this.#unmarked.add(name);
     for (const key of this.#parts.podsOnNodes.on(name)) {
       if (this.#running.disposed) return;
