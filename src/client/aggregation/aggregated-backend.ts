@@ -3,6 +3,7 @@ import { Agent, type RequestOptions, request } from "node:https";
 import type { Readable } from "node:stream";
 import type { HeaderList } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";
+import { answerHead } from "../answer-head.ts";
 import { authorityOf, dialErrorText } from "../dial-error.ts";
 import { groupedHeaders, headerPairs } from "../header-pairs.ts";
 import { requireCertificates } from "../require-certificates.ts";
@@ -15,8 +16,6 @@ const connectionsMax = 4_000;
 /** Maximum number of idle connections that are kept. */
 const idleConnectionsMax = 32;
 const keepAliveMs = 30_000;
-/** Time limit for a connection and its handshake. */
-const connectMsMax = 10_000;
 /** Methods that may be repeated if an idle connection turns out to be closed. */
 const repeatableMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -221,29 +220,14 @@ class StaleConnectionError extends Error {}
 
 async function exchange(options: RequestOptions, { body, signal }: BackendRequest): Promise<BackendAnswer> {
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = request(options);
-  const abort = () => sent.destroy(signal.reason instanceof Error ? signal.reason : new Error("context canceled"));
-  signal.addEventListener("abort", abort, { once: true });
-  const late = () => sent.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" }));
-  const timer = setTimeout(late, connectMsMax);
-  sent.once("socket", (socket) => {
-    const connected = () => clearTimeout(timer);
-    if (sent.reusedSocket || !socket.connecting) connected();
-    else socket.once("secureConnect", connected);
-  });
-  sent.once("response", resolve);
-  sent.once("close", () => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
-  });
-  sent.on("error", (error: Error & { code?: string }) => {
-    const isStale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
-    reject(isStale ? new StaleConnectionError("EOF") : error);
-  });
+  const head = answerHead(sent, "secureConnect", signal);
   if (body === undefined) sent.end();
   else pour(body, sent);
-  const message = await promise;
+  const message = await head.catch((error: Error & { code?: string }) => {
+    const isStale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+    throw isStale ? new StaleConnectionError("EOF") : error;
+  });
   return {
     code: message.statusCode ?? 502,
     headers: headerPairs(message.rawHeaders),

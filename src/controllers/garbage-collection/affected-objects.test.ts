@@ -74,7 +74,7 @@ test("an object that is being deleted asks for orphans with the finalizer only",
   expect(tell("MODIFIED", entryOf("a", undefined, { finalizers: ["orphan"] }), entryOf("a"))).toEqual([]);
 });
 
-test("a label named like the deletion time is none", () => {
+test("a label with the name of the deletion time does not count", () => {
   const { tell } = follow();
   const labels = { deletionTimestamp: "x" };
   expect(tell("ADDED", entryOf("a", undefined, { labels, finalizers: ["orphan"] }))).toEqual([]);

@@ -11,7 +11,7 @@ import { ClusterNodes } from "./cluster-nodes.ts";
 import { nodeLifecycleDefaults } from "./node-lifecycle-settings.ts";
 import { PodsOnNodes } from "./pods-on-nodes.ts";
 
-/** A store with nodes and pods. No admission plugin adds tolerations. The test fails if a controller does. */
+/** A store with nodes and pods. It has no admission plugins, which would add tolerations to pods. */
 export class NodeWorld extends ControllerTest {
   static override async open(): Promise<NodeWorld> {
     const world = new NodeWorld([]);
@@ -21,6 +21,7 @@ export class NodeWorld extends ControllerTest {
     return world;
   }
 
+  /** @throws AggregateError if a controller has reported errors */
   override async [Symbol.asyncDispose](): Promise<void> {
     await super[Symbol.asyncDispose]();
     if (this.errors.length > 0) throw new AggregateError(this.errors);

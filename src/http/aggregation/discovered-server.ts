@@ -2,22 +2,15 @@ import { apiVersionOf } from "../../api/gvk.ts";
 import type { DiscoveredVersion } from "../../client/aggregation/discovered-version.ts";
 import type { RemoteApi } from "../../client/aggregation/remote-api.ts";
 import type { ServedApi } from "../../kinds/apiregistration/api-services.ts";
-import type { DiscoveryDownload, downloadDiscovery } from "./download-discovery.ts";
+import { type DiscoveryDownload, type DiscoveryDownloadParts, downloadDiscovery } from "./download-discovery.ts";
 import type { PerServer } from "./remote-servers.ts";
 import { RepeatedDownload, type RepeatedDownloadParts } from "./repeated-download.ts";
 
 const intervalMs = 60_000;
 const retryMsMin = 500;
 
-export interface DiscoveredServerParts extends Pick<RepeatedDownloadParts, "clock" | "random" | "slots"> {
+export interface DiscoveredServerParts extends DiscoveryDownloadParts, Pick<RepeatedDownloadParts, "random" | "slots"> {
   readonly remote: RemoteApi;
-  /** Downloads for one server. */
-  readonly download: (
-    remote: RemoteApi,
-    versions: readonly ServedApi[],
-    known: Parameters<typeof downloadDiscovery>[3],
-    signal: AbortSignal,
-  ) => Promise<DiscoveryDownload>;
   /** Called when the versions may have changed. */
   readonly changed: () => void;
 }
@@ -74,7 +67,6 @@ export class DiscoveredServer implements PerServer {
   }
 
   async #download(signal: AbortSignal): Promise<void> {
-    const { download, remote } = this.#parts;
     const asked = new Set(this.#available.map(apiVersionOf));
     const end = (didFail: (apiVersion: string) => boolean) =>
       this.#update((api, last) => {
@@ -84,7 +76,7 @@ export class DiscoveredServer implements PerServer {
         return didFail(apiVersion) ? "Stale" : "Current";
       });
     try {
-      const found = await download(remote, this.#available, this.#known, signal);
+      const found = await downloadDiscovery(this.#parts, this.#parts.remote, this.#available, this.#known, signal);
       this.#known = withEarlier(found, this.#known);
     } catch (error) {
       end(() => true);

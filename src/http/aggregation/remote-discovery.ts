@@ -2,7 +2,7 @@ import { apiVersionOf } from "../../api/gvk.ts";
 import type { DiscoveredVersion, DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
 import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import { DiscoveredServer } from "./discovered-server.ts";
-import { type DiscoveryDownloadParts, downloadDiscovery } from "./download-discovery.ts";
+import type { DiscoveryDownloadParts } from "./download-discovery.ts";
 import { DownloadSlots } from "./download-slots.ts";
 import { RemoteServers } from "./remote-servers.ts";
 
@@ -31,16 +31,10 @@ export class RemoteDiscovery implements DiscoveredVersions {
 
   constructor(parts: RemoteDiscoveryParts) {
     const slots = new DownloadSlots(downloadsAtATime);
+    const changed = () => this.#collect();
     this.#servers = new RemoteServers(
       parts.apis,
-      (remote) =>
-        new DiscoveredServer({
-          ...parts,
-          slots,
-          remote,
-          download: (...given) => downloadDiscovery(parts, ...given),
-          changed: () => this.#collect(),
-        }),
+      (remote) => new DiscoveredServer({ ...parts, slots, remote, changed }),
     );
   }
 

@@ -14,12 +14,12 @@ export interface Backend {
   readonly authorities?: string | undefined;
   /** Our certificate and key, PEM; absent if the backend needs none. */
   readonly client?: { readonly certificate: string; readonly key: string } | undefined;
-  /** Settings of the connection, in place of those that follow from the three fields before. */
+  /** Settings of the connection, which replace `serverName`, `authorities` and `client`. */
   readonly tls?: ConnectionOptions | undefined;
 }
 
 /** Timeout of a connection to a backend. */
-export const dialTimeoutMs = 10_000;
+const dialTimeoutMs = 10_000;
 
 /** Headers that concern only one connection, or that contain the client's credentials for this server. */
 const withheldHeaders: ReadonlySet<string> = new Set([

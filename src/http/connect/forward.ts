@@ -1,9 +1,10 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { answerHead } from "../../client/answer-head.ts";
 import { authorityOf, dialErrorText } from "../../client/dial-error.ts";
 import { groupedHeaders, headerPairs } from "../../client/header-pairs.ts";
 import type { IncomingRequest, StreamReply } from "../../request/exchange.ts";
-import { type Backend, dialTimeoutMs, forwardedHeaders, returnedHeaders, tlsOptions } from "./backend.ts";
+import { type Backend, forwardedHeaders, returnedHeaders, tlsOptions } from "./backend.ts";
 import { copyBody } from "./copy-body.ts";
 
 const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
@@ -24,33 +25,13 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
   const body = bodilessMethods.has(request.method) ? undefined : await request.body();
   const length: [string, string][] = body === undefined ? [] : [["content-length", String(body.byteLength)]];
   const headers = groupedHeaders([["host", authorityOf(backend)], ...forwardedHeaders(request.headers), ...length]);
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const options = {
-    host,
-    port,
-    method: request.method,
-    path,
-    headers,
-    agent: false,
-  } as const;
+  const options = { host, port, method: request.method, path, headers, agent: false } as const;
   const sent = protocol === "http" ? requestHttp(options) : requestHttps({ ...options, ...tlsOptions(backend) });
-  const abort = () => sent.destroy(new Error("context canceled"));
-  request.signal.addEventListener("abort", abort, { once: true });
-  sent.once("response", resolve);
-  // Only the connection has a deadline, because a followed log is silent for as long as its container is.
-  const timer = setTimeout(
-    () => sent.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })),
-    dialTimeoutMs,
-  );
-  const connected = () => clearTimeout(timer);
-  sent.once("socket", (socket) => socket.once(protocol === "http" ? "connect" : "secureConnect", connected));
-  sent.once("close", () => {
-    clearTimeout(timer);
-    request.signal.removeEventListener("abort", abort);
-  });
-  sent.on("error", (error) => reject(new Error(dialErrorText(error, backend))));
+  const head = answerHead(sent, protocol === "http" ? "connect" : "secureConnect", request.signal);
   sent.end(body);
-  const message = await promise;
+  const message = await head.catch((error: Error) => {
+    throw new Error(dialErrorText(error, backend));
+  });
   return { code: message.statusCode ?? 502, headers: returnedHeaders(headerPairs(message.rawHeaders)), message };
 }
 

@@ -2,8 +2,9 @@ import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHt
 import type { TLSSocket } from "node:tls";
 import { AnswerCutError } from "../../request/answer-cut.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
-import type { Reply, StreamReply } from "../../request/exchange.ts";
+import type { HttpResponse, Reply, StreamReply } from "../../request/exchange.ts";
 import { answer } from "./answer.ts";
+import { AnswerGroup } from "./answer-group.ts";
 import type { Connection } from "./connection.ts";
 import { ReceivedRequest, type RequestHead } from "./received-request.ts";
 import { hasNoBody, headerFields, knownLength, type Serving } from "./serving.ts";
@@ -28,8 +29,11 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
       initialWindowSize: streamWindowBytes,
       maxHeaderListSize: limits.headerBytes,
     },
+    // Our responses need no check for repeated fields.
+    strictSingleValueFields: false,
   });
   session.setLocalWindowSize(connectionWindowBytes);
+  const answers = new AnswerGroup();
   session.on("error", () => connection.socket.destroy());
   session.on("close", () => connection.socket.destroy());
   /** The session closes by itself, except while a stream that arrived after its GOAWAY is open and unanswered. */
@@ -51,7 +55,8 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
     const head = headOf(headers, rawHeaders as unknown as readonly string[], connection);
     const hasBody = (flags & endStreamFlag) === 0;
     const request = new ReceivedRequest(head, hasBody ? stream : undefined, limits);
-    serve(stream, request, connection, serving).catch((error) => {
+    answers.begin();
+    serve(stream, request, { connection, answers, serving }).catch((error) => {
       serving.onError(error);
       stream.close(NGHTTP2_INTERNAL_ERROR);
     });
@@ -81,18 +86,29 @@ function headOf(headers: IncomingHttpHeaders, raw: readonly string[], connection
   };
 }
 
-async function serve(
-  stream: ServerHttp2Stream,
-  request: ReceivedRequest,
-  connection: Connection,
-  serving: Serving,
-): Promise<void> {
+/** The place of a request. */
+interface Place {
+  readonly connection: Connection;
+  readonly answers: AnswerGroup;
+  readonly serving: Serving;
+}
+
+async function serve(stream: ServerHttp2Stream, request: ReceivedRequest, place: Place): Promise<void> {
   let finished = false;
   stream.once("close", () => {
     if (!finished) request.abort(new ClientGoneError());
   });
-  const response = await answer(request, serving);
+  const response = await answer(request, place.serving);
   finished = response.kind === "reply";
+  return new Promise((resolve) => place.answers.send(() => resolve(send(response, stream, request, place))));
+}
+
+async function send(
+  response: HttpResponse,
+  stream: ServerHttp2Stream,
+  request: ReceivedRequest,
+  { connection, serving }: Place,
+): Promise<void> {
   if (stream.destroyed || stream.closed) {
     if (response.kind === "stream") await runUnheard(response, stream);
     return;
