@@ -87,9 +87,7 @@ class ServedVersions {
   serve(groupVersion: GroupVersion): boolean {
     const { cacher } = this.#registry;
     if (this.#changed !== cacher.changed) {
-      const page = cacher.list({ prefix: this.prefix });
-      if (page instanceof Promise) throw new Error("the newest state is always in memory");
-      const versions = page.entries.flatMap((entry) => this.of(entry));
+      const versions = cacher.entries().flatMap((entry) => this.of(entry));
       this.#served = new Set(versions.filter(({ isServed }) => isServed).map(apiVersionOf));
       this.#changed = cacher.changed;
     }
