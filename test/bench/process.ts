@@ -7,21 +7,21 @@ import { join } from "node:path";
 export interface Served extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
+  /** Address of the lag meter, if the process has one. */
+  readonly lagUrl?: string;
   readonly pid: number;
   /** Time from the start of the process to its line of readiness. */
   readonly startMs: number;
 }
+
+type Announced = Pick<Served, "url" | "token" | "lagUrl">;
 
 const root = join(import.meta.dir, "../..");
 const program = join(import.meta.dir, "server.ts");
 
 /** Starts `server.ts` with these arguments, and waits until it serves. */
 export function serve(...args: string[]): Promise<Served> {
-  return start(
-    [process.execPath, program, ...args],
-    1,
-    (printed) => JSON.parse(printed) as { url: string; token: string },
-  );
+  return start([process.execPath, program, ...args], 1, (printed) => JSON.parse(printed) as Announced);
 }
 
 /**
@@ -63,11 +63,7 @@ export function startProgram(program: readonly string[], directory: string): Pro
   });
 }
 
-async function start(
-  command: readonly string[],
-  lines: number,
-  read: (printed: string) => { url: string; token: string },
-): Promise<Served> {
+async function start(command: readonly string[], lines: number, read: (printed: string) => Announced): Promise<Served> {
   const startedMs = performance.now();
   const child = Bun.spawn([...command], { stdout: "pipe", stderr: "inherit" });
   const reader = child.stdout.getReader();

@@ -49,6 +49,7 @@ check() {
   until_true 'no default service account' kubectl get serviceaccount default
   kubectl apply -f metrics-server.yaml >/dev/null
   kubectl patch node worker --subresource=status --type=merge -p "$(node_status)" >/dev/null
+  kubectl patch pod web --subresource=status --type=merge -p '{"status":{"phase":"Running"}}' >/dev/null
   make_kubeconfig kube-system metrics-server
   register kube-system metrics-server "$port" "$group" "$version"
   expect_text 'Metrics API not available' kubectl top nodes
