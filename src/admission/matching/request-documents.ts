@@ -48,7 +48,8 @@ export class RequestDocuments {
     const { kind } = this.#current.kind;
     // A custom form would prune in place what the document shares with the one before.
     const takesOver = this.#form.kind === "struct";
-    return this.#form.decode(document, { kind, takesOver }).object;
+    const settled = this.#documents?.object as JsonObject | undefined;
+    return this.#form.decode(document, { kind, takesOver, settled }).object;
   }
 
   /** Takes over a decoded document in place of the object. */

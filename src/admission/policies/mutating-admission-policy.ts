@@ -125,17 +125,10 @@ class Mutations {
     const { reinvocation } = this.#attributes;
     const rounds = roundsOf(reinvocation);
     const { matched } = invocation;
-    const { object: before } = await this.#documents.in(matched);
-    const { policy: stored } = invocation;
-    const observe = (time: ConditionsTime) =>
-      this.#parts.policyObserver?.conditions(stored.metadata.name ?? "", this.#attributes.operation, time);
-    const isMatch = await this.#attempt(invocation, async () => {
-      const request = await this.#requestOf(matched);
-      return evaluateInTurns(this.#checks, () => policy.matches(request, params, observe));
-    });
-    if (isMatch !== true) return;
+    if (policy.hasConditions && !(await this.#matches(invocation, policy, params))) return;
     const key = invocationKey(invocation, params);
     if (reinvocation.isRepeat && !rounds.isQueued(key)) return;
+    const { object: before } = await this.#documents.in(matched);
     const startMs = performance.now();
     const failuresBefore = this.#failures.length;
     const form = documentForm(matched, this.#attributes.subresource);
@@ -155,6 +148,18 @@ class Mutations {
       reinvocation.request();
     }
     if (policy.reinvokes) rounds.note(key);
+  }
+
+  /** Reports whether the conditions of the policy hold. */
+  async #matches(invocation: Invocation, policy: MutatingPolicy, params: Json | undefined): Promise<boolean> {
+    const { name = "" } = invocation.policy.metadata;
+    const observe = (time: ConditionsTime) =>
+      this.#parts.policyObserver?.conditions(name, this.#attributes.operation, time);
+    const isMatch = await this.#attempt(invocation, async () => {
+      const request = await this.#requestOf(invocation.matched);
+      return evaluateInTurns(this.#checks, () => policy.matches(request, params, observe));
+    });
+    return isMatch === true;
   }
 
   #observe({ policy, binding }: Invocation, startMs: number, failure: string | undefined): void {

@@ -58,13 +58,16 @@ export class MutatingPolicy {
     return new MutatingPolicy(policy, compiler, conditions, compiled);
   }
 
+  get hasConditions(): boolean {
+    return this.#conditions.length > 0;
+  }
+
   /** Reports whether the conditions hold. @throws MutationError, PendingCheck */
   *matches(
     request: ExpressionRequest,
     params: Json | undefined,
     observe?: (time: ConditionsTime) => void,
   ): EvaluationSteps<boolean> {
-    if (this.#conditions.length === 0) return true;
     const values = new RequestValues(conditionRequest(request));
     const { variables } = this.#compiler;
     const options = { variables, params, observe };
