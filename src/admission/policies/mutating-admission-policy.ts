@@ -78,6 +78,7 @@ class Mutations {
   readonly #turn = new Turn();
   readonly #failures: Failure[] = [];
   readonly #documents: RequestDocuments;
+  #namespace: { readonly object: KubeObject | undefined } | undefined;
   /** Some mutation took place, be it one that changes nothing. */
   #isTouched = false;
 
@@ -198,12 +199,14 @@ class Mutations {
   }
 
   #requestOf(matched: MatchedResource): Eventual<ExpressionRequest> {
+    this.#namespace ??= { object: namespaceOfRequest(this.#attributes, this.#parts.lookup) };
+    const { object: namespaceObject } = this.#namespace;
     return followedBy(this.#documents.in(matched), ({ object, oldObject }) => ({
       attributes: this.#attributes,
       matched,
       object,
       oldObject,
-      namespaceObject: namespaceOfRequest(this.#attributes, this.#parts.lookup),
+      namespaceObject,
       checks: this.#checks,
     }));
   }
