@@ -21,7 +21,7 @@ export class KeyOrder {
     this.#isLive = isLive;
     for (let begin = 0, end = 0; begin < sorted.length; begin = end) {
       const name = partNameOf(sorted[begin] as Key);
-      while (end < sorted.length && partNameOf(sorted[end] as Key) === name) end++;
+      end = firstIndex(sorted, begin + 1, (key) => partNameOf(key) !== name);
       this.#parts.set(name, new KeyPart(isLive, sorted.slice(begin, end)));
     }
   }
@@ -136,12 +136,17 @@ export function compareKeys(a: Key, b: Key): number {
 
 /** Returns the index of the first key >= `key` in a sorted array. */
 export function lowerBound(keys: readonly Key[], key: Key): number {
-  let low = 0;
+  return firstIndex(keys, 0, (other) => other >= key);
+}
+
+/** Returns the index of the first key from `start` that meets the condition. All keys after that one must meet it, too. */
+function firstIndex(keys: readonly Key[], start: number, meets: (key: Key) => boolean): number {
+  let low = start;
   let high = keys.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((keys[middle] as Key) < key) low = middle + 1;
-    else high = middle;
+    if (meets(keys[middle] as Key)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }
