@@ -46,6 +46,8 @@ describe("the table of resourceVersion and resourceVersionMatch", () => {
     [{ resourceVersion: "before", limit: "10" }, old, "before"],
     [{ resourceVersion: "before", resourceVersionMatch: "Exact" }, old, "before"],
     [{ resourceVersion: "00", resourceVersionMatch: "Exact" }, now, "after"],
+    [{ resourceVersion: "0", limit: "1" }, now, "after"],
+    [{ resourceVersion: "0", limit: "1", resourceVersionMatch: "NotOlderThan" }, now, "after"],
     [{ resourceVersion: "before", resourceVersionMatch: "Exact", limit: "10" }, old, "before"],
     [{ resourceVersion: "before", resourceVersionMatch: "NotOlderThan" }, now, "after"],
     [{ resourceVersion: "before", resourceVersionMatch: "NotOlderThan", limit: "10" }, now, "after"],
@@ -276,6 +278,12 @@ describe("pages", () => {
     ).json;
     expect(second.items).toHaveLength(8);
     expect(second.metadata.continue).toBeUndefined();
+  });
+
+  test("are read at the newest version if theirs is a zero other than 0", async () => {
+    const { metadata, items } = (await server.get(`${paged}?limit=10&resourceVersion=00`)).json;
+    expect(items).toHaveLength(10);
+    expect(metadata.remainingItemCount).toBe(15);
   });
 
   test("of exactly the whole have no continue", async () => {
