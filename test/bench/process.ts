@@ -117,6 +117,11 @@ export function residentBytes(pid: number): number {
   return kilobytesOf(pid, /^VmRSS:\s+(\d+) kB/m) * 1024;
 }
 
+/** Returns the memory of a process that is not a page of a file, such as its program, which processes share. */
+export function privateBytes(pid: number): number {
+  return kilobytesOf(pid, /^RssAnon:\s+(\d+) kB/m) * 1024;
+}
+
 /** Returns the peak resident memory. */
 export function peakBytes(pid: number): number {
   return kilobytesOf(pid, /^VmHWM:\s+(\d+) kB/m) * 1024;
