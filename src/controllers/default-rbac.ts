@@ -1,7 +1,7 @@
 import { aggregationManager } from "../access/authorization/rbac/aggregate.ts";
 import { defaultObjects, type IsGateOn } from "../access/authorization/rbac/bootstrap/default-objects.ts";
 import { reconcile } from "../access/authorization/rbac/bootstrap/reconcile.ts";
-import type { JsonObject } from "../api/json.ts";
+import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import type { Clock } from "../process/clock.ts";
@@ -63,7 +63,7 @@ async function ensureOnce(registry: Registry, clock: Clock, expected: KubeObject
   const existing = registry.current(namespace, name);
   if (existing === undefined) {
     if (expected["aggregationRule"] !== undefined) return createAggregated(registry, clock, expected);
-    await registry.create(structuredClone(expected), namespace, serverContext);
+    await registry.create(copyOf(expected), namespace, serverContext);
     return;
   }
   const next = reconcile(existing, expected);
@@ -73,12 +73,17 @@ async function ensureOnce(registry: Registry, clock: Clock, expected: KubeObject
     return;
   }
   await registry.delete(namespace, name, plainDeletion, serverContext);
-  await registry.create(structuredClone(expected), namespace, serverContext);
+  await registry.create(copyOf(expected), namespace, serverContext);
+}
+
+/** Copies an object, because a registry changes the one that it creates. */
+function copyOf(object: KubeObject): KubeObject {
+  return cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
 }
 
 /** Creates a role whose rules belong to the controller that aggregates them from now on. */
 async function createAggregated(registry: Registry, clock: Clock, expected: KubeObject): Promise<void> {
-  const { rules, ...selecting } = structuredClone(expected);
+  const { rules, ...selecting } = copyOf(expected);
   await registry.create(selecting as KubeObject, "", serverContext);
   const { apiVersion, kind, metadata } = expected;
   const { name = "" } = metadata;

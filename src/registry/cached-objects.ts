@@ -56,7 +56,5 @@ const noEntries: readonly Entry[] = [];
 
 function entriesOf({ cacher, info }: Registry, namespace: string): readonly Entry[] {
   if (cacher.size === 0) return noEntries;
-  const page = cacher.list({ prefix: namespace === "" ? info.keyPrefix : `${info.keyPrefix}${namespace}/` });
-  if (page instanceof Promise) throw new Error("the newest state is always in memory");
-  return page.entries;
+  return cacher.entries(namespace === "" ? info.keyPrefix : `${info.keyPrefix}${namespace}/`);
 }

@@ -101,8 +101,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   holdsDeletion?(object: T): boolean;
   /** True if a delete compares its preconditions with an object that it has read first (namespaces, definitions). */
   readonly readsBeforeDelete?: true;
-  /** Marks an object whose deletion begins, in place of the usual marks. Replaces values, which are shared with the stored object. */
+  /** Marks an object as being deleted, in place of the usual marks. Its values are shared with the stored object. */
   markDeletion?(object: T, now: string): void;
-  /** Changes the object when its deletion begins. Replaces values, which are shared with the stored object. */
+  /** Changes the object when its deletion begins. Its values are shared with the stored object. */
   prepareForDelete?(object: T): void;
 }

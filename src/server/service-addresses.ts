@@ -22,12 +22,10 @@ export function storedServices(registries: () => Pick<Registries, "find">): Serv
     endpointSlices(namespace, service) {
       const slices = registries().find({ group: "discovery.k8s.io", resource: "endpointslices" });
       if (slices === undefined) return [];
-      const page = slices.cacher.list({
-        prefix: slices.keyOf(namespace, ""),
-        matches: ({ index }) => index.labels?.[serviceNameLabel] === service,
-      });
-      if (page instanceof Promise) throw new Error("the newest state is always in memory");
-      return page.entries.map((entry) => decodeEntry(entry, slices.info) as EndpointSlice & KubeObject);
+      return slices.cacher
+        .entries(slices.keyOf(namespace, ""))
+        .filter(({ index }) => index.labels?.[serviceNameLabel] === service)
+        .map((entry) => decodeEntry(entry, slices.info) as EndpointSlice & KubeObject);
     },
   };
 }

@@ -74,9 +74,7 @@ const noEntries: readonly Entry[] = [];
 
 function entriesOf(registry: Registry | undefined): readonly Entry[] {
   if (registry === undefined || registry.cacher.size === 0) return noEntries;
-  const page = registry.cacher.list({ prefix: registry.info.keyPrefix });
-  if (page instanceof Promise) throw new Error("the newest state is always in memory");
-  return page.entries;
+  return registry.cacher.entries();
 }
 
 /** Policies that are compiled once, and again only after they have gone unused for long. */

@@ -9,9 +9,9 @@ export function toText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** Returns the index of the first occurrence of `sought` at `from` or later, or -1. Makes no view of the bytes. */
-export function indexOfBytes(bytes: Uint8Array, sought: Uint8Array, from = 0): number {
-  return Buffer.prototype.indexOf.call(bytes, sought, from);
+/** Returns the index of the first occurrence of `sought`, or -1. Makes no view of the bytes. */
+export function indexOfBytes(bytes: Uint8Array, sought: Uint8Array): number {
+  return Buffer.prototype.indexOf.call(bytes, sought);
 }
 
 /** Copies a part of the bytes. A view would take more memory: it gives `bytes` an ArrayBuffer for as long as they live. */

@@ -57,6 +57,20 @@ test("lists of sets compare without their order", () => {
   expect(problems(widget({ set }), { spec: { set: ["a", "b"] } }, { spec: { set: ["b", "a"] } }).errors).toEqual([]);
 });
 
+test("two runs at the same time compile the rules once", () => {
+  let compilations = 0;
+  const validator = makeRuleValidator(widget({ a: size }), { ...environments, compiled: () => void compilations++ });
+  if (validator === undefined) throw new Error("no rules");
+  const [first, second] = [
+    runRules(validator, { spec: { a: 1 } }, undefined),
+    runRules(validator, { spec: { a: 6 } }, undefined),
+  ];
+  first.next();
+  second.next();
+  expect([second, first].map((run) => atOnce(run).errors.length)).toEqual([1, 0]);
+  expect(compilations).toBe(1);
+});
+
 test("rules can be compiled and run one at a time", () => {
   const validator = makeRuleValidator(widget({ a: size, b: size }), environments);
   if (validator === undefined) throw new Error("no rules");

@@ -81,6 +81,7 @@ class NodeRules implements RuleValidator {
   readonly #parts: NodeParts;
   #type: DeclaredType | undefined;
   #rules: readonly CompiledRule[] | undefined;
+  #compilation: Generator<void, void> | undefined;
 
   constructor(parts: NodeParts) {
     this.#parts = parts;
@@ -96,8 +97,13 @@ class NodeRules implements RuleValidator {
     return this.#type;
   }
 
+  /** Everybody who needs the rules advances the same compilation, so that it is done once. */
   *compiledRules(): Generator<void, readonly CompiledRule[]> {
-    this.#rules ??= yield* this.#compile();
+    while (this.#rules === undefined) {
+      this.#compilation ??= this.#compile();
+      if (this.#compilation.next().done === true) this.#compilation = undefined;
+      else yield;
+    }
     return this.#rules;
   }
 
@@ -106,14 +112,16 @@ class NodeRules implements RuleValidator {
     return "failed to convert to declType for CEL validation rules";
   }
 
-  *#compile(): Generator<void, readonly CompiledRule[]> {
+  *#compile(): Generator<void, void> {
     const { node, declared, environments } = this.#parts;
     const type = declared.length === 0 ? undefined : this.#declaredType();
-    if (type === undefined) return [];
+    if (type === undefined) {
+      this.#rules = [];
+      return;
+    }
     const startMs = performance.now();
-    const rules = yield* compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
+    this.#rules = yield* compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
     environments.compiled?.((performance.now() - startMs) / 1_000);
-    return rules;
   }
 }
 

@@ -7,10 +7,11 @@ import type { RecordEvent } from "../events/record-event.ts";
 import { TurnSlice } from "../turn-slice.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { leaderAnnotation } from "./endpoints-controller.ts";
+import { measuredSync } from "./measured-sync.ts";
 import { type MirrorPlan, mirroredAddressesMax, mirrorSliceManager, planMirror } from "./mirror-plan.ts";
 import { hasSelector } from "./service-facts.ts";
 import { SliceCounts } from "./slice-counts.ts";
-import type { SliceObserver, SliceOutcome } from "./slice-observer.ts";
+import type { SliceObserver } from "./slice-observer.ts";
 import { writeSlices } from "./slice-writes.ts";
 import { StoredSlices } from "./stored-slices.ts";
 
@@ -60,8 +61,6 @@ export class EndpointMirroring {
 
   async #sync(key: string): Promise<void> {
     await this.#slice.turn();
-    const { observer, clock } = this.#parts;
-    const begunMs = clock.steadyMs();
     const [namespace = "", name = ""] = key.split("/");
     const endpoints = this.#mirrored(namespace, name);
     const existing = this.#stored.of(namespace, name);
@@ -69,27 +68,23 @@ export class EndpointMirroring {
       this.#counts.delete(key);
       if (existing.length === 0) return;
     }
-    const plan = endpoints === undefined ? nothing(existing) : planMirror(endpoints, existing);
-    const { create, update, remove, added, updated, removed, skipped, desired } = plan;
-    if (endpoints !== undefined) {
-      const slices = existing.length + create.length - remove.length;
-      this.#counts.set(key, { slices, endpoints: desired, trafficDistribution: "" });
-      this.#reportSkipped(endpoints, plan);
-    }
-    const changes = create.length + update.length + remove.length;
-    const outcome: SliceOutcome = { added, updated, removed, skipped, changes, trafficDistribution: "" };
-    let result: "success" | "error" = "error";
-    try {
+    await measuredSync(this.#parts, async (compared) => {
+      const plan = endpoints === undefined ? nothing(existing) : planMirror(endpoints, existing);
+      const { create, update, remove, added, updated, removed, skipped, desired } = plan;
+      const changes = create.length + update.length + remove.length;
+      compared({ added, updated, removed, skipped, changes, trafficDistribution: "" });
+      if (endpoints !== undefined) {
+        const slices = existing.length + create.length - remove.length;
+        this.#counts.set(key, { slices, endpoints: desired, trafficDistribution: "" });
+        this.#reportSkipped(endpoints, plan);
+      }
       await writeSlices(plan, {
         slices: this.#parts.slices,
         owner: `Endpoints ${namespace}/${name}`,
         mayCreate: endpoints?.metadata.deletionTimestamp === undefined,
-        changed: observer.changed.bind(observer),
+        changed: (operation) => this.#parts.observer.changed(operation),
       });
-      result = "success";
-    } finally {
-      observer.synced({ result, seconds: (clock.steadyMs() - begunMs) / 1_000, outcome });
-    }
+    });
   }
 
   /** Returns the Endpoints, unless they must not be mirrored or the service has slices of its own. */

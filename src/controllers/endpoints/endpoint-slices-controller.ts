@@ -10,6 +10,7 @@ import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
 import { endpointPodOf } from "./endpoint-pod.ts";
 import { followServices } from "./follow-services.ts";
+import { measuredSync } from "./measured-sync.ts";
 import { endpointsPerSlice } from "./pack-endpoints.ts";
 import { selectorOf } from "./service-facts.ts";
 import { type EndpointNode, planServiceSlices, type ServiceSlicesPlan, serviceSliceManager } from "./service-slices.ts";
@@ -69,18 +70,7 @@ export class EndpointSlicesController {
 
   async #sync(key: string): Promise<void> {
     await this.#slice.turn();
-    const { observer, clock } = this.#parts;
-    const begunMs = clock.steadyMs();
-    let outcome: SliceOutcome | undefined;
-    let result: "success" | "error" = "error";
-    try {
-      await this.#look(key, (found) => {
-        outcome = found;
-      });
-      result = "success";
-    } finally {
-      observer.synced({ result, seconds: (clock.steadyMs() - begunMs) / 1_000, outcome });
-    }
+    await measuredSync(this.#parts, (compared) => this.#look(key, compared));
   }
 
   async #look(key: string, compared: (outcome: SliceOutcome) => void): Promise<void> {

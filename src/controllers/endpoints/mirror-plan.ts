@@ -6,12 +6,11 @@ import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint
 import {
   type EndpointSet,
   endpointKey,
+  newSlice,
   portsKey,
   reuseSlices,
   type SliceChanges,
   sameState,
-  sliceNamePrefix,
-  sliceOwner,
 } from "./slice-plan.ts";
 import { addressCount, repack } from "./subsets.ts";
 import { triggerTimeAnnotation } from "./trigger-times.ts";
@@ -126,21 +125,14 @@ function endpointChanges({ endpoints }: EndpointSlice, desired: EndpointSet) {
 }
 
 function sliceOf(endpoints: coreV1.Endpoints, { family, ports, endpoints: desired }: MirrorGroup): EndpointSlice {
-  const { namespace = "", name = "", uid = "", labels = {}, annotations = {} } = endpoints.metadata;
-  return {
-    kind: "EndpointSlice",
-    apiVersion: "discovery.k8s.io/v1",
-    metadata: {
-      generateName: sliceNamePrefix(name),
-      namespace,
-      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: mirrorSliceManager },
-      annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !notMirrored.has(key))),
-      ownerReferences: [sliceOwner("Endpoints", name, uid)],
-    },
+  const { name = "", labels = {}, annotations = {} } = endpoints.metadata;
+  return newSlice(endpoints, {
+    labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: mirrorSliceManager },
+    annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !notMirrored.has(key))),
     addressType: family,
     endpoints: [...desired.values()].slice(0, mirroredAddressesMax),
     ports,
-  };
+  });
 }
 
 function mirroredPort({ name = "", port, protocol = "TCP", appProtocol }: coreV1.EndpointPort): EndpointPort {

@@ -6,7 +6,7 @@ import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint
 import { type EndpointPod, hostnameIn, portOnPod } from "./endpoint-pod.ts";
 import { packEndpoints } from "./pack-endpoints.ts";
 import { familiesOf, headlessLabel, isHeadless } from "./service-facts.ts";
-import { endpointKey, portsKey, reuseSlices, type SliceChanges, sliceNamePrefix, sliceOwner } from "./slice-plan.ts";
+import { endpointKey, newSlice, portsKey, reuseSlices, type SliceChanges } from "./slice-plan.ts";
 import { trafficPreference, withTrafficHints } from "./traffic-hints.ts";
 
 /** The label value of slices that this controller manages. */
@@ -136,20 +136,7 @@ function addressTypesOf(service: Service): readonly IpFamily[] {
 }
 
 function emptySlice(service: Service, addressType: IpFamily, ports: EndpointPort[]): EndpointSlice {
-  const { namespace = "", name = "", uid = "" } = service.metadata;
-  return {
-    kind: "EndpointSlice",
-    apiVersion: "discovery.k8s.io/v1",
-    metadata: {
-      generateName: sliceNamePrefix(name),
-      namespace,
-      labels: labelsOf(service),
-      ownerReferences: [sliceOwner("Service", name, uid)],
-    },
-    addressType,
-    endpoints: [],
-    ports,
-  };
+  return newSlice(service, { labels: labelsOf(service), addressType, endpoints: [], ports });
 }
 
 function labelsOf(service: Service): Record<string, string> {

@@ -1,6 +1,7 @@
 import { equalJson } from "../../api/json.ts";
-import type { OwnerReference } from "../../api/object-meta.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/types/discovery-v1.ts";
+import type { IpFamily } from "../../api/validation/ip.ts";
 
 /** Maximum length of the name of an EndpointSlice. */
 const nameLengthMax = 253;
@@ -45,14 +46,31 @@ export function sameState(a: Endpoint, b: Endpoint): boolean {
   );
 }
 
-/** Returns the prefix of the names of the slices of a service. */
-export function sliceNamePrefix(service: string): string {
-  return service.length < nameLengthMax ? `${service}-` : service;
+export interface SliceContent {
+  readonly labels: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  readonly addressType: IpFamily;
+  readonly endpoints: Endpoint[];
+  readonly ports: EndpointPort[];
 }
 
-/** Returns a reference to the object for which slices are made. They are deleted with it. */
-export function sliceOwner(kind: "Service" | "Endpoints", name: string, uid: string): OwnerReference {
-  return { apiVersion: "v1", kind, name, uid, controller: true, blockOwnerDeletion: true };
+/** Makes a slice for a Service or Endpoints. It is deleted with its owner. */
+export function newSlice(
+  { kind, metadata: { namespace = "", name = "", uid = "" } }: KubeObject,
+  { labels, annotations, ...content }: SliceContent,
+): EndpointSlice {
+  return {
+    kind: "EndpointSlice",
+    apiVersion: "discovery.k8s.io/v1",
+    metadata: {
+      generateName: name.length < nameLengthMax ? `${name}-` : name,
+      namespace,
+      labels,
+      ...(annotations !== undefined && { annotations }),
+      ownerReferences: [{ apiVersion: "v1", kind, name, uid, controller: true, blockOwnerDeletion: true }],
+    },
+    ...content,
+  };
 }
 
 /** Reuses slices of the same address type that would be removed, in place of creating new ones. */

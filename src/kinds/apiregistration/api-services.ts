@@ -98,13 +98,10 @@ export class ApiServices implements ServedApis {
     const generation = this.generation();
     if (generation === this.#generation) return this.#listing;
     const { cacher, info } = this.#registry;
-    const page = cacher.list({ prefix: info.keyPrefix });
-    if (page instanceof Promise) throw new Error("the newest state is always in memory");
     const decoded = new Map(
-      page.entries.map((entry) => [
-        entry,
-        this.#decoded.get(entry) ?? servedApiOf(decodeEntry(entry, info) as APIService),
-      ]),
+      cacher
+        .entries()
+        .map((entry) => [entry, this.#decoded.get(entry) ?? servedApiOf(decodeEntry(entry, info) as APIService)]),
     );
     this.#decoded = decoded;
     this.#listing = listingOf([...decoded.values()]);

@@ -4,7 +4,7 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { resourceClaimConversion } from "./conversion.ts";
-import { deviceKey } from "./device-key.ts";
+import { allocatedKeys, deviceKey } from "./device-key.ts";
 import { validateResourceClaim, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
 import { validateResourceClaimStatus } from "./validation/resource-claim-status.ts";
 
@@ -56,15 +56,10 @@ export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
 /** A scheduler that takes devices away need not know about the reports on them. */
 function dropReportsOfReleasedDevices({ status }: resourceV1.ResourceClaim, old: resourceV1.ResourceClaim): void {
   if (status?.devices === undefined) return;
-  const released = new Set(allocatedDevices(old));
-  for (const device of allocatedDevices({ status })) released.delete(device);
+  const released = allocatedKeys(old.status ?? {}).difference(allocatedKeys(status));
   const devices = status.devices.filter((device) => !released.has(deviceKey(device)));
   if (devices.length > 0) status.devices = devices;
   else delete status.devices;
-}
-
-function allocatedDevices({ status }: Pick<resourceV1.ResourceClaim, "status">): string[] {
-  return (status?.allocation?.devices?.results ?? []).map(deviceKey);
 }
 
 function resourceClaimCells({ metadata, status = {} }: resourceV1.ResourceClaim): Cells {

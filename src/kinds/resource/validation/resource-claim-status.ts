@@ -7,7 +7,7 @@ import { requireTexts, validateRequiredChoice } from "../../../api/validation/fi
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateNodeSelector } from "../../core/validation/node-selector.ts";
 import { validateCsiDriverName } from "../../core/validation/volume-source.ts";
-import { deviceKey, type SharedDevice } from "../device-key.ts";
+import { allocatedKeys, deviceKey, type SharedDevice } from "../device-key.ts";
 import { validateBindingConditions } from "./binding-conditions.ts";
 import {
   type RequestNames,
@@ -121,8 +121,9 @@ function validateDeviceId({ driver, pool, device }: SharedDevice, path: string):
 }
 
 /** Drivers report on the devices that the claim was given, and on no others. */
-function validateDevices({ allocation, devices = [] }: Status): FieldError[] {
-  const allocated = new Set((allocation?.devices?.results ?? []).map((result) => deviceKey(result)));
+function validateDevices(status: Status): FieldError[] {
+  const { devices = [] } = status;
+  const allocated = allocatedKeys(status);
   const validate = (device: resourceV1.AllocatedDeviceStatus, path: string) => {
     const { data, networkData = {} } = device;
     const conditions = device.conditions ?? [];
