@@ -1,5 +1,6 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import type { Eventual } from "../../api/eventual.ts";
 import { AnswerCutError } from "../../request/answer-cut.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { HttpResponse, Reply, StreamReply } from "../../request/exchange.ts";
@@ -55,11 +56,7 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
     const head = headOf(headers, rawHeaders as unknown as readonly string[], connection);
     const hasBody = (flags & endStreamFlag) === 0;
     const request = new ReceivedRequest(head, hasBody ? stream : undefined, limits);
-    answers.begin();
-    serve(stream, request, { connection, answers, serving }).catch((error) => {
-      serving.onError(error);
-      stream.close(NGHTTP2_INTERNAL_ERROR);
-    });
+    serve(stream, request, { connection, answers, serving });
   });
 }
 
@@ -93,14 +90,24 @@ interface Place {
   readonly serving: Serving;
 }
 
-async function serve(stream: ServerHttp2Stream, request: ReceivedRequest, place: Place): Promise<void> {
+function serve(stream: ServerHttp2Stream, request: ReceivedRequest, place: Place): void {
+  const { answers, serving } = place;
+  answers.begin();
   let finished = false;
   stream.once("close", () => {
     if (!finished) request.abort(new ClientGoneError());
   });
-  const response = await answer(request, place.serving);
-  finished = response.kind === "reply";
-  return new Promise((resolve) => place.answers.send(() => resolve(send(response, stream, request, place))));
+  const fail = (error: unknown) => {
+    serving.onError(error);
+    stream.close(NGHTTP2_INTERNAL_ERROR);
+  };
+  const deliver = (response: HttpResponse) => {
+    finished = response.kind === "reply";
+    answers.send(() => void send(response, stream, request, place).catch(fail));
+  };
+  const response = answer(request, serving);
+  if (response instanceof Promise) response.then(deliver).catch(fail);
+  else deliver(response);
 }
 
 async function send(
@@ -119,17 +126,19 @@ async function send(
     stream.respond(head);
     return request.method === "HEAD" ? runUnheard(response, stream.end()) : runStream(response, stream, serving);
   }
-  await sendReply(response, head, stream, request, serving);
+  const sent = sendReply(response, head, stream, request, serving);
+  if (sent !== undefined) await sent;
   if (request.hasBody) lingerForBody(stream, serving);
 }
 
-async function sendReply(
+/** Sends a reply. Small ones are sent synchronously. */
+function sendReply(
   { code, body }: Reply,
   head: Record<string, string | string[]>,
   stream: ServerHttp2Stream,
   request: ReceivedRequest,
   serving: Serving,
-): Promise<void> {
+): Eventual<void> {
   const length = knownLength(body);
   if (length !== undefined && !hasNoBody(code)) head["content-length"] = String(length);
   if (request.method === "HEAD" || length === 0 || hasNoBody(code)) {
@@ -141,8 +150,7 @@ async function sendReply(
     stream.end(body);
     return;
   }
-  await writeBody(stream, body, serving.limits.writeStallTimeoutMs);
-  stream.end();
+  return writeBody(stream, body, serving.limits.writeStallTimeoutMs).then(() => void stream.end());
 }
 
 /**
