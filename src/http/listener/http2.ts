@@ -34,7 +34,6 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
     strictSingleValueFields: false,
   });
   session.setLocalWindowSize(connectionWindowBytes);
-  const answers = new AnswerGroup();
   session.on("error", () => connection.socket.destroy());
   session.on("close", () => connection.socket.destroy());
   /** The session closes by itself, except while a stream that arrived after its GOAWAY is open and unanswered. */
@@ -46,17 +45,20 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
     session.close();
     leaveWhenIdle();
   };
-  session.on("stream", (stream, headers, flags, rawHeaders) => {
-    connection.begin();
-    stream.on("error", () => {});
-    stream.once("close", () => {
+  const place: Place = {
+    answers: new AnswerGroup(),
+    connection,
+    serving,
+    leave() {
       connection.end(limits.idleTimeoutMs);
       leaveWhenIdle();
-    });
+    },
+  };
+  session.on("stream", (stream, headers, flags, rawHeaders) => {
+    connection.begin();
     const head = headOf(headers, rawHeaders as unknown as readonly string[], connection);
     const hasBody = (flags & endStreamFlag) === 0;
-    const request = new ReceivedRequest(head, hasBody ? stream : undefined, limits);
-    serve(stream, request, { connection, answers, serving });
+    serve(stream, new ReceivedRequest(head, hasBody ? stream : undefined, limits), place);
   });
 }
 
@@ -83,18 +85,23 @@ function headOf(headers: IncomingHttpHeaders, raw: readonly string[], connection
   };
 }
 
-/** The place of a request. */
+/** A connection as its requests see it. */
 interface Place {
-  readonly connection: Connection;
   readonly answers: AnswerGroup;
+  readonly connection: Connection;
   readonly serving: Serving;
+  /** Called when a request has ended. */
+  leave(): void;
 }
 
 function serve(stream: ServerHttp2Stream, request: ReceivedRequest, place: Place): void {
   const { answers, serving } = place;
   answers.begin();
   let finished = false;
-  stream.once("close", () => {
+  // Each event comes once at most, and removing a listener costs more than keeping it.
+  stream.on("error", ignore);
+  stream.on("close", () => {
+    place.leave();
     if (!finished) request.abort(new ClientGoneError());
   });
   const fail = (error: unknown) => {
@@ -109,6 +116,8 @@ function serve(stream: ServerHttp2Stream, request: ReceivedRequest, place: Place
   if (response instanceof Promise) response.then(deliver).catch(fail);
   else deliver(response);
 }
+
+function ignore(): void {}
 
 async function send(
   response: HttpResponse,
