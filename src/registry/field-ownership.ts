@@ -9,7 +9,7 @@ import { StatusError } from "../api/status.ts";
 import { formatTime } from "../api/time.ts";
 import { type ApplyOutcome, applyObject } from "../apply/apply-object.ts";
 import { formType } from "../apply/form-type.ts";
-import { trackUpdate } from "../apply/track-update.ts";
+import { trackCreation, trackUpdate } from "../apply/track-update.ts";
 import { TrackingError } from "../apply/tracking-error.ts";
 import {
   type ConversionReply,
@@ -74,17 +74,17 @@ export class FieldOwnership {
     object: KubeObject,
     { manager, subresource, version, nowMs }: FieldWriter,
   ): Eventual<ManagedFieldsEntry[] | undefined> {
-    const update = {
-      live,
+    const sent = object.metadata.managedFields;
+    const write = {
       object: served,
-      sent: object.metadata.managedFields,
       manager,
       subresource,
       version: this.#trackedVersion(version, subresource),
-      find: this.#finder(subresource),
       now: formatTime(nowMs),
     };
     try {
+      if (live === undefined && sent === undefined) return trackCreation(write);
+      const update = { ...write, live, sent, find: this.#finder(subresource) };
       const tracked = runStepsEventually(trackUpdate(update), this.#convert);
       return tracked instanceof Promise ? tracked.catch(untracked) : tracked;
     } catch (error) {
