@@ -45,8 +45,8 @@ export type FieldFilterFinder = (subresource: string) => FieldFilter | undefined
 export class FieldOwnership {
   readonly #versions: readonly ResourceInfo[];
   readonly #filterOf: FieldFilterFinder;
-  /** Served versions by `<subresource>/<apiVersion>`: at most one for each path that can be written. */
-  readonly #tracked = new Map<string, TrackedVersion>();
+  /** Versions by subresource: at most one for each path that can be written. */
+  readonly #tracked = new Map<string, WeakMap<ResourceInfo, TrackedVersion>>();
 
   constructor(versions: readonly ResourceInfo[], filterOf: FieldFilterFinder) {
     this.#versions = versions;
@@ -129,10 +129,11 @@ export class FieldOwnership {
   }
 
   #trackedVersion(info: ResourceInfo, subresource: string): TrackedVersion {
-    const apiVersion = apiVersionOf(info);
-    const key = `${subresource}/${apiVersion}`;
-    let tracked = this.#tracked.get(key);
+    let versions = this.#tracked.get(subresource);
+    if (versions === undefined) this.#tracked.set(subresource, (versions = new WeakMap()));
+    let tracked = versions.get(info);
     if (tracked === undefined) {
+      const apiVersion = apiVersionOf(info);
       const resetFields = this.#filterOf(subresource);
       tracked = {
         apiVersion,
@@ -141,7 +142,7 @@ export class FieldOwnership {
         isDecoded: info.form.kind === "struct",
         ...(resetFields === undefined ? {} : { resetFields }),
       };
-      this.#tracked.set(key, tracked);
+      versions.set(info, tracked);
     }
     return tracked;
   }
