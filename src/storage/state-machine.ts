@@ -72,12 +72,13 @@ export class StateMachine {
 
   /** Returns at most `limit` entries whose key starts with `prefix` and is >= `start`, in key order. */
   scan(prefix: Key, start: Key = prefix, limit = Number.POSITIVE_INFINITY): Entry[] {
-    const keys = this.#order.keys();
     const found: Entry[] = [];
-    for (let at = lowerBound(keys, start > prefix ? start : prefix); at < keys.length && found.length < limit; at++) {
-      const key = keys[at] as Key;
-      if (!key.startsWith(prefix)) break;
-      found.push(this.#entries.get(key) as Entry);
+    for (const keys of this.#order.lists(prefix)) {
+      for (let at = lowerBound(keys, start > prefix ? start : prefix); at < keys.length; at++) {
+        const key = keys[at] as Key;
+        if (found.length >= limit || !key.startsWith(prefix)) break;
+        found.push(this.#entries.get(key) as Entry);
+      }
     }
     return found;
   }
@@ -126,7 +127,7 @@ export class StateMachine {
   #delete(current: Entry, revision: Revision): void {
     this.#revision = revision;
     this.#entries.delete(current.key);
-    this.#order.remove();
+    this.#order.remove(current.key);
     this.#hash = withoutEntry(this.#hash, current);
   }
 }
