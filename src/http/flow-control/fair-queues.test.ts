@@ -100,7 +100,6 @@ describe("FairQueues", () => {
     const queues = new FairQueues(shape, 2, 0);
     admitted(queues, 0);
     admitted(queues, 1);
-    admitted(queues, 1);
     admitted(queues, 0, 100);
     // Two seats for two queues: virtual time passes as fast as the clock.
     expect(queues.queueStates()[0]?.nextDispatch).toBe(100);
@@ -114,6 +113,24 @@ describe("FairQueues", () => {
     const ticket = queues.admit(oneSeat, [3], 40, false) as Ticket;
     const next = [queues.startNext(40), queues.startNext(40)];
     expect(next).toContain(ticket);
+  });
+
+  test("a flow whose last request stood still with the whole process waits for a few others, not for a hundred", () => {
+    const queues = new FairQueues({ ...shape, lengthMax: 1_000 }, 100, 0);
+    for (let sent = 0; sent < 400; sent++) queues.admit(oneSeat, [sent % 2], 0, false);
+    const stalled = queues.admit(oneSeat, [3], 0, false) as Ticket;
+    let nowMs = 0;
+    const serve = () => {
+      const ticket = queues.startNext(nowMs) as Ticket;
+      nowMs += ticket === stalled ? 100 : 0.05;
+      queues.finish(ticket, nowMs);
+      return ticket;
+    };
+    while (stalled.state !== "gone") serve();
+    const next = queues.admit(oneSeat, [3], nowMs, false);
+    let others = 0;
+    while (serve() !== next) others++;
+    expect(others).toBeLessThan(12);
   });
 
   test("requests in queues that a new shape drops are still served", () => {

@@ -6,6 +6,13 @@ import { type Seats, widestOf, workOf } from "./seats.ts";
  */
 const narrowPart = 0.15;
 
+/**
+ * The service per seat, in milliseconds, that a queue still owes when it becomes active again. Its last request may have
+ * taken so long only because the process had no processor or the event loop was busy, and a few milliseconds are a hundred
+ * requests of others.
+ */
+const debtMsMax = 0.2;
+
 /** The queues of a level. Without queues, a request that cannot start is refused. */
 export interface QueueShape {
   readonly queues: number;
@@ -36,7 +43,7 @@ export interface Ticket {
   readonly seats: Seats;
   readonly queue: Queue;
   readonly arrivedMs: number;
-  /** Virtual time of the arrival. */
+  /** Virtual time of the arrival, but not ahead of another queue that waits. */
   readonly arrivedVirtualMs: number;
   startedMs: number;
   state: "waiting" | "running" | "lingering" | "gone";
@@ -148,7 +155,7 @@ export class FairQueues {
       seats,
       queue,
       arrivedMs: nowMs,
-      arrivedVirtualMs: this.#virtualMs,
+      arrivedVirtualMs: this.#virtualMsBeside(queue),
       startedMs: nowMs,
       state: "waiting",
     };
@@ -300,12 +307,12 @@ export class FairQueues {
     return best;
   }
 
-  /** Returns the virtual time of the waiting queue that was served the least; infinite if none waits. */
-  #leastDispatch(): number {
-    let least = Number.POSITIVE_INFINITY;
+  /** Returns the virtual time, or that of the other waiting queue that was served the least if it is behind. */
+  #virtualMsBeside(own: Queue): number {
+    let least = this.#virtualMs;
     if (this.#waiting === 0) return least;
     for (const queue of this.#queues) {
-      if (queue.waiting.size > 0 && queue.nextDispatch < least) least = queue.nextDispatch;
+      if (queue !== own && queue.waiting.size > 0 && queue.nextDispatch < least) least = queue.nextDispatch;
     }
     return least;
   }
@@ -313,8 +320,9 @@ export class FairQueues {
   #join({ queue, seats }: Ticket): void {
     if (!isActive(queue)) {
       this.#activeQueues++;
-      // An idle queue accumulates no credit, and is not behind any queue that waits.
-      queue.nextDispatch = Math.max(queue.nextDispatch, Math.min(this.#virtualMs, this.#leastDispatch()));
+      // An idle queue accumulates no credit, keeps little debt, and is not behind any queue that waits.
+      const leastMs = this.#virtualMsBeside(queue);
+      queue.nextDispatch = Math.max(leastMs, Math.min(queue.nextDispatch, leastMs + debtMsMax * widestOf(seats)));
     }
     queue.members++;
     this.#seatsWanted += widestOf(seats);
