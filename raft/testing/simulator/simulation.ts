@@ -57,6 +57,7 @@ export class Simulation implements World {
   readonly #cluster: Cluster;
   readonly #adversary: Adversary;
   readonly #repeatsProposals: boolean;
+  readonly #restUnitsMax: number | undefined;
   #events = 0;
   #trace = 0x811c9dc5 | 0;
 
@@ -66,7 +67,8 @@ export class Simulation implements World {
     this.random = new SeededRandom(seed);
     this.profile = drawProfile(this.random);
     this.#network = new Network(this.random, this.profile);
-    const { clients, newMachine, repeatsProposals = false } = application(this.profile);
+    const { clients, newMachine, repeatsProposals = false, restUnitsMax } = application(this.profile);
+    this.#restUnitsMax = restUnitsMax;
     this.#repeatsProposals = repeatsProposals;
     this.#clients = clients(this);
     this.#cluster = new Cluster(this, this.#checker, this.#clients, newMachine);
@@ -80,7 +82,8 @@ export class Simulation implements World {
     this.schedule(this.profile.actionUnitsMax, { kind: "action" });
     while (this.#events < steps) this.#next();
     this.isCalm = true;
-    new LastPhase(this, this.#cluster, this.#network, this.#clients).run(() => this.#next());
+    const last = new LastPhase(this, this.#cluster, this.#network, this.#clients, this.#restUnitsMax);
+    last.run(() => this.#next());
     return this.#report();
   }
 
