@@ -14,6 +14,8 @@ export interface ReplicaAudienceOptions {
   readonly world: World;
   readonly mutation?: Mutation | undefined;
   readonly limits: Partial<CacherLimits>;
+  /** Maximum error of the date of a machine; an hour by default. */
+  readonly skewMsMax?: number;
   /** Reports that the entry promised at this place will not happen. */
   readonly dropped: (index: Index, term: Term) => void;
 }

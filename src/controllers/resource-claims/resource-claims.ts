@@ -35,6 +35,8 @@ const finalizer = "resource.kubernetes.io/delete-protection";
 /** Bytes of every pod that has claims. */
 const marks = ['"resourceClaims":', '"extendedResourceClaimStatus":'].map((text) => Buffer.from(text));
 const workers = 10;
+/** Maximum number of names to try for a claim before the creation fails. */
+const namesTakenMax = 8;
 /** Owner of the names of claims in the status of pods. */
 const statusContext = { ...controllerManagerContext, manager: "ResourceClaimController" };
 
@@ -154,8 +156,17 @@ export class ResourceClaims {
       const text = JSON.stringify(resourceClaimTemplateName);
       throw new RetryError(`resource claim template ${text}: ${status.notFound(missing).message}`);
     }
-    const made = await claims.create(claimFrom(template, pod, claim.name), namespace, controllerManagerContext);
+    const made = await claims.create(this.#newClaim(template, pod, claim.name), namespace, controllerManagerContext);
     return made.object.metadata.name;
+  }
+
+  #newClaim(template: ResourceClaimTemplate, pod: Pod, podClaim: string): KubeObject {
+    const { namespace = "" } = pod.metadata;
+    for (let taken = 0; ; taken++) {
+      const claim = claimFrom(template, pod, podClaim, taken);
+      const isTaken = this.#claim(namespace, claim.metadata.name ?? "") !== undefined;
+      if (!isTaken || taken === namesTakenMax) return claim as unknown as KubeObject;
+    }
   }
 
   #claim(namespace: string, name: string): ResourceClaim | undefined {

@@ -1,0 +1,3 @@
+import type { RegressionSeed } from "../regression-seeds.ts";
+
+export const controllerRegressionSeeds: readonly RegressionSeed[] = [];
