@@ -30,6 +30,8 @@ import {
   podClaimAnnotation,
 } from "./pod-claims.ts";
 
+import { type ResourceClaimsObserver, storedTraits, traitsOf } from "./resource-claims-observer.ts";
+
 /** Finalizer that holds a claim while its devices are allocated. */
 const finalizer = "resource.kubernetes.io/delete-protection";
 /** Bytes of every pod that has claims. */
@@ -49,6 +51,7 @@ export interface ResourceClaimsParts extends QueueSource {
   readonly store: Store;
   readonly clock: Clock;
   readonly record: RecordEvent;
+  readonly observer?: ResourceClaimsObserver | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -66,9 +69,10 @@ export class ResourceClaims {
   }
 
   start(): Disposable {
-    const { store, pods, claims, templates, onError } = this.#parts;
+    const { store, pods, claims, templates, observer, onError } = this.#parts;
     const running = new DisposableStack();
     running.use(this.#queue);
+    running.use(observer?.observeClaims(() => storedTraits(claims)));
     running.use(
       followObjects(store, claims.info.keyPrefix, (key, type) => {
         if (type !== "DELETED") this.#queue.add(key);
@@ -141,7 +145,7 @@ export class ResourceClaims {
 
   /** Returns the name of a claim that the pod's status does not have yet. */
   async #ensureClaim(pod: Pod, claim: PodResourceClaim): Promise<string | undefined> {
-    const { claims, templates } = this.#parts;
+    const { templates } = this.#parts;
     const { namespace = "" } = pod.metadata;
     const named = namedClaim(pod, claim);
     const { resourceClaimTemplateName } = claim;
@@ -156,16 +160,29 @@ export class ResourceClaims {
       const text = JSON.stringify(resourceClaimTemplateName);
       throw new RetryError(`resource claim template ${text}: ${status.notFound(missing).message}`);
     }
-    const made = await claims.create(this.#newClaim(template, pod, claim.name), namespace, controllerManagerContext);
-    return made.object.metadata.name;
+    return this.#create(this.#newClaim(template, pod, claim.name));
   }
 
-  #newClaim(template: ResourceClaimTemplate, pod: Pod, podClaim: string): KubeObject {
+  async #create(claim: ResourceClaim): Promise<string | undefined> {
+    const { claims, observer } = this.#parts;
+    const { namespace = "", name } = claim.metadata;
+    const { adminAccess } = traitsOf(claim);
+    try {
+      await claims.create(claim as unknown as KubeObject, namespace, controllerManagerContext);
+    } catch (error) {
+      observer?.creation("failure", adminAccess);
+      throw error;
+    }
+    observer?.creation("success", adminAccess);
+    return name;
+  }
+
+  #newClaim(template: ResourceClaimTemplate, pod: Pod, podClaim: string): ResourceClaim {
     const { namespace = "" } = pod.metadata;
     for (let taken = 0; ; taken++) {
       const claim = claimFrom(template, pod, podClaim, taken);
       const isTaken = this.#claim(namespace, claim.metadata.name ?? "") !== undefined;
-      if (!isTaken || taken === namesTakenMax) return claim as unknown as KubeObject;
+      if (!isTaken || taken === namesTakenMax) return claim;
     }
   }
 

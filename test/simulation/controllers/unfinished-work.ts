@@ -46,27 +46,51 @@ function problemOf(entry: Entry, cluster: Cluster): string | undefined {
   return rules.find(([prefix]) => key.startsWith(prefix))?.[1](entry, cluster);
 }
 
-function namespaceProblem(entry: Entry): string | undefined {
-  return objectOf(entry).metadata.deletionTimestamp === undefined ? undefined : "is not gone yet";
+function namespaceProblem(entry: Entry, cluster: Cluster): string | undefined {
+  const { name, deletionTimestamp } = objectOf(entry).metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  // Only the agent of its node can end a pod.
+  const waits = objectsIn<Pod>(`${prefixes.pods}${name}/`, cluster).some((pod) => isOnSilentNode(pod, cluster));
+  return waits ? undefined : "is not gone yet";
 }
 
-function nodeProblem(entry: Entry, { silent }: Cluster): string | undefined {
+function nodeProblem(entry: Entry, cluster: Cluster): string | undefined {
   const { metadata, spec, status } = objectOf<Node>(entry);
   if (spec?.podCIDR === undefined) return "has no addresses for pods";
   if (metadata.annotations?.["node.alpha.kubernetes.io/ttl"] !== "0") return "has no time to live";
   const ready = status?.conditions?.find(({ type }) => type === "Ready")?.status;
   const taints = (spec.taints ?? []).map(({ effect }) => effect);
-  if (silent.has(metadata.name ?? "")) return ready === "Unknown" && taints.length === 2 ? undefined : "is silent";
+  if (cluster.silent.has(metadata.name ?? "")) {
+    const isTainted = taints.includes("NoSchedule") && (taints.includes("NoExecute") || !evicts(cluster));
+    return ready === "Unknown" && isTainted ? undefined : "is silent";
+  }
   return ready === "True" && taints.length === 0 ? undefined : "is well, and does not look so";
 }
 
-function podProblem(entry: Entry, { entries, silent }: Cluster): string | undefined {
-  const { metadata, spec, status } = objectOf<Pod>(entry);
+/** Reports whether the nodes are well enough for the pods of the others to be evicted. */
+function evicts({ entries, silent }: Cluster): boolean {
+  const nodes = [...entries.keys()].filter((key) => key.startsWith(prefixes.nodes));
+  const down = nodes.filter((key) => silent.has(key.slice(prefixes.nodes.length))).length;
+  return down < nodes.length && down < 3;
+}
+
+function isOnSilentNode({ spec }: Pod, { entries, silent }: Cluster): boolean {
+  const node = spec?.nodeName ?? "";
+  return silent.has(node) && entries.has(`${prefixes.nodes}${node}`);
+}
+
+function podProblem(entry: Entry, cluster: Cluster): string | undefined {
+  const { entries } = cluster;
+  const pod = objectOf<Pod>(entry);
+  const { metadata, spec, status } = pod;
   const { namespace = "", name = "" } = metadata;
   const node = spec?.nodeName ?? "";
   if (!entries.has(`${prefixes.nodes}${node}`)) return "is on a missing node";
   const isReady = status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
-  if (silent.has(node)) return metadata.deletionTimestamp === undefined || isReady ? "is on a silent node" : undefined;
+  if (isOnSilentNode(pod, cluster)) {
+    const isEvicted = metadata.deletionTimestamp !== undefined || !evicts(cluster);
+    return isEvicted && !isReady ? undefined : "is on a silent node";
+  }
   if (metadata.deletionTimestamp !== undefined || !isReady) return "is not settled";
   const volume = spec?.volumes?.find(({ ephemeral }) => ephemeral !== undefined);
   if (volume !== undefined && !entries.has(`${prefixes.claims}${namespace}/${name}-${volume.name}`)) {
