@@ -34,7 +34,7 @@ export class ControlRules implements LogWitness {
       this.deletions++;
     } else {
       this.#entries.set(key, entry);
-      const isDoomed = objectOf(entry).metadata.deletionTimestamp !== undefined;
+      const isDoomed = objectOf(entry).metadata?.deletionTimestamp !== undefined;
       if (isDoomed && !this.#doomed.has(key)) this.#doomed.set(key, entry.revision);
     }
     if (key.startsWith(prefixes.pods)) this.#checkPod(type, entry);

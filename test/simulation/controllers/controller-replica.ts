@@ -4,6 +4,7 @@ import { type ControllerSettings, startEveryController } from "../../../src/cont
 import { LeaderElection } from "../../../src/controllers/leader-election.ts";
 import type { NodeCidrRange } from "../../../src/controllers/nodes/cidr-set.ts";
 import { nodeLifecycleDefaults } from "../../../src/controllers/nodes/node-lifecycle-settings.ts";
+import { ServerRecords } from "../../../src/controllers/server-records.ts";
 import { pluginsWithoutAccounts } from "../../../src/controllers/testing.ts";
 import { builtInCatalog } from "../../../src/kinds/built-in-catalog.ts";
 import { Scheme } from "../../../src/kinds/scheme.ts";
@@ -45,6 +46,16 @@ export class ControllerReplica {
     };
     this.replica = replica;
     this.registries = registries;
+    const servers = new ServerRecords({
+      id: `member-${replica.id}`,
+      store,
+      clock,
+      creationsEnded: () => registries.creations.ended(),
+      onError: report,
+    });
+    registries.creations.holdUntil(servers.join());
+    const parts = { catalog, registries, quotas, store, clock, onError: report };
+    const settle = () => servers.settle();
     this.#election = new LeaderElection({
       namespace: "kube-system",
       name: "quorate-controllers",
@@ -53,7 +64,7 @@ export class ControllerReplica {
       store,
       clock,
       random: () => random.below(1_000) / 1_000,
-      lead: () => startEveryController({ catalog, registries, quotas, store, clock, onError: report }, settings),
+      lead: () => startEveryController(parts, { ...settings, settle }),
       onError: report,
     }).start();
   }
