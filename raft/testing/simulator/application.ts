@@ -8,7 +8,7 @@ export interface Clients extends Audience {
   readonly readsServed: number;
   /** Whether every request is answered. */
   readonly isIdle: boolean;
-  /** What the clients wait for, for the report of a violation. */
+  /** Description of the unfinished work, for the report of a violation. */
   readonly waitsFor?: string | undefined;
   /** Members that have served a read since the last phase began. */
   readonly servedBy: ReadonlySet<MemberId>;

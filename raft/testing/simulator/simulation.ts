@@ -37,6 +37,8 @@ export interface SeedReport {
 export interface SimulationOptions {
   /** Whether disks acknowledge data that they lose in a crash. No protocol survives that, so the checker must notice. */
   readonly disksLie?: boolean;
+  /** Severities to use in place of those that the seed draws. */
+  readonly profile?: Partial<Profile>;
   /** Replicated application; registers by default. */
   readonly application?: (profile: Profile) => Application;
 }
@@ -61,11 +63,12 @@ export class Simulation implements World {
   #events = 0;
   #trace = 0x811c9dc5 | 0;
 
-  constructor(seed: number, { disksLie = false, application = registerApplication }: SimulationOptions = {}) {
+  constructor(seed: number, options: SimulationOptions = {}) {
+    const { disksLie = false, application = registerApplication } = options;
     this.seed = seed;
     this.disksLie = disksLie;
     this.random = new SeededRandom(seed);
-    this.profile = drawProfile(this.random);
+    this.profile = { ...drawProfile(this.random), ...options.profile };
     this.#network = new Network(this.random, this.profile);
     const { clients, newMachine, repeatsProposals = false, restUnitsMax } = application(this.profile);
     this.#restUnitsMax = restUnitsMax;

@@ -1,4 +1,5 @@
 import type { Entry as LogRecord } from "../../../raft/core/entry.ts";
+import { electionUnits } from "../../../raft/testing/simulator/profile.ts";
 import { must } from "../../../raft/testing/simulator/violation.ts";
 import type { Entry, Key } from "../../../src/api/entry.ts";
 import type { Node, PersistentVolumeClaim, Pod } from "../../../src/api/types/core-v1.ts";
@@ -9,17 +10,34 @@ import type { LogWitness } from "../replica-machine.ts";
 import { objectOf, prefixes } from "./cluster-objects.ts";
 import { steadfast } from "./users.ts";
 
+/**
+ * Time after the beginning of a lead in which writes of the one before may still arrive. Only two parts of the range of
+ * pods can be the same because of one: every other write is guarded by the object that it changes.
+ */
+const lateUnits = 20 * electionUnits;
+
 /** Follows the log, and checks at every change what controllers must never do. */
 export class ControlRules implements LogWitness {
+  readonly #now: () => number;
   readonly #entries = new Map<Key, Entry>();
   /** Revisions from which objects are being deleted. */
   readonly #doomed = new Map<Key, number>();
   #index = 0;
+  #ledSince = 0;
   /** Number of deletions, and of objects that controllers created. */
   deletions = 0;
   claims = 0;
   nodeParts = 0;
   evictions = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Reports that another leader begins. */
+  led(): void {
+    this.#ledSince = this.#now();
+  }
 
   applied({ index }: LogRecord, effect: Effect | undefined): void {
     if (index <= this.#index) return;
@@ -52,11 +70,12 @@ export class ControlRules implements LogWitness {
     must(!isDoomed || metadata.name?.startsWith(steadfast) !== true, () => `${entry.key} is deleted, and should stay`);
   }
 
-  /** No part of the range of pods belongs to two nodes. */
+  /** No leader gives a part of the range of pods to two nodes. */
   #checkNode(entry: Entry, previous: Entry | undefined): void {
     const part = objectOf<Node>(entry).spec?.podCIDR;
     if (part === undefined || previous === undefined || objectOf<Node>(previous).spec?.podCIDR === part) return;
     this.nodeParts++;
+    if (this.#now() - this.#ledSince < lateUnits) return;
     for (const [key, other] of this.#entries) {
       if (!key.startsWith(prefixes.nodes) || key === entry.key) continue;
       must(objectOf<Node>(other).spec?.podCIDR !== part, () => `${entry.key} and ${key} both have ${part}`);

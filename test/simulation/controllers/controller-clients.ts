@@ -24,6 +24,8 @@ const checkUnits = electionUnits;
 export interface ControllerClientsOptions {
   readonly world: World;
   readonly runtime: SimulatedRuntime;
+  /** Called when a replica begins to lead. */
+  readonly led: () => void;
 }
 
 /**
@@ -39,24 +41,23 @@ export class ControllerClients extends ReplicaAudience implements Clients {
   /** Times since which clients wait for an answer. */
   readonly #busySince = new Map<number, number>();
   readonly #judging = new Set<MemberId>();
-  readonly #led = new Set<ControllerReplica>();
+  readonly #reportLed: () => void;
+  #leading: readonly ControllerReplica[] = [];
+  /** Number of times that a replica began to lead. */
+  leads = 0;
   #failure: unknown;
   #checkedAt = Number.NEGATIVE_INFINITY;
   waitsFor: string | undefined = "the first check";
   readonly servedBy = new Set<MemberId>();
   readsServed = 0;
 
-  constructor({ world, runtime }: ControllerClientsOptions) {
+  constructor({ world, runtime, led }: ControllerClientsOptions) {
     super({ world, limits: {}, skewMsMax, dropped() {} });
     this.#world = world;
     this.#runtime = runtime;
+    this.#reportLed = led;
     this.#agents = new NodeAgents(world);
     this.#users = new Users(world);
-  }
-
-  /** Number of processes that have led. */
-  get leaders(): number {
-    return this.#led.size;
   }
 
   get isIdle(): boolean {
@@ -131,7 +132,12 @@ export class ControllerClients extends ReplicaAudience implements Clients {
     this.#runtime.settle();
     if (this.#failure !== undefined) throw this.#failure;
     const leading = [...this.#controllers.values()].filter(({ leads }) => leads);
-    for (const leader of leading) this.#led.add(leader);
+    for (const leader of leading) {
+      if (this.#leading.includes(leader)) continue;
+      this.leads++;
+      this.#reportLed();
+    }
+    this.#leading = leading;
     const awake = leading.filter(({ replica }) => replica.member.pausedUntil <= this.#world.now);
     must(awake.length <= 1, () => `members ${awake.map(({ replica }) => replica.id).join()} lead at the same time`);
   }

@@ -9,16 +9,19 @@ import { SimulatedRuntime } from "./simulated-runtime.ts";
 const restUnitsMax = 240 * electionUnits;
 
 export interface ControllerReport extends SeedReport {
-  readonly leaders: number;
+  readonly leads: number;
   readonly deletions: number;
   readonly claims: number;
   readonly nodeParts: number;
   readonly evictions: number;
 }
 
-/** A cluster whose replicas run the controllers, with users, the agents of nodes and an adversary, under one seed. */
+/**
+ * A cluster whose replicas run the controllers, with users, the agents of nodes and an adversary, under one seed.
+ * The membership stays: a removed replica would still count as a server, because nobody stops its process here.
+ */
 export class ControllerSimulation {
-  readonly #rules = new ControlRules();
+  readonly #rules = new ControlRules(() => this.#simulation.now);
   readonly #simulation: Simulation;
   #clients: ControllerClients | undefined;
   #runtime: SimulatedRuntime | undefined;
@@ -26,13 +29,14 @@ export class ControllerSimulation {
   constructor(seed: number) {
     const rules = this.#rules;
     this.#simulation = new Simulation(seed, {
+      profile: { membership: 0 },
       application: () => ({
         restUnitsMax,
         newMachine: () => new ReplicaMachine(rules),
         clients: (world) => {
           const runtime = new SimulatedRuntime(world.random, () => world.now);
           this.#runtime = runtime;
-          return (this.#clients = new ControllerClients({ world, runtime }));
+          return (this.#clients = new ControllerClients({ world, runtime, led: () => rules.led() }));
         },
       }),
     });
@@ -44,7 +48,7 @@ export class ControllerSimulation {
     if (runtime === undefined || clients === undefined) throw new Error("the simulation has not begun");
     const report = runtime.run(() => this.#simulation.run(steps));
     const { deletions, claims, nodeParts, evictions } = this.#rules;
-    return { ...report, leaders: clients.leaders, deletions, claims, nodeParts, evictions };
+    return { ...report, leads: clients.leads, deletions, claims, nodeParts, evictions };
   }
 
   /** Returns the latest events, one line each. */

@@ -5,8 +5,8 @@ import type { SeededRandom } from "../../../raft/testing/simulator/seeded-random
 const turnsMax = 10_000;
 
 /**
- * What the controllers take from the runtime, under the seed: turns of the event loop, the time within a turn, and
- * random values. Callbacks of a crashed process may still run; nothing that they write reaches the log.
+ * Puts under the seed everything that the controllers take from the runtime: turns of the event loop, the time within a
+ * turn, and random values. Callbacks of a crashed process may still run; nothing that they write reaches the log.
  */
 export class SimulatedRuntime {
   readonly #random: SeededRandom;
