@@ -2,6 +2,7 @@ import type { Key } from "../../api/entry.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { runSliced } from "../../api/sliced.ts";
 import { formatTime } from "../../api/time.ts";
+import { nextTurn } from "../../api/turn.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import {
   cleanupFinalizer,
@@ -101,6 +102,8 @@ class Definitions {
   async settle(key: Key): Promise<boolean> {
     const name = key.slice(this.prefix.length);
     const definition = this.#registry.current("", name) as CustomResourceDefinition | undefined;
+    // A large definition takes milliseconds to decode, and an update decodes it again.
+    await nextTurn();
     if (definition === undefined) {
       this.#requeueWaiting(name.slice(name.indexOf(".") + 1));
       return false;
