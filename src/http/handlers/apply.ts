@@ -184,7 +184,8 @@ function appliedBody(
     if (!isJsonObject(value)) throw undecodable(notAMap(value));
     return { document: value, repeated };
   } catch (error) {
-    if (error instanceof YamlSyntaxError || error instanceof CborDecodeError) throw undecodable(error.message);
+    if (error instanceof CborDecodeError) throw undecodable(error.message);
+    if (error instanceof YamlSyntaxError) throw undecodable(`error converting YAML to JSON: ${error.message}`);
     throw error;
   }
 }

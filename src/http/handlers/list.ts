@@ -110,7 +110,7 @@ async function exactPage(
   version: number,
   limit: number,
 ): Promise<Page> {
-  if (version > store.revision) throw status.tooLargeResourceVersion(version, store.revision, 0);
+  if (version > store.revision) await waitForVersion(store, version);
   try {
     return await pageAt(cacher, selection, { limit, at: version });
   } catch (error) {

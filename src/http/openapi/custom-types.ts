@@ -21,6 +21,7 @@ export function customListType(info: ResourceInfo, form: StructuralForm): Custom
     name: customDefinitionName({ ...info, kind: info.listKind }),
     refersTo: [metaSchema("meta/v1.ListMeta"), customType(info, form)],
     *define(dialect) {
+      yield;
       return customListDefinition(described(info), dialect);
     },
   };
