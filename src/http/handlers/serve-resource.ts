@@ -106,20 +106,21 @@ function isReading(method: string): boolean {
 }
 
 function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handler> {
-  const { request, info } = call;
+  const { exchange, request, info, parts } = call;
   const handle = handlers[request.verb];
   switch (endpoint.kind) {
-    case "stored":
-      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.registry.strategy });
-    case "subresource":
-      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.strategy });
-    case "view":
-      return handle({
-        ...call,
-        registry: endpoint.registry,
-        strategy: endpoint.registry.strategy,
-        view: endpoint.view,
-      });
+    case "stored": {
+      const { registry } = endpoint;
+      return handle({ exchange, request, info, parts, registry, strategy: registry.strategy });
+    }
+    case "subresource": {
+      const { registry, strategy } = endpoint;
+      return handle({ exchange, request, info, parts, registry, strategy });
+    }
+    case "view": {
+      const { registry, view } = endpoint;
+      return handle({ exchange, request, info, parts, registry, strategy: registry.strategy, view });
+    }
     case "action": {
       const subresource = info.subresources.get(request.subresource);
       return runAction(call, endpoint.action, subresource === undefined ? info : bodyInfoOf(info, subresource));
