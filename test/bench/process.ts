@@ -14,7 +14,11 @@ export interface Child extends AsyncDisposable {
 export interface Served extends Child {
   readonly url: string;
   readonly token: string;
+  /** Address of the lag meter, if the process has one. */
+  readonly lagUrl?: string;
 }
+
+type Announced = Pick<Served, "url" | "token" | "lagUrl">;
 
 /** A webhook. */
 export interface ServedWebhook extends Child {
@@ -29,11 +33,7 @@ const webhookProgram = join(import.meta.dir, "webhook-server.ts");
 
 /** Starts `server.ts` with these arguments, and waits until it serves. */
 export function serve(...args: string[]): Promise<Served> {
-  return start(
-    [process.execPath, program, ...args],
-    1,
-    (printed) => JSON.parse(printed) as { url: string; token: string },
-  );
+  return start([process.execPath, program, ...args], 1, (printed) => JSON.parse(printed) as Announced);
 }
 
 /** Starts `webhook-server.ts`, and waits until it serves. */

@@ -2,9 +2,6 @@ import type { WebhookClientConfig } from "../../api/types/admissionregistration-
 import type { Clock } from "../../process/clock.ts";
 import { Deadline } from "../deadline.ts";
 import { authorityOf, dialErrorText } from "../dial-error.ts";
-import { AnswerError } from "../http1/answer-reader.ts";
-import { KeepAliveClient } from "../http1/keep-alive-client.ts";
-import { requestHead } from "../http1/message-head.ts";
 import type { UserProof } from "../kubeconfig.ts";
 import type { Endpoint, ServiceResolver } from "../service-endpoints.ts";
 import { type WebhookAddress, webhookAddress } from "./webhook-address.ts";
@@ -68,11 +65,6 @@ export interface WebhookClientsParts {
   readonly onRequest?: ((request: SentRequest) => void) | undefined;
 }
 
-interface WebhookClientParts extends WebhookClientsParts {
-  /** Shared, because several webhooks may have one address. */
-  readonly http: KeepAliveClient;
-}
-
 /** One request as its client has seen it. */
 export interface SentRequest {
   readonly method: string;
@@ -88,14 +80,14 @@ export interface SentRequest {
 
 /** The clients of webhooks, one for each client configuration. */
 export class WebhookClients implements WebhookFinder {
-  readonly #parts: WebhookClientParts;
+  readonly #parts: WebhookClientsParts;
   /** Least recently used first. */
   readonly #clients = new Map<string, WebhookClient>();
   /** Keys by configuration. Every call needs one, and a CA bundle is long. */
   readonly #keys = new WeakMap<WebhookClientConfig, string>();
 
   constructor(parts: WebhookClientsParts) {
-    this.#parts = { ...parts, http: new KeepAliveClient(parts.clock) };
+    this.#parts = parts;
   }
 
   of(config: WebhookClientConfig): Webhook {
@@ -124,17 +116,16 @@ export class WebhookClients implements WebhookFinder {
  */
 class WebhookClient implements Webhook {
   readonly #address: WebhookAddress;
-  readonly #parts: WebhookClientParts;
+  readonly #parts: WebhookClientsParts;
   #running = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(address: WebhookAddress, parts: WebhookClientParts) {
+  constructor(address: WebhookAddress, parts: WebhookClientsParts) {
     this.#address = address;
     this.#parts = parts;
   }
 
-  async post(call: WebhookCall): Promise<WebhookAnswer> {
-    const { timeoutMs, signal } = call;
+  async post({ body, timeoutMs, answerBytesMax, signal }: WebhookCall): Promise<WebhookAnswer> {
     const seconds = Math.max(1, Math.ceil(timeoutMs / 1_000));
     const query = `?timeout=${seconds}s`;
     const { clock, credentials } = this.#parts;
@@ -149,16 +140,19 @@ class WebhookClient implements Webhook {
       try {
         target = this.#target();
         sentMs = clock.steadyMs();
-        const { code, headers, body } = await this.#send(target, query, call, proof, deadline.signal);
-        const contentType = headers.find(([name]) => name === "content-type")?.[1] ?? "";
-        const answer = { code, contentType, body };
-        this.#record(target, sentMs, call, answer);
+        const response = await this.#send(target, query, body, proof, deadline.signal);
+        const answer = {
+          code: response.status,
+          contentType: response.headers.get("content-type") ?? "",
+          body: await readBounded(response, answerBytesMax),
+        };
+        this.#record(target, sentMs, body, answer);
         return answer;
       } finally {
         this.#leave();
       }
     } catch (error) {
-      if (target !== undefined && sentMs !== undefined) this.#record(target, sentMs, call, undefined);
+      if (target !== undefined && sentMs !== undefined) this.#record(target, sentMs, body, undefined);
       const prefix = `Post ${JSON.stringify(this.#address.url + query)}: `;
       const failed = (why: string, reason: WebhookCallError["reason"]) =>
         new WebhookCallError(`${prefix}${why}`, reason, sentMs === undefined ? 0 : clock.steadyMs() - sentMs);
@@ -169,7 +163,7 @@ class WebhookClient implements Webhook {
     }
   }
 
-  #record(target: Endpoint, sentMs: number, { body }: WebhookCall, answer: WebhookAnswer | undefined): void {
+  #record(target: Endpoint, sentMs: number, body: string, answer: WebhookAnswer | undefined): void {
     const { clock, onRequest } = this.#parts;
     onRequest?.({
       method: "POST",
@@ -188,23 +182,35 @@ class WebhookClient implements Webhook {
     return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? 443 : Number(port) };
   }
 
-  #send(target: Endpoint, query: string, { body, answerBytesMax }: WebhookCall, proof: UserProof, signal: AbortSignal) {
+  #send(target: Endpoint, query: string, body: string, proof: UserProof, signal: AbortSignal): Promise<Response> {
     const { location, url, authority, ca } = this.#address;
-    const { authorization, cert, key } = proof;
+    const { authorization, ...certificate } = proof;
     const path = url.slice(url.indexOf("/", "https://".length));
     const isService = location.kind === "service";
-    const headers: [string, string][] = [
-      ["host", isService ? authority : authorityOf(target)],
-      ["content-type", "application/json"],
-      ["accept", "application/json, */*"],
-      ["accept-encoding", "identity"],
-      ["user-agent", userAgent],
-      ["content-length", String(Buffer.byteLength(body))],
-    ];
-    if (authorization !== undefined) headers.push(["authorization", authorization]);
-    const serverName = isService ? `${location.name}.${location.namespace}.svc` : undefined;
-    const text = requestHead("POST", path + query, headers) + body;
-    return this.#parts.http.send({ target, tls: { serverName, ca, cert, key }, text, answerBytesMax, signal });
+    const tls = {
+      ...(ca === undefined ? {} : { ca }),
+      ...certificate,
+      ...(isService ? { serverName: `${location.name}.${location.namespace}.svc` } : {}),
+      rejectUnauthorized: true,
+      // Go trusts every certificate of a bundle, also one that another certificate signed.
+      allowPartialTrustChain: true,
+    };
+    return fetch(`https://${authorityOf(target)}${path}${query}`, {
+      method: "POST",
+      body,
+      signal,
+      redirect: "manual",
+      decompress: false,
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, */*",
+        "accept-encoding": "identity",
+        "user-agent": userAgent,
+        ...(isService ? { host: authority } : {}),
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      tls,
+    });
   }
 
   /** Takes a place among the running calls; undefined without a wait. @throws Error when the deadline comes first */
@@ -236,6 +242,27 @@ class WebhookClient implements Webhook {
   }
 }
 
+class AnswerTooLongError extends Error {}
+
+async function readBounded(response: Response, bytesMax: number): Promise<Uint8Array> {
+  const declared = response.headers.get("content-length");
+  const tooLong = () => new AnswerTooLongError(`the answer is longer than ${bytesMax} bytes`);
+  if (Number(declared ?? 0) > bytesMax) {
+    await response.body?.cancel();
+    throw tooLong();
+  }
+  // An answer does not get longer than it says. Reading it as a stream would cost as much as the rest of the call.
+  if (declared !== null && !response.headers.has("transfer-encoding")) return response.bytes();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > bytesMax) throw tooLong();
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+}
+
 function failureText(error: Error, target: Endpoint): string {
-  return error instanceof AnswerError ? error.message : dialErrorText(error, target);
+  return error instanceof AnswerTooLongError ? error.message : dialErrorText(error, target);
 }

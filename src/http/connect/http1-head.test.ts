@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { type ResponseHead, readResponseHead } from "./http1-head.ts";
+import { type ResponseHead, readResponseHead, requestHead } from "./http1-head.ts";
 
 /** Reads a head from a backend that sends these pieces one by one and then closes. */
 async function headFrom(...pieces: readonly string[]): Promise<ResponseHead> {
@@ -21,6 +21,14 @@ async function headFrom(...pieces: readonly string[]): Promise<ResponseHead> {
     server.close();
   }
 }
+
+test("requestHead() writes the headers in order", () => {
+  const head = requestHead("POST", "/exec?a=b", [
+    ["host", "n1"],
+    ["upgrade", "SPDY/3.1"],
+  ]);
+  expect(head).toBe("POST /exec?a=b HTTP/1.1\r\nhost: n1\r\nupgrade: SPDY/3.1\r\n\r\n");
+});
 
 test("readResponseHead() gives code, headers and what came behind them, however it is cut", async () => {
   const { code, headers, rest } = await headFrom(

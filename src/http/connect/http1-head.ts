@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { headBytesMax, headEnd, parseHead } from "../../client/http1/message-head.ts";
 import type { HeaderList } from "../../request/exchange.ts";
 
 /** The head of a response, and the start of its body that arrived with it. */
@@ -9,7 +8,15 @@ export interface ResponseHead {
   readonly rest: Buffer;
 }
 
+const headBytesMax = 64 * 1024;
 const headTimeoutMs = 30_000;
+const headEnd = Buffer.from("\r\n\r\n");
+
+/** Returns the head of a request, ready to be sent. */
+export function requestHead(method: string, path: string, headers: HeaderList): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
+}
 
 /**
  * Reads up to the end of a response's head.
@@ -46,4 +53,17 @@ export function readResponseHead(socket: Socket): Promise<ResponseHead> {
   socket.once("close", onClose);
   socket.resume();
   return promise;
+}
+
+function parseHead(text: string): Pick<ResponseHead, "code" | "headers"> | undefined {
+  const [statusLine = "", ...lines] = text.split("\r\n");
+  const code = /^HTTP\/1\.[01] ([0-9]{3})/.exec(statusLine)?.[1];
+  if (code === undefined) return undefined;
+  const headers: [string, string][] = [];
+  for (const line of lines) {
+    const at = line.indexOf(":");
+    if (at <= 0) return undefined;
+    headers.push([line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()]);
+  }
+  return { code: Number(code), headers };
 }

@@ -2,11 +2,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { status } from "../../api/status.ts";
 import { authorityOf } from "../../client/dial-error.ts";
-import { requestHead } from "../../client/http1/message-head.ts";
 import type { HeaderList, HttpResponse, StreamReply } from "../../request/exchange.ts";
 import { header, type IncomingRequest, type UpgradedSocket } from "../../request/exchange.ts";
 import { type Backend, dial, forwardedHeaders, returnedHeaders } from "./backend.ts";
-import { readResponseHead } from "./http1-head.ts";
+import { readResponseHead, requestHead } from "./http1-head.ts";
 
 /** Maximum length of a backend's refusal that is passed on. */
 const refusalBytesMax = 64 * 1024;
