@@ -53,6 +53,11 @@ export class FieldOwnership {
     this.#filterOf = filterOf;
   }
 
+  /** Reads the type of a version if no write has needed it before. That of a large schema takes milliseconds. */
+  prepare(version: ResourceInfo, subresource: string): void {
+    this.#trackedVersion(version, subresource);
+  }
+
   /**
    * Returns the managedFields after any write but an apply. Those of `object` are the ones that the writer has sent. A
    * failure does not fail the write; the object then has no managedFields.

@@ -8,6 +8,7 @@ import { clusterCreates } from "./workloads/cluster-creates.ts";
 import { clusterGets } from "./workloads/cluster-gets.ts";
 import { coldStart } from "./workloads/cold-start.ts";
 import { creates } from "./workloads/creates.ts";
+import { customObjects } from "./workloads/custom-objects.ts";
 import { customDefinitions } from "./workloads/definitions.ts";
 import { endurance } from "./workloads/endurance.ts";
 import { failover } from "./workloads/failover.ts";
@@ -34,6 +35,7 @@ const workloads: Record<string, Workload> = {
   W8: coldStart,
   "W8-cluster": catchUp,
   W9: coldStart,
+  "W9-custom": customObjects,
   W10: customDefinitions,
   W11: stalledWatcher,
   W12: failover,

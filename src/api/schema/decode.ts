@@ -177,10 +177,9 @@ class StructDecoder implements Decoder {
     const outerStruct = run.struct;
     run.struct = this.#name;
     this.#fields ??= new StructFields(this.#schema);
-    const object =
-      run.takesOver && this.#fields.areThoseOf(value)
-        ? decodeParts(value, this.#fields, run, settled)
-        : this.#rebuild(value, this.#fields, run, settled);
+    const object = this.#fields.areThoseOf(value)
+      ? decodeParts(run.takesOver ? value : copyOf(value), this.#fields, run, settled)
+      : this.#rebuild(value, this.#fields, run, settled);
     run.struct = outerStruct;
     run.depth--;
     return object;
@@ -397,6 +396,12 @@ class StructFields {
     }
     return alwaysWritten === this.#alwaysWritten;
   }
+}
+
+function copyOf(struct: JsonObject): JsonObject {
+  const copy = shallowCopy(struct);
+  keepGivenEmpty(struct, copy);
+  return copy;
 }
 
 /** Returns the struct itself if all of its fields are in their final form. */

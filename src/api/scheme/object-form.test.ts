@@ -23,6 +23,7 @@ test("structOf() refuses the form of a custom kind", () => {
     id: "",
     readSchema: () => ({}),
     decode: () => ({ object: {}, unknownFields: [] }),
+    prepare() {},
     applyDefaults() {},
     complete() {},
   };

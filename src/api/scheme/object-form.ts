@@ -44,6 +44,8 @@ export interface StructuralForm extends DocumentRules {
   readonly id: string;
   /** Reads the `openAPIV3Schema` of the version. The result is not cached. */
   readSchema(): JsonObject;
+  /** Does now what decoding the first document needs. With a large schema, that takes milliseconds. */
+  prepare(): void;
 }
 
 const structForms = new WeakMap<StructSchema, StructForm>();

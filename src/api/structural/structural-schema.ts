@@ -30,11 +30,19 @@ export class StructuralSchema {
 
   /** The schema without descriptions. */
   get schema(): OpenApiSchema {
-    if (this.#schema === undefined) {
-      this.#schema = readOpenApiSchema(this.#json, { dropsTexts: true }) ?? {};
-      this.#json = undefined;
-    }
+    this.#schema ??= this.#read();
     return this.#schema;
+  }
+
+  /** Reads the schema now. Otherwise its first use does, and a large one takes milliseconds. */
+  prepare(): void {
+    this.#schema ??= this.#read();
+  }
+
+  #read(): OpenApiSchema {
+    const schema = readOpenApiSchema(this.#json, { dropsTexts: true }) ?? {};
+    this.#json = undefined;
+    return schema;
   }
 
   /**

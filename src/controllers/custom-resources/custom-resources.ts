@@ -1,7 +1,10 @@
+import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Key } from "../../api/entry.ts";
+import { ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { runSliced } from "../../api/sliced.ts";
 import { formatTime } from "../../api/time.ts";
+import { nextTurn } from "../../api/turn.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import {
   cleanupFinalizer,
@@ -100,7 +103,10 @@ class Definitions {
   /** Takes the next step for a definition. @returns whether it has to be checked again */
   async settle(key: Key): Promise<boolean> {
     const name = key.slice(this.prefix.length);
-    const definition = this.#registry.current("", name) as CustomResourceDefinition | undefined;
+    const entry = this.#parts.store.get(key);
+    const definition = entry && (decodeEntry(entry, this.#registry.info) as CustomResourceDefinition);
+    // A large definition takes milliseconds to decode, and an update decodes it again.
+    if (entry !== undefined && entry.body.byteLength > ordinaryBytesMax) await nextTurn();
     if (definition === undefined) {
       this.#requeueWaiting(name.slice(name.indexOf(".") + 1));
       return false;

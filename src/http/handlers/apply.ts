@@ -108,6 +108,7 @@ export async function apply(
       );
     }
     if (fieldValidation === "Warn") exchange.warnings.push(...repeated);
+    if (isLarge) await nextTurn();
     const object = typed(outcome, live, target, document);
     if (live === undefined) refuseUid(target, object);
     alignNamespace(target, object);

@@ -56,7 +56,10 @@ async function decodeObject(
   }
   const document = typedDocument(body.value, bytes, expected.gvk.kind);
   refuseOtherType(document, expected, parts.catalog);
-  if (mayBeLarge) await nextTurn();
+  if (mayBeLarge) {
+    if (expected.form.kind === "structural") expected.form.prepare();
+    await nextTurn();
+  }
   // Aliases of a YAML document share one value.
   const isOwned = body.mediaType !== "application/yaml";
   const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, isOwned));

@@ -28,6 +28,10 @@ export class CustomForm implements StructuralForm {
     return this.#id;
   }
 
+  prepare(): void {
+    this.structural.prepare();
+  }
+
   decode(document: JsonValue, { takesOver = false }: DecodeOptions): Decoded {
     if (document !== null && !isJsonObject(document)) {
       throw new DecodeTypeError("json: cannot unmarshal into Go value of type map[string]interface {}");

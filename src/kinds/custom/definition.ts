@@ -92,7 +92,8 @@ function definitionIn(entry: Entry): CustomDefinition {
     conversion: spec.conversion,
     isEstablished: isConditionTrue(status, "Established"),
     isTerminating: isConditionTrue(status, "Terminating"),
-    fingerprint: Bun.SHA256.hash(stringifyJson([spec, names ?? {}] as JsonValue), "base64"),
+    // The generation changes with the spec, which may be large.
+    fingerprint: stringifyJson([metadata.uid ?? "", metadata.generation ?? 0, names ?? {}] as JsonValue),
     readSchema: (version) => schemaIn(entry, version),
   };
 }

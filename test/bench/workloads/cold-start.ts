@@ -7,7 +7,7 @@ const objects = 100_000;
 const settleMs = 3_000;
 
 /** Merges the files of the directory, as in a server that has been running for a while. */
-async function settle(program: string, directory: string): Promise<void> {
+export async function mergeFiles(program: string, directory: string): Promise<void> {
   await using _served = await startProgram([program], directory);
   await Bun.sleep(settleMs);
 }
@@ -20,7 +20,7 @@ export async function coldStart({ scale }: Options): Promise<Figure[]> {
   await seedDirectory(directory.path, count);
   await using build = await temporaryDirectory();
   const program = await makeProgram(build.path);
-  await settle(program, directory.path);
+  await mergeFiles(program, directory.path);
   await using idle = await startProgram([program], empty.path);
   await using served = await startProgram([program], directory.path);
   await Bun.sleep(settleMs);
