@@ -33,7 +33,7 @@ export interface EncryptedStoreOptions {
  * its plain form lives as long as the entry. One that cannot be decrypted counts as unreadable: it is in `corrupt`, and
  * in no list and no scan.
  */
-export class EncryptedStore implements Store {
+export class EncryptedStore implements Store, Disposable {
   readonly #store: Store;
   readonly #feed: AppliedFeed;
   readonly #resourceOf: EncryptedStoreOptions["resourceOf"];
@@ -156,6 +156,11 @@ export class EncryptedStore implements Store {
 
   async close(): Promise<void> {
     await this.#store.close();
+    this[Symbol.dispose]();
+  }
+
+  /** Ends the subscriptions, and leaves the other store open. */
+  [Symbol.dispose](): void {
     this.#subscription[Symbol.dispose]();
     this.#feed.close();
   }
@@ -263,7 +268,8 @@ export class EncryptedStore implements Store {
     if (known !== undefined) return known;
     const { key } = entry;
     const rule = this.#ruleOf(key);
-    if (rule === undefined) return new UndecryptableEntryError(key, "identity transformer tried to read encrypted data");
+    if (rule === undefined)
+      return new UndecryptableEntryError(key, "identity transformer tried to read encrypted data");
     try {
       const plain = unpackObject(this.#decrypt(entry, rule).plain, entry, this.#indexes);
       this.#plain.set(entry, plain);

@@ -41,12 +41,7 @@ export function parseEncryptionConfiguration(bytes: Uint8Array): readonly Resour
   });
 }
 
-function parseEntry(
-  check: FileCheck,
-  entry: JsonObject,
-  path: string,
-  kmsNames: Set<string>,
-): ResourceConfiguration {
+function parseEntry(check: FileCheck, entry: JsonObject, path: string, kmsNames: Set<string>): ResourceConfiguration {
   check.fields(entry, path, ["resources", "providers"]);
   const resources = listOf(entry["resources"]).map(String);
   const providers = listOf(entry["providers"]);
@@ -75,8 +70,7 @@ function parseProvider(
   check.fields(provider, path, providerNames);
   const [name, ...others] = providerNames.filter((known) => (provider[known] ?? undefined) !== undefined);
   if (name === undefined) {
-    const detail =
-      "provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity";
+    const detail = "provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity";
     check.errors.push(fieldError.invalidUnshown(path, detail));
     return undefined;
   }

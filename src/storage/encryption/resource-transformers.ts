@@ -45,7 +45,10 @@ export class ResourceTransformers {
       const transformer = new PrefixTransformer(choices, "no matching prefix found", observe);
       this.#byName.set(name, { transformer, encrypts: providers[0]?.kind !== "identity" });
     }
-    this.described = [...lists].map(([resources, providers]) => ({ resources, providers: providers.map(({ kind }) => kind) }));
+    this.described = [...lists].map(([resources, providers]) => ({
+      resources,
+      providers: providers.map(({ kind }) => kind),
+    }));
   }
 
   /** Finds the most exact rule for a resource; undefined if there is none. */
@@ -63,7 +66,9 @@ function refuseMasked(resource: GroupResource, earlier: ReadonlyMap<string, unkn
   for (const wildcard of [{ ...anything, group: resource.group }, anything]) {
     const name = resourceNameText(wildcard);
     if (!earlier.has(name)) continue;
-    throw new Error(`resource ${JSON.stringify(resourceNameText(resource))} is masked by earlier rule ${JSON.stringify(name)}`);
+    throw new Error(
+      `resource ${JSON.stringify(resourceNameText(resource))} is masked by earlier rule ${JSON.stringify(name)}`,
+    );
   }
 }
 

@@ -12,6 +12,8 @@ export function configurationFile(...entries: [resources: string[], providers: o
   return JSON.stringify({ apiVersion: "apiserver.config.k8s.io/v1", kind: "EncryptionConfiguration", resources });
 }
 
+/** Returns the transformers of a configuration; without entries, those of none. */
 export function transformersOf(...entries: Parameters<typeof configurationFile>): ResourceTransformers {
+  if (entries.length === 0) return new ResourceTransformers();
   return new ResourceTransformers(parseEncryptionConfiguration(Buffer.from(configurationFile(...entries))));
 }
