@@ -44,11 +44,27 @@ async function compile(platform: string, output: Bun.CompileBuildOptions): Promi
     // Modules that are imported late stay apart: only a member of a cluster loads libp2p.
     splitting: true,
     bytecode: true,
-    plugins: [withBinding(join(prebuilds, bindings[platform] ?? ""))],
+    plugins: [withParsedData(), withBinding(join(prebuilds, bindings[platform] ?? ""))],
     compile: { ...output, autoloadDotenv: false, autoloadBunfig: false },
   });
   for (const log of built.logs) console.error(String(log));
   if (!built.success) process.exit(1);
+}
+
+/**
+ * Embeds the generated data as text that JSON.parse reads. As an object literal, the largest file alone takes 9 ms of each
+ * start instead of 1 ms.
+ */
+function withParsedData(): BunPlugin {
+  return {
+    name: "with-parsed-data",
+    setup(build) {
+      build.onLoad({ filter: /[\\/]scheme[\\/]generated[\\/][^\\/]+\.json$/ }, async ({ path }) => {
+        const text = JSON.stringify(await Bun.file(path).json());
+        return { contents: `export default JSON.parse(${JSON.stringify(text)});`, loader: "js" };
+      });
+    },
+  };
 }
 
 /** Embeds the binding in the executable, in place of the search for it in node_modules. */

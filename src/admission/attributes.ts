@@ -12,9 +12,9 @@ export function isObjectWrite(attributes: AdmissionAttributes, { group, resource
   return attributes.operation !== "DELETE" && attributes.subresource === "" && isResource(attributes, group, resource);
 }
 
-/** Returns the 403 of a plugin with the object's name, or its `generateName` if it has no name yet. */
+/** Returns the 403 of a plugin with the object's name, or with what it is generated from. */
 export function refuse(attributes: AdmissionAttributes, why: string, causes?: readonly StatusCause[]): StatusError {
   const { info, object, name } = attributes;
-  const shown = name === "" ? (object?.metadata.generateName ?? "") : name;
+  const shown = name || object?.metadata.generateName || "Unknown";
   return status.forbidden({ group: info.group, resource: info.resource, name: shown }, why, causes);
 }

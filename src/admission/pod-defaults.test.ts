@@ -120,4 +120,12 @@ describe("RuntimeClass", () => {
   ])("rejects %j", async (spec, problem) => {
     expect(await verdict(plugin, attributes("/pods", { object: pod(spec) }))).toBe(`pods "p" is forbidden: ${problem}`);
   });
+
+  test.each([
+    ["", "resource name may not be empty"],
+    ["..", `invalid resource name "..": [may not be '..']`],
+    ["a/b", `invalid resource name "a/b": [may not contain '/']`],
+  ])("cannot ask for %p", async (runtimeClassName, problem) => {
+    expect(await verdict(plugin, attributes("/pods", { object: pod({ runtimeClassName }) }))).toBe(problem);
+  });
 });

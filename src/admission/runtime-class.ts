@@ -1,6 +1,8 @@
 import { equalJson, type JsonObject } from "../api/json.ts";
+import { status } from "../api/status.ts";
 import type { Pod, PodSpec } from "../api/types/core-v1.ts";
 import type { RuntimeClass } from "../api/types/node-v1.ts";
+import { unaskableName } from "../api/validation/names.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
@@ -37,13 +39,18 @@ function createdPodSpec(attributes: AdmissionAttributes): PodSpec | undefined {
   return (attributes.object as Pod).spec;
 }
 
-/** Returns the runtime class. @throws StatusError 403 for a class that does not exist */
+/**
+ * Returns the runtime class.
+ * @throws StatusError 403 for a class that does not exist, 500 for a name that upstream's client cannot ask for
+ */
 function findClass(
   attributes: AdmissionAttributes,
-  { runtimeClassName = "" }: PodSpec,
+  { runtimeClassName }: PodSpec,
   lookup: ObjectLookup,
 ): RuntimeClass | undefined {
-  if (runtimeClassName === "") return undefined;
+  if (runtimeClassName === undefined) return undefined;
+  const unaskable = unaskableName(runtimeClassName);
+  if (unaskable !== undefined) throw status.unconverted(unaskable);
   const found = lookup.get({ group: "node.k8s.io", resource: "runtimeclasses" }, "", runtimeClassName);
   if (found === undefined) {
     throw refuse(attributes, `pod rejected: RuntimeClass ${JSON.stringify(runtimeClassName)} not found`);

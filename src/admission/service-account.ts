@@ -1,8 +1,7 @@
-import { quoteText } from "../api/go-literal.ts";
 import type { JsonObject } from "../api/json.ts";
 import { type StatusError, status } from "../api/status.ts";
 import type { Container, Pod, PodSpec, ServiceAccount, Volume } from "../api/types/core-v1.ts";
-import { pathSegmentProblems } from "../api/validation/names.ts";
+import { unaskableName } from "../api/validation/names.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { generatedName, type RandomInt } from "../registry/random-name.ts";
@@ -91,11 +90,7 @@ async function findAccount(
 
 function missingAccount(attributes: AdmissionAttributes, name: string): StatusError {
   const { message } = status.notFound({ group: "", resource: "serviceaccounts", name });
-  const problems = pathSegmentProblems(name);
-  const found =
-    problems.length === 0
-      ? message.replace("serviceaccounts", "serviceaccount")
-      : `invalid resource name ${quoteText(name)}: [${problems.join(" ")}]`;
+  const found = unaskableName(name) ?? message.replace("serviceaccounts", "serviceaccount");
   return refuse(attributes, `error looking up service account ${attributes.namespace}/${name}: ${found}`);
 }
 

@@ -1,5 +1,5 @@
 import { quoteText } from "./go-literal.ts";
-import type { JsonValue } from "./json.ts";
+import { type JsonValue, replaceBigInt } from "./json.ts";
 
 /**
  * One problem with one field of an object; an Invalid Status lists them. Messages are upstream's, because clients match
@@ -71,16 +71,11 @@ function counted(count: number, noun: string): string {
 function formatValue(value: JsonValue | undefined): string {
   if (value === undefined) return "null";
   if (typeof value === "string") return quoteText(value);
-  if (typeof value === "bigint") return String(value);
-  const text = JSON.stringify(value, plainNumber);
+  const text = JSON.stringify(value, replaceBigInt);
   return typeof value === "object" ? text.replaceAll(/[<>&\u2028\u2029]/g, escaped) : text;
 }
 
 /** Escapes characters as Go's encoder does for HTML, in values that are not plain text. */
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-function plainNumber(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? Number(value) : value;
 }

@@ -18,6 +18,15 @@ export function emptyMap<V>(): Record<string, V> {
   return Object.create(null) as Record<string, V>;
 }
 
+interface ExactJson {
+  rawJSON(text: string): unknown;
+}
+
+/** Makes JSON.stringify keep all digits of a BigInt. */
+export function replaceBigInt(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? (JSON as unknown as ExactJson).rawJSON(value.toString()) : value;
+}
+
 /** Copies deeply; 19 times faster than `structuredClone` on a pod. */
 export function cloneJson<T extends JsonValue>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => cloneJson(item)) as T;

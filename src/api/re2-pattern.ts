@@ -1,4 +1,4 @@
-import { RE2JS } from "re2js";
+import type { RE2JS } from "re2js";
 import { thrownText } from "../process/thrown-text.ts";
 
 /** Limit of the compiled patterns that are kept, for expressions that compute the same pattern for every element. */
@@ -17,6 +17,8 @@ const propertySize = 100;
 const tooLarge = "error parsing regexp: expression too large";
 
 const kept = new Map<string, RE2JS>();
+/** Loaded with the first pattern, to keep it out of the start of the server. */
+let library: typeof import("re2js") | undefined;
 
 /** Thrown for a pattern that is not an RE2 expression. The message is Go's. */
 export class PatternError extends Error {
@@ -36,7 +38,8 @@ export function compilePattern(pattern: string): RE2JS {
   if (pattern.length > patternLengthMax || sizeOf(pattern) > patternSizeMax) throw new PatternError(tooLarge);
   let compiled: RE2JS;
   try {
-    compiled = RE2JS.compile(pattern);
+    library ??= require("re2js") as typeof import("re2js");
+    compiled = library.RE2JS.compile(pattern);
   } catch (error) {
     throw new PatternError(goMessage(thrownText(error)));
   }

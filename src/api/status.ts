@@ -214,10 +214,10 @@ export const status = {
     causes: readonly StatusCause[],
     retryAfterSeconds?: number,
   ) => failure(code, reason, message, { causes, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }),
-  tooLargeResourceVersion: (asked: number, current: number, retryAfterSeconds: 0 | 1 = 1) =>
+  tooLargeResourceVersion: (asked: number, current: number) =>
     failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
-      ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
+      retryAfterSeconds: 1,
     }),
 } as const;
 

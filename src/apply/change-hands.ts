@@ -48,7 +48,8 @@ export function* changeHands(
   return { others, conflicts, difference };
 }
 
-function differenceIn({ type, resetFields }: TrackedVersion, live: JsonObject, fresh: JsonObject): Difference {
+/** Compares two documents of a version, without fields that the endpoint cannot change. */
+export function differenceIn({ type, resetFields }: TrackedVersion, live: JsonObject, fresh: JsonObject): Difference {
   const difference = compareValues(live, fresh, type);
   if (resetFields === undefined) return difference;
   return { changed: resetFields(difference.changed), removed: resetFields(difference.removed) };

@@ -60,9 +60,14 @@ function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Differen
   if (isEmptyObject(old)) return { changed: wholeObject(fresh, map).withOwned(false), removed: emptyFieldSet };
   let result: DifferenceBuilder | undefined;
   for (const key in fresh) {
-    const before = Object.hasOwn(old, key) ? old[key] : undefined;
+    const before = ownValue(old, key);
     const after = fresh[key] as JsonValue;
     if (before === after) continue;
+    if (before === undefined && isScalar(after)) {
+      result ??= new DifferenceBuilder();
+      result.addLeafField(key);
+      continue;
+    }
     const field = map.fields.get(key);
     const difference = compare(before, after, field?.type ?? typeOfKey(map, key));
     if (difference === noDifference) continue;
@@ -76,6 +81,16 @@ function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Differen
     result.add(field?.element ?? fieldElement(key), compare(old[key], undefined, field?.type ?? typeOfKey(map, key)));
   }
   return result?.build() ?? noDifference;
+}
+
+/** Asks for the owner of a value only if there is one, because asking costs more than reading. */
+function ownValue(object: JsonObject, key: string): JsonValue | undefined {
+  const value = object[key];
+  return value !== undefined && Object.hasOwn(object, key) ? value : undefined;
+}
+
+function isScalar(value: JsonValue): value is Exclude<JsonValue, object> {
+  return typeof value !== "object" || value === null;
 }
 
 function compareItems(old: readonly JsonValue[], fresh: readonly JsonValue[], list: ListType): Difference {
@@ -113,6 +128,11 @@ class DifferenceBuilder {
     if (!removed.isEmpty) this.#removed = (this.#removed ?? NodeShape.start).after(element, removed);
   }
 
+  /** Adds a field that was absent and is now a leaf. */
+  addLeafField(name: string): void {
+    this.#changed = (this.#changed ?? NodeShape.start).afterLeafField(name);
+  }
+
   build(): Difference {
     if (this.#changed === undefined && this.#removed === undefined) return noDifference;
     return {
@@ -124,7 +144,7 @@ class DifferenceBuilder {
 
 /** A value and every part of it that can be owned by itself. */
 function wholeOf(value: JsonValue, type: ValueType): FieldSet {
-  if (typeof value !== "object" || value === null) return leafFieldSet;
+  if (isScalar(value)) return leafFieldSet;
   if (Array.isArray(value)) {
     const { list } = type;
     return list === undefined || list.atomic ? leafFieldSet : wholeList(value, list);
@@ -138,7 +158,7 @@ function wholeObject(object: JsonObject, map: MapType): FieldSet {
   let shape = NodeShape.start;
   for (const key in object) {
     const value = object[key] as JsonValue;
-    if (typeof value !== "object" || value === null) {
+    if (isScalar(value)) {
       shape = shape.afterLeafField(key);
       continue;
     }

@@ -17,6 +17,9 @@ export class KeyPlace {
   readonly #names: readonly string[];
   readonly #values: readonly JsonValue[];
   readonly #next = new Map<string, Map<string | number, KeyPlace>>();
+  /** The last name that was asked for, and its values: most places are followed by one name. */
+  #lastName: string | undefined;
+  #lastValues: Map<string | number, KeyPlace> | undefined;
   #element: PathElement | undefined;
 
   private constructor(names: readonly string[], values: readonly JsonValue[]) {
@@ -45,7 +48,11 @@ export class KeyPlace {
 
   /** Returns the place after one more key. Keys come in byte order. */
   after(name: string, value: JsonValue): KeyPlace {
-    const values = this.#next.get(name);
+    const values = name === this.#lastName ? this.#lastValues : this.#next.get(name);
+    if (values !== undefined) {
+      this.#lastName = name;
+      this.#lastValues = values;
+    }
     return values?.get(value as string | number) ?? this.#add(name, value, values);
   }
 

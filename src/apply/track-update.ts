@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { capManagers } from "./cap-managers.ts";
-import { changeHands, reconcileEntries } from "./change-hands.ts";
+import { changeHands, differenceIn, reconcileEntries } from "./change-hands.ts";
 import type { Difference } from "./compare-values.ts";
 import { encodeEntries, entriesToUpdate } from "./managed-fields.ts";
 import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
@@ -41,6 +41,20 @@ export function* trackUpdate(update: TrackedUpdate): Steps<ManagedFieldsEntry[] 
   return encodeEntries(capManagers(yield* updateEntries(entries, update)));
 }
 
+/**
+ * Returns what `trackUpdate` does for a new object whose client sent no managedFields. Nearly all creations are such, and
+ * there is nothing to compare or convert.
+ * @throws TrackingError when fields cannot be tracked; the object is then stored without managedFields
+ */
+export function trackCreation(
+  creation: Pick<TrackedUpdate, "object" | "manager" | "subresource" | "version" | "now">,
+): ManagedFieldsEntry[] | undefined {
+  const { object, version, now } = creation;
+  check("new", object, version);
+  const fields = withoutUntracked(differenceIn(version, version.empty, object).changed);
+  return fields.isEmpty ? undefined : [new ManagerEntry(writerOf(creation), now, fields).encode()];
+}
+
 function hasUid(object: JsonObject): boolean {
   const metadata = object["metadata"];
   return isJsonObject(metadata) && metadata["uid"] !== undefined && metadata["uid"] !== "";
@@ -69,7 +83,11 @@ export function* updateEntries(
   }
 }
 
-function writerOf({ manager, version, subresource }: Omit<TrackedUpdate, "sent">): ManagerIdentity {
+function writerOf({
+  manager,
+  version,
+  subresource,
+}: Pick<TrackedUpdate, "manager" | "version" | "subresource">): ManagerIdentity {
   return {
     manager: manager === "" ? "unknown" : manager,
     operation: "Update",

@@ -62,9 +62,11 @@ export class Environment {
   readonly checks: LiteralChecks;
   readonly scope: Scope;
   readonly #container: string;
+  readonly #makeTable: () => ReadonlyMap<string, Implementation>;
   #implementations: ReadonlyMap<string, Implementation> | undefined;
 
-  private constructor(options: EnvironmentOptions, implementations?: ReadonlyMap<string, Implementation>) {
+  /** @param makeTable returns the implementations, if another environment with the same functions has them */
+  private constructor(options: EnvironmentOptions, makeTable?: () => ReadonlyMap<string, Implementation>) {
     this.functions = options.functions;
     this.macros = options.macros;
     this.types = options.types;
@@ -75,7 +77,7 @@ export class Environment {
     this.crossTypeComparison = options.crossTypeComparison;
     this.checks = options.checks;
     this.#container = options.container;
-    this.#implementations = implementations;
+    this.#makeTable = makeTable ?? (() => implementationsOf(options.functions.values()));
     const { variables, provider, types, container } = options;
     this.scope = new Scope({ names: variables, provider, types, container });
   }
@@ -114,7 +116,7 @@ export class Environment {
         crossTypeComparison: this.crossTypeComparison,
         checks: this.checks,
       },
-      libraries.length === 0 ? this.#table() : undefined,
+      libraries.length === 0 ? () => this.#table() : undefined,
     );
   }
 
@@ -127,7 +129,7 @@ export class Environment {
   }
 
   #table(): ReadonlyMap<string, Implementation> {
-    this.#implementations ??= implementationsOf(this.functions.values());
+    this.#implementations ??= this.#makeTable();
     return this.#implementations;
   }
 }

@@ -5,16 +5,19 @@ import { type FlagName, flagNames, flags, optionName } from "../server/config/fl
 import { parseFlag } from "../server/config/parse-flag.ts";
 import type { ServerOptions } from "../server/config/server-options.ts";
 
+/** The flags of the server as options, which its commands share. */
+const serverOptions = flagNames.map((name) => ({ name, option: toOption(name, flags[name]) }));
+
 /** Adds every flag of the server to a command. */
 export function addServerFlags(command: Command): Command {
-  for (const name of flagNames) command.addOption(toOption(name, flags[name]));
+  for (const { option } of serverOptions) command.addOption(option);
   return command;
 }
 
 /** Converts commander's camel-case names to the server's options. */
 export function toServerOptions(values: Record<string, unknown>): ServerOptions {
-  const given = flagNames.flatMap((name) => {
-    const value = values[toOption(name, flags[name]).attributeName()];
+  const given = serverOptions.flatMap(({ name, option }) => {
+    const value = values[option.attributeName()];
     return value === undefined ? [] : [[optionName(name), value] as const];
   });
   return Object.fromEntries(given) as ServerOptions;

@@ -9,6 +9,7 @@ import {
   type ServerOptions,
   type StartServer,
 } from "../server/config/server-options.ts";
+import { releaseStartMemory } from "./release-start-memory.ts";
 import { shellWord } from "./shell-word.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";
@@ -41,6 +42,7 @@ export async function up(
   const startServer = await load();
   server = await startServer(explicit(options, config, await kubeconfigFor(config, scratch)));
   for (const line of instructions(server.kubeconfigPath)) terminal.print(line);
+  scratch.use(releaseStartMemory(config.clock));
   void server.failed.then(async (error) => {
     const isKnown = error instanceof StartupError;
     terminal.complain(`quorate: ${error.message}${isKnown ? "" : "; no acknowledged write is lost"}`);

@@ -14,6 +14,7 @@ test.each([
   ["ETIMEDOUT", "dial tcp 10.0.0.1:80: i/o timeout"],
   ["EHOSTUNREACH", "dial tcp 10.0.0.1:80: connect: no route to host"],
   ["ENOTFOUND", "dial tcp: lookup 10.0.0.1: no such host"],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", "http: server gave HTTP response to HTTPS client"],
   ["EOTHER", "dial tcp 10.0.0.1:80: boom"],
 ])("dialErrorText() says %s as Go does", (code, text) => {
   expect(dialErrorText(Object.assign(new Error("boom"), { code }), { host: "10.0.0.1", port: 80 })).toBe(text);

@@ -42,8 +42,10 @@ export function dialErrorText(error: Error, target: DialTarget): string {
       return `${verification} certificate has expired or is not yet valid`;
     case "ERR_TLS_CERT_ALTNAME_INVALID":
       return `${verification} certificate is not valid for the name of the server`;
+    // Most servers that answer without TLS speak HTTP.
     case "EPROTO":
-      return "tls: first record does not look like a TLS handshake";
+    case "ERR_SSL_WRONG_VERSION_NUMBER":
+      return "http: server gave HTTP response to HTTPS client";
     case "ECONNRESET":
     case "ConnectionClosed":
       return "EOF";

@@ -30,7 +30,7 @@ export interface ClusterObjectsParts extends QueueSource {
   readonly serviceAllocation: ServiceAllocation | undefined;
   readonly store: Store;
   readonly clock: Clock;
-  readonly servers: ServerRecords;
+  readonly servers: Pick<ServerRecords, "inherited">;
   readonly ca: TrustBundle;
   /** The optional controllers to run. */
   readonly controllers: ReadonlySet<ControllerName>;

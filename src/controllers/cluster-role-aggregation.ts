@@ -1,4 +1,4 @@
-import { aggregatedRules, hasRules } from "../access/authorization/rbac/aggregate.ts";
+import { aggregatedRules, aggregationManager, hasRules } from "../access/authorization/rbac/aggregate.ts";
 import type { JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
@@ -12,7 +12,6 @@ export const clusterRoles: ResourceType = {
   version: "v1",
   resource: "clusterroles",
 };
-const fieldManager = "clusterrole-aggregation-controller";
 /** One key for all roles, because several others may select each role. */
 const everyRole = "every role";
 /** Time from a change to the aggregation, so that the roles of one release are aggregated together. */
@@ -58,7 +57,12 @@ async function write(client: Client, { metadata: { name = "", uid = "" } }: Kube
   const apiVersion = `${clusterRoles.group}/${clusterRoles.version}`;
   const document = { apiVersion, kind: "ClusterRole", metadata: { name, uid }, ...(rules.length > 0 && { rules }) };
   try {
-    await client.patch(clusterRoles, { name }, { kind: "apply", document, force: true }, { fieldManager });
+    await client.patch(
+      clusterRoles,
+      { name },
+      { kind: "apply", document, force: true },
+      { fieldManager: aggregationManager },
+    );
   } catch (error) {
     if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
   }

@@ -1,16 +1,13 @@
 import type { Key } from "../api/entry.ts";
-import { cloneJson, type JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
+import type { JsonObject } from "../api/json.ts";
 import { formatTime } from "../api/time.ts";
 import type * as flowcontrolV1 from "../api/types/flowcontrol-v1.ts";
 import { mandatorySpec, priorityLevels } from "../kinds/flowcontrol/flow-control-objects.ts";
 import { flowSchema } from "../kinds/flowcontrol/flow-schema.ts";
 import type { Clock } from "../process/clock.ts";
-import { alreadyTracked } from "../registry/field-ownership.ts";
 import { strategyOf } from "../registry/kind.ts";
 import type { Registry } from "../registry/registry.ts";
-import { serverContext } from "../registry/server-context.ts";
-import { setManagedFields } from "../registry/system-fields.ts";
+import { applyAsServer } from "../registry/server-apply.ts";
 import type { Store } from "../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
 
@@ -67,13 +64,9 @@ export class FlowSchemaConditions {
       metadata: { name },
       status: { conditions: [{ ...condition, lastTransitionTime: formatTime(clock.nowMs()) }] },
     };
-    const tell = (old: KubeObject) => this.#applied(old, document as unknown as JsonObject);
-    await schemas.update("", name, tell, serverContext, {
-      strategy: strategyOf(flowSchema, "status"),
-      subresource: "status",
-      reapplies: true,
-      tracker: alreadyTracked,
-    });
+    const status = { name: "status", strategy: strategyOf(flowSchema, "status") };
+    const apply = { registry: schemas, clock, manager, subresource: status };
+    await applyAsServer(apply, name, document as unknown as JsonObject);
   }
 
   /** Queues all schemas when a level comes or goes. Other changes of a level do not matter. */
@@ -91,16 +84,6 @@ export class FlowSchemaConditions {
     return exists
       ? { type: "Dangling", status: "False", reason: "Found", message: `${reference} and it exists` }
       : { type: "Dangling", status: "True", reason: "NotFound", message: `${reference} but there is no such object` };
-  }
-
-  async #applied(old: KubeObject, document: JsonObject): Promise<KubeObject> {
-    const { schemas, clock } = this.#parts;
-    const writer = { manager, subresource: "status", version: schemas.info, nowMs: clock.nowMs(), force: true };
-    const outcome = await schemas.ownership.apply(old, document, writer);
-    if (outcome.kind === "conflict") throw new Error(outcome.message);
-    const object = (outcome.object ?? cloneJson(old as unknown as JsonObject)) as unknown as KubeObject;
-    setManagedFields(object, outcome.managedFields);
-    return object;
   }
 }
 

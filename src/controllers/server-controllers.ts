@@ -2,7 +2,7 @@ import type { SecretTokenUses } from "../access/authentication/service-account/s
 import { StoreUnavailableError } from "../storage/store.ts";
 import { identityLeaseName, startIdentityLease } from "./identity-lease.ts";
 import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
-import { type LeaderControllersParts, startLeaderControllers } from "./leader-controllers.ts";
+import type { LeaderControllersParts } from "./leader-controllers.ts";
 import { LeaderElection } from "./leader-election.ts";
 import { startLegacyTokenTracking } from "./legacy-token-tracking.ts";
 
@@ -36,7 +36,7 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
   const { registries, clock, store, serverId, servers, bindAddress, port, onError } = parts;
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   const identity = identityLeaseName(serverId);
-  const lead = () => startLeaderControllers(parts);
+  const lead = () => loadLeaderControllers(parts);
   const election = new LeaderElection({ ...lock, leases, identity, store, clock, random: Math.random, lead, onError });
   election.start();
 
@@ -65,6 +65,17 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
       await servers.withdraw();
     },
   };
+}
+
+/** Loads the controllers of the leader when this server leads for the first time, because it answers before that. */
+function loadLeaderControllers(parts: LeaderControllersParts): Disposable {
+  const running = new DisposableStack();
+  import("./leader-controllers.ts")
+    .then(({ startLeaderControllers }) => {
+      if (!running.disposed) running.use(startLeaderControllers(parts));
+    })
+    .catch(parts.onError);
+  return running;
 }
 
 function shareQuotaCharges({ quotas, servers, onError }: ServerControllersParts): Disposable {

@@ -16,9 +16,13 @@ import { openRegistries } from "../server/registries.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { ManualClock, settle } from "../storage/cacher/testing.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
+import type { Store } from "../storage/store.ts";
 
 export const testContext: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const turns = 40;
+const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
+/** Pods wait for their service account, which no controller creates here. */
+export const pluginsWithoutAccounts = chosenPlugins([], ["ServiceAccount"]);
 
 /** A store with the registries of all built-in kinds, alpha ones too, and a clock that the test controls. */
 export class ControllerTest implements AsyncDisposable {
@@ -28,27 +32,35 @@ export class ControllerTest implements AsyncDisposable {
   readonly errors: unknown[] = [];
   readonly onError = (error: unknown) => void this.errors.push(error);
   readonly #cachers: CacherSet;
+  readonly #admissionPlugins: readonly PluginName[];
 
   protected constructor(admissionPlugins: readonly PluginName[]) {
-    const { clock, store } = this;
     // Bookmarks are due each second, which would take long when a test advances the clock by a year.
-    this.#cachers = new CacherSet({ store, clock: new ManualClock() });
-    this.registries = openRegistries({
-      catalog: builtInCatalog(Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) })),
-      store,
-      cachers: this.#cachers,
-      clock,
-      randomInt: (below) => Math.floor(Math.random() * below),
-      admissionPlugins,
-    }).registries;
+    this.#cachers = new CacherSet({ store: this.store, clock: new ManualClock() });
+    this.#admissionPlugins = admissionPlugins;
+    this.registries = this.openRegistries(this.store).registries;
+  }
+
+  /** Opens registries that write to the store through `store`. */
+  protected openRegistries(store: Store) {
+    const catalog = builtInCatalog(scheme);
+    const randomInt = (below: number) => Math.floor(Math.random() * below);
+    const [cachers, admissionPlugins] = [this.#cachers, this.#admissionPlugins];
+    return {
+      catalog,
+      ...openRegistries({ catalog, store, cachers, clock: this.clock, randomInt, admissionPlugins }),
+    };
   }
 
   /** Opens a store with the namespaces `default` and `n`. */
   static async open(): Promise<ControllerTest> {
-    // Pods wait for their service account, which no controller creates here.
-    const test = new ControllerTest(chosenPlugins([], ["ServiceAccount"]));
-    for (const name of ["default", "n"]) await test.create("namespaces", { kind: "Namespace", metadata: { name } });
+    const test = new ControllerTest(pluginsWithoutAccounts);
+    await test.createNamespaces();
     return test;
+  }
+
+  protected async createNamespaces(): Promise<void> {
+    for (const name of ["default", "n"]) await this.create("namespaces", { kind: "Namespace", metadata: { name } });
   }
 
   /** @param resource `<resource>` or `<resource>.<group>` */

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Eventual } from "../api/eventual.ts";
 import { status } from "../api/status.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { buildChain, type ChainOptions } from "./filters/chain.ts";
@@ -30,7 +31,7 @@ export interface AppOptions {
  * sees the client's path, because its URL parser would normalise it and might route another path than the authorized one.
  * RequestInfo chooses the plugin, and Elysia is asked for that plugin's fixed path.
  */
-export function buildApp(options: AppOptions): (request: IncomingRequest) => Promise<HttpResponse> {
+export function buildApp(options: AppOptions): (request: IncomingRequest) => Eventual<HttpResponse> {
   const plugins: readonly AppPlugin[] = [
     {
       name: "health",

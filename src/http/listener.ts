@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
 import type { ListenerTls } from "../access/certificates/identity.ts";
+import type { Eventual } from "../api/eventual.ts";
 import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { authoritiesOf } from "./listener/authority.ts";
@@ -19,7 +20,7 @@ export interface ListenerOptions {
   /** Port; 0 for any free one. */
   readonly port: number;
   readonly tls: ListenerTls;
-  readonly handle: (request: IncomingRequest) => Promise<HttpResponse>;
+  readonly handle: (request: IncomingRequest) => Eventual<HttpResponse>;
   readonly limits?: Partial<ListenerLimits> | undefined;
   /** Called with failures of the server. A client that disconnects is not a failure. */
   readonly onError?: ((error: unknown) => void) | undefined;

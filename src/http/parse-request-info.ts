@@ -139,29 +139,28 @@ function parseResource(
   const [prefix] = parts;
   if (prefix !== "api" && prefix !== "apis") return undefined;
   const atVersion = prefix === "api" ? 1 : 2;
-  let rest = parts.slice(atVersion + 1);
-  if (rest.length === 0) return undefined;
+  /** Index of the part that comes next. */
+  let at = atVersion + 1;
+  if (parts.length <= at) return undefined;
   const group = atVersion === 1 ? "" : (parts[1] as string);
   const version = parts[atVersion] as string;
 
-  const verbPrefix = rest[0] === "watch" || rest[0] === "proxy" ? rest[0] : undefined;
-  if (verbPrefix !== undefined) {
-    rest = rest.slice(1);
-    if (rest.length === 0) throw noResource(path);
-  }
+  const first = parts[at];
+  const verbPrefix = first === "watch" || first === "proxy" ? first : undefined;
+  if (verbPrefix !== undefined && parts.length <= ++at) throw noResource(path);
   let namespace = "";
   let isNested = false;
-  if (rest[0] === "namespaces" && rest.length > 1) {
-    namespace = rest[1] as string;
-    if (rest.length > 2 && !namespaceSubresources.has(rest[2] as string)) {
-      rest = rest.slice(2);
-      isNested = rest[0] === "namespaces";
+  if (parts[at] === "namespaces" && parts.length > at + 1) {
+    namespace = parts[at + 1] as string;
+    if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2] as string)) {
+      at += 2;
+      isNested = parts[at] === "namespaces";
     }
   }
-  const resource = rest[0] as string;
-  const pathName = rest[1] ?? "";
-  const subresource = verbPrefix === "proxy" ? "" : (rest[2] ?? "");
-  const isBeyond = isNested || (rest.length > 3 && verbPrefix !== "proxy" && subresource !== "proxy");
+  const resource = parts[at] as string;
+  const pathName = parts[at + 1] ?? "";
+  const subresource = verbPrefix === "proxy" ? "" : (parts[at + 2] ?? "");
+  const isBeyond = isNested || (parts.length > at + 3 && verbPrefix !== "proxy" && subresource !== "proxy");
 
   const verb = verbPrefix ?? verbOf(method, pathName, query);
   const name = pathName === "" ? selectedName(verb, query) : pathName;

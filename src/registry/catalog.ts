@@ -52,7 +52,8 @@ interface Listing {
 export class Catalog {
   readonly #order: readonly CatalogGroup[];
   readonly #entries = new Set<CatalogEntry>();
-  readonly #byResource = new Map<string, ResourceInfo>();
+  /** By the name of the resource, which groups and versions share, because making a longer key costs more. */
+  readonly #byResource = new Map<string, readonly ResourceInfo[]>();
   readonly #byKind = new Map<string, ResourceInfo>();
   readonly #byPrefix = new Map<string, ResourceInfo>();
   readonly #followers: Follower[] = [];
@@ -65,7 +66,13 @@ export class Catalog {
   }
 
   find(group: string, version: string, resource: string): ResourceInfo | undefined {
-    return this.#byResource.get(`${group}/${version}/${resource}`);
+    const infos = this.#byResource.get(resource);
+    if (infos === undefined) return undefined;
+    for (let at = 0; at < infos.length; at++) {
+      const info = infos[at] as ResourceInfo;
+      if (info.group === group && info.version === version) return info;
+    }
+    return undefined;
   }
 
   /** Finds the resource whose objects have this kind. */
@@ -156,7 +163,7 @@ export class Catalog {
   #enter(entry: CatalogEntry): void {
     this.#entries.add(entry);
     for (const info of entry.served) {
-      this.#byResource.set(resourceKey(info), info);
+      this.#byResource.set(info.resource, [...(this.#byResource.get(info.resource) ?? []), info]);
       this.#byKind.set(kindKey(info), info);
     }
     if (entry.stored !== undefined) this.#byPrefix.set(entry.stored.keyPrefix, entry.stored);
@@ -165,7 +172,9 @@ export class Catalog {
   #leave(entry: CatalogEntry): void {
     this.#entries.delete(entry);
     for (const info of entry.served) {
-      this.#byResource.delete(resourceKey(info));
+      const others = this.#byResource.get(info.resource)?.filter((other) => other !== info) ?? [];
+      if (others.length > 0) this.#byResource.set(info.resource, others);
+      else this.#byResource.delete(info.resource);
       this.#byKind.delete(kindKey(info));
     }
     if (entry.stored !== undefined) this.#byPrefix.delete(entry.stored.keyPrefix);
@@ -173,8 +182,9 @@ export class Catalog {
 
   #refuseTaken({ stored, served }: CatalogEntry): void {
     for (const info of served) {
-      const taken = this.#byResource.has(resourceKey(info)) || this.#byKind.has(kindKey(info));
-      if (taken) throw new Error(`${resourceKey(info)} or its kind ${info.kind} is served already`);
+      const { group, version, resource } = info;
+      const taken = this.find(group, version, resource) !== undefined || this.#byKind.has(kindKey(info));
+      if (taken) throw new Error(`${group}/${version}/${resource} or its kind ${info.kind} is served already`);
     }
     if (stored !== undefined && this.#byPrefix.has(stored.keyPrefix)) {
       throw new Error(`the objects below ${stored.keyPrefix} belong to another kind`);
@@ -187,13 +197,9 @@ export class Catalog {
   }
 
   #list(): Listing {
-    this.#listing ??= listingOf(this.#byResource.values(), this.#order);
+    this.#listing ??= listingOf([...this.#byResource.values()].flat(), this.#order);
     return this.#listing;
   }
-}
-
-function resourceKey({ group, version, resource }: ResourceInfo): string {
-  return `${group}/${version}/${resource}`;
 }
 
 function kindKey(info: ResourceInfo): string {

@@ -31,6 +31,7 @@ const preparation: readonly WriteStep[] = [
   writeSteps.applyDefaults,
   writeSteps.measure,
   ({ object, context }) => dropRepeatedOwners(object, context.warn, ""),
+  writeSteps.prepareTracking,
   writeSteps.trackFields,
   writeSteps.dropGatedFields,
   dropResetFields,

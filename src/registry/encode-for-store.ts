@@ -6,6 +6,7 @@ import type { JsonObject } from "../api/json.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import type { ObjectForm } from "../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { IndexCache } from "../storage/mvcc/index-text.ts";
 import { ownersOf } from "../storage/object-owners.ts";
 import type { ProposedBody } from "../storage/store.ts";
 
@@ -47,16 +48,19 @@ function managedFieldsOf(managedFields: ObjectMeta["managedFields"]): string {
   return managedFields === undefined ? "" : `,"managedFields":${managedFieldsText(managedFields)}`;
 }
 
+/** Objects keep their indexes as long as they exist, and many have equal ones. */
+const indexes = new IndexCache();
+
 function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo): ObjectIndex {
   const { labels, uid, ownerReferences } = object.metadata;
-  return {
+  return indexes.shared({
     apiVersion: apiVersionOf(info),
     uid: uid ?? "",
     labels: labels !== undefined && Object.keys(labels).length > 0 ? labels : undefined,
     fields: info.form.kind === "structural" ? undefined : selectableFieldsOf(object, info),
     owners: ownersOf(ownerReferences),
     ...formOf(info.form, written.form),
-  };
+  });
 }
 
 /**

@@ -9,7 +9,7 @@ import { StatusError } from "../api/status.ts";
 import { formatTime } from "../api/time.ts";
 import { type ApplyOutcome, applyObject } from "../apply/apply-object.ts";
 import { formType } from "../apply/form-type.ts";
-import { trackUpdate } from "../apply/track-update.ts";
+import { trackCreation, trackUpdate } from "../apply/track-update.ts";
 import { TrackingError } from "../apply/tracking-error.ts";
 import {
   type ConversionReply,
@@ -45,12 +45,17 @@ export type FieldFilterFinder = (subresource: string) => FieldFilter | undefined
 export class FieldOwnership {
   readonly #versions: readonly ResourceInfo[];
   readonly #filterOf: FieldFilterFinder;
-  /** Served versions by `<subresource>/<apiVersion>`: at most one for each path that can be written. */
-  readonly #tracked = new Map<string, TrackedVersion>();
+  /** Versions by subresource: at most one for each path that can be written. */
+  readonly #tracked = new Map<string, WeakMap<ResourceInfo, TrackedVersion>>();
 
   constructor(versions: readonly ResourceInfo[], filterOf: FieldFilterFinder) {
     this.#versions = versions;
     this.#filterOf = filterOf;
+  }
+
+  /** Reads the type of a version if no write has needed it before. That of a large schema takes milliseconds. */
+  prepare(version: ResourceInfo, subresource: string): void {
+    this.#trackedVersion(version, subresource);
   }
 
   /**
@@ -74,17 +79,17 @@ export class FieldOwnership {
     object: KubeObject,
     { manager, subresource, version, nowMs }: FieldWriter,
   ): Eventual<ManagedFieldsEntry[] | undefined> {
-    const update = {
-      live,
+    const sent = object.metadata.managedFields;
+    const write = {
       object: served,
-      sent: object.metadata.managedFields,
       manager,
       subresource,
       version: this.#trackedVersion(version, subresource),
-      find: this.#finder(subresource),
       now: formatTime(nowMs),
     };
     try {
+      if (live === undefined && sent === undefined) return trackCreation(write);
+      const update = { ...write, live, sent, find: this.#finder(subresource) };
       const tracked = runStepsEventually(trackUpdate(update), this.#convert);
       return tracked instanceof Promise ? tracked.catch(untracked) : tracked;
     } catch (error) {
@@ -129,10 +134,11 @@ export class FieldOwnership {
   }
 
   #trackedVersion(info: ResourceInfo, subresource: string): TrackedVersion {
-    const apiVersion = apiVersionOf(info);
-    const key = `${subresource}/${apiVersion}`;
-    let tracked = this.#tracked.get(key);
+    let versions = this.#tracked.get(subresource);
+    if (versions === undefined) this.#tracked.set(subresource, (versions = new WeakMap()));
+    let tracked = versions.get(info);
     if (tracked === undefined) {
+      const apiVersion = apiVersionOf(info);
       const resetFields = this.#filterOf(subresource);
       tracked = {
         apiVersion,
@@ -141,7 +147,7 @@ export class FieldOwnership {
         isDecoded: info.form.kind === "struct",
         ...(resetFields === undefined ? {} : { resetFields }),
       };
-      this.#tracked.set(key, tracked);
+      versions.set(info, tracked);
     }
     return tracked;
   }

@@ -6,10 +6,12 @@ import type { FieldError } from "../api/field-error.ts";
 import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
 import type { SignalSource } from "../api/joint-call.ts";
 import type { JsonObject } from "../api/json.ts";
+import { ordinaryBytesMax } from "../api/object-extent.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { status } from "../api/status.ts";
+import { nextTurn } from "../api/turn.ts";
 import { fieldErrorsMax } from "../api/validation/labels.ts";
 import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
 import type { Clock } from "../process/clock.ts";
@@ -102,13 +104,16 @@ export class StoredKind {
   }
 
   /**
-   * Decodes an entry to the stored form, converting objects that were written when another version was stored.
+   * Decodes an entry to the stored form, converting objects that were written when another version was stored. A
+   * large object is returned in a later turn, because the caller has more to do with it.
    * @throws StatusError when the converter fails, also as a rejection
    */
   decode(entry: Entry, signalOf?: SignalSource): Eventual<KubeObject> {
     const { info } = this;
-    if (info.converter === undefined) return decodeEntry(entry, info);
-    return followedBy(prepareEntry(entry, info, signalOf), (prepared) => decodeEntry(prepared, info));
+    if (info.converter === undefined) return withOwnTurn(decodeEntry(entry, info), entry);
+    return followedBy(prepareEntry(entry, info, signalOf), (prepared) =>
+      withOwnTurn(decodeEntry(prepared, info), prepared),
+    );
   }
 
   /** Reports whether the entry is stored as it would be written now. An update without changes rewrites others. */
@@ -172,6 +177,11 @@ export class StoredKind {
       observer?.written(operation, (performance.now() - startedMs) / 1_000, hasFailed);
     }
   }
+}
+
+/** Returns an object that was decoded from an entry; for a large one in a later turn. */
+function withOwnTurn(object: KubeObject, { body }: Entry): Eventual<KubeObject> {
+  return body.byteLength <= ordinaryBytesMax ? object : nextTurn().then(() => object);
 }
 
 /** Returns the object as stored, with its new revision. */

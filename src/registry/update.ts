@@ -38,6 +38,7 @@ const steps: readonly WriteStep[] = [
   ({ object, old }) => carrySystemFields(object, old as KubeObject),
   writeSteps.applyDefaults,
   writeSteps.measure,
+  writeSteps.prepareTracking,
   writeSteps.trackFields,
   compareSent,
   writeSteps.dropGatedFields,

@@ -102,6 +102,10 @@ export const writeSteps = {
   measure(write: Write): void {
     write.isLarge = isLargeObject(write.object);
   },
+  /** Comes before `trackFields`, so that a large write yields between the two. */
+  prepareTracking({ kind, context, subresource }: Write): void {
+    kind.ownership.prepare(context.version ?? kind.info, subresource);
+  },
   dropGatedFields({ kind, object, old }: Write): void {
     const { info, parts } = kind;
     if (info.form.kind !== "struct") return;

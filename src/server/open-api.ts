@@ -183,7 +183,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);
       await Promise.all([
-        rbac === undefined ? undefined : untilAvailable(store, () => ensureDefaultRbac(rbac, isGateOn)),
+        rbac === undefined ? undefined : untilAvailable(store, () => ensureDefaultRbac(rbac, clock, isGateOn)),
         untilAvailable(store, () => ensureBuiltInApiServices({ registry: apiServices, apis }, builtInVersions)),
         untilAvailable(store, () => ensurePriorityClasses(registries)),
         untilAvailable(store, () => new DefaultFlowControl(registries).ensure()),

@@ -49,6 +49,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
       clientOf: (controller) => http.clients.open(serviceAccountOf(controller)),
     },
     nodeCidrRanges: config.nodeCidrRanges,
+    nodeLifecycle: config.nodeLifecycle,
     terminatedPodsMax: config.terminatedPodsMax,
     sliceObservers: sliceMetrics(registry),
     ephemeralVolumesObserver: ephemeralVolumeMetrics(registry),

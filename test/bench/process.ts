@@ -3,25 +3,42 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A child process that serves. It is killed on disposal. */
-export interface Served extends AsyncDisposable {
-  readonly url: string;
-  readonly token: string;
+/** A child process. It is killed on disposal. */
+export interface Child extends AsyncDisposable {
   readonly pid: number;
   /** Time from the start of the process to its line of readiness. */
   readonly startMs: number;
 }
 
+/** A server. */
+export interface Served extends Child {
+  readonly url: string;
+  readonly token: string;
+  /** Address of the lag meter, if the process has one. */
+  readonly lagUrl?: string;
+}
+
+type Announced = Pick<Served, "url" | "token" | "lagUrl">;
+
+/** A webhook. */
+export interface ServedWebhook extends Child {
+  readonly url: string;
+  /** The authority of its certificate. */
+  readonly ca: string;
+}
+
 const root = join(import.meta.dir, "../..");
 const program = join(import.meta.dir, "server.ts");
+const webhookProgram = join(import.meta.dir, "webhook-server.ts");
 
 /** Starts `server.ts` with these arguments, and waits until it serves. */
 export function serve(...args: string[]): Promise<Served> {
-  return start(
-    [process.execPath, program, ...args],
-    1,
-    (printed) => JSON.parse(printed) as { url: string; token: string },
-  );
+  return start([process.execPath, program, ...args], 1, (printed) => JSON.parse(printed) as Announced);
+}
+
+/** Starts `webhook-server.ts`, and waits until it serves. */
+export function serveWebhook(): Promise<ServedWebhook> {
+  return start([process.execPath, webhookProgram], 1, (printed) => JSON.parse(printed) as { url: string; ca: string });
 }
 
 /**
@@ -63,11 +80,11 @@ export function startProgram(program: readonly string[], directory: string): Pro
   });
 }
 
-async function start(
+async function start<Told extends object>(
   command: readonly string[],
   lines: number,
-  read: (printed: string) => { url: string; token: string },
-): Promise<Served> {
+  read: (printed: string) => Told,
+): Promise<Told & Child> {
   const startedMs = performance.now();
   const child = Bun.spawn([...command], { stdout: "pipe", stderr: "inherit" });
   const reader = child.stdout.getReader();
@@ -98,6 +115,11 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
 /** Returns the resident memory of a process in bytes. */
 export function residentBytes(pid: number): number {
   return kilobytesOf(pid, /^VmRSS:\s+(\d+) kB/m) * 1024;
+}
+
+/** Returns the memory of a process that is not a page of a file, such as its program, which processes share. */
+export function privateBytes(pid: number): number {
+  return kilobytesOf(pid, /^RssAnon:\s+(\d+) kB/m) * 1024;
 }
 
 /** Returns the peak resident memory. */

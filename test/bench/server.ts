@@ -2,21 +2,22 @@ import { createAuthority, issueCertificate } from "../../src/access/certificates
 import { listen } from "../../src/http/listener.ts";
 import { type ServerOptions, startServer } from "../../src/index.ts";
 import { FieldOwnership } from "../../src/registry/field-ownership.ts";
+import { startLagMeter } from "./loop-lag.ts";
 
 /**
- * The process under measurement: `server <data directory> [options as JSON]`, `untracked` with the same arguments, or
- * `bare <bytes> <chunks>`. Prints one line of JSON when it serves. `untracked` does not track fields. `bare` is the
- * listener alone, which answers `/object` with that many bytes and `/list` with that many chunks of them: the limit of
+ * The process under measurement: `server <data directory> [options as JSON]`, `untracked` or `metered` with the same
+ * arguments, or `bare <bytes> <chunks>`. Prints one line of JSON when it serves. `untracked` does not track fields,
+ * `metered` measures the turns of its event loop. `bare` is the listener alone, which answers `/object` with that many bytes and `/list` with that many chunks of them: the limit of
  * the machine with this HTTP stack and these bytes.
  */
 const [mode, first = "", second = ""] = Bun.argv.slice(2);
 
 if (mode === "untracked") FieldOwnership.prototype.afterUpdate = () => undefined;
-if (mode === "server" || mode === "untracked") {
+if (mode === "server" || mode === "untracked" || mode === "metered") {
   const options = JSON.parse(second || "{}") as ServerOptions;
   const place = options.inMemory === true ? {} : { dataDir: first };
   const server = await startServer({ ...place, securePort: 0, ...options });
-  announce(server.url, server.token);
+  announce(server.url, server.token, mode === "metered" ? startLagMeter() : undefined);
 } else {
   const object = crypto.getRandomValues(new Uint8Array(Number(first)));
   const slab = 256 * 1024;
@@ -46,6 +47,6 @@ if (mode === "server" || mode === "untracked") {
   announce(`https://127.0.0.1:${listener.port}`, "none");
 }
 
-function announce(url: string, token: string): void {
-  process.stdout.write(`${JSON.stringify({ url, token })}\n`);
+function announce(url: string, token: string, lagUrl?: string): void {
+  process.stdout.write(`${JSON.stringify({ url, token, lagUrl })}\n`);
 }

@@ -64,7 +64,7 @@ test("a conflict names the owner and the field", async () => {
 
 test.each([
   ["", {}, 422, "fieldManager: Required value: is required for apply patch"],
-  ["fieldManager=a", "a: [", 400, "error decoding YAML"],
+  ["fieldManager=a", "a: [", 400, "error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find"],
   ["fieldManager=a", [], 400, "cannot unmarshal array into Go value of type map[string]interface {}"],
   ["fieldManager=a", "", 400, "invalid object type: /, Kind="],
   ["fieldManager=a", configMap("other", {}), 400, "does not match the name on the URL"],

@@ -263,21 +263,22 @@ describe("permission to administer a cluster", () => {
   test("a user needs a role: one to look, one to change", async () => {
     const server = await start();
     const { registries } = server.parts;
-    const bindings = registries.builtIn({ group: "rbac.authorization.k8s.io", resource: "clusterrolebindings" });
-    const bind = (user: string, role: string) =>
-      bindings.create(
-        {
-          apiVersion: "rbac.authorization.k8s.io/v1",
-          kind: "ClusterRoleBinding",
-          metadata: { name: user },
-          subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: user }],
-          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
-        },
-        "",
-        { user: systemUser, manager: "test", dryRun: false, warn() {} },
-      );
-    await bind("looks", "system:quorate:cluster-viewer");
-    await bind("changes", "system:quorate:cluster-admin");
+    const group = "rbac.authorization.k8s.io";
+    const context = { user: systemUser, manager: "test", dryRun: false, warn() {} };
+    const allow = async (user: string, verbs: string[], nonResourceURLs: string[]) => {
+      const object = { apiVersion: `${group}/v1`, metadata: { name: user } };
+      const role = { ...object, kind: "ClusterRole", rules: [{ verbs, nonResourceURLs }] };
+      const binding = {
+        ...object,
+        kind: "ClusterRoleBinding",
+        subjects: [{ kind: "User", apiGroup: group, name: user }],
+        roleRef: { apiGroup: group, kind: "ClusterRole", name: user },
+      };
+      await registries.builtIn({ group, resource: "clusterroles" }).create(role, "", context);
+      await registries.builtIn({ group, resource: "clusterrolebindings" }).create(binding, "", context);
+    };
+    await allow("looks", ["get"], ["/cluster/members", "/cluster/status"]);
+    await allow("changes", ["get", "post", "delete"], ["/cluster/*"]);
     const codes = async (user: string) => {
       const answers = everyEndpoint.map(([method, path]) =>
         server.request(method, path, undefined, { headers: { "impersonate-user": user } }),

@@ -95,7 +95,7 @@ export class ClusterServer implements AsyncDisposable {
         admissionPlugins: [],
       }).registries;
     const rbac = rbacRegistries(registries);
-    if (rbac !== undefined) await ensureDefaultRbac(rbac, isGateOn);
+    if (rbac !== undefined) await ensureDefaultRbac(rbac, clock, isGateOn);
     const identity = like?.parts.identity ?? (await ServerIdentity.open(config));
     const peers =
       like?.parts.peers ?? (await PeerIdentity.open({ directory: undefined, memberId: cluster.self, clock }));

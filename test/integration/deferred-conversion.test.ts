@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import type { Entry } from "../../src/api/entry.ts";
+import type { Eventual } from "../../src/api/eventual.ts";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { JsonObject } from "../../src/api/json.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
@@ -26,7 +27,7 @@ const scheme = Scheme.builtIn();
 const catalog = builtInCatalog(scheme);
 const store = new MemoryStore();
 const cleanup = new AsyncDisposableStack();
-let send: (request: IncomingRequest) => Promise<HttpResponse>;
+let send: (request: IncomingRequest) => Eventual<HttpResponse>;
 /** Numbers of objects in the calls of the converter. */
 let calls: number[] = [];
 let failure: string | undefined;

@@ -106,7 +106,7 @@ beforeAll(async () => {
       catalog,
     ),
   );
-  answer = (rawPath) => chain(requestOf(rawPath));
+  answer = async (rawPath) => chain(requestOf(rawPath));
 });
 afterAll(async () => {
   cachers.close();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
+import type { Eventual } from "../../src/api/eventual.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";
 import { FakeApis } from "../../src/http/aggregation/testing.ts";
@@ -26,7 +27,7 @@ const scheme = Scheme.builtIn();
 const catalog = builtInCatalog(scheme);
 const store = new MemoryStore();
 const cleanup = new AsyncDisposableStack();
-let send: (request: IncomingRequest) => Promise<HttpResponse>;
+let send: (request: IncomingRequest) => Eventual<HttpResponse>;
 
 const configMaps = scheme.find("", "v1", "configmaps") as ResourceInfo;
 const widgetsInfo: ResourceInfo = {

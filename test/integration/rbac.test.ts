@@ -149,6 +149,18 @@ describe("granted permissions", () => {
   });
 });
 
+test("the rules of admin, edit and view are there at the start, and belong to their controller", async () => {
+  await using fresh = await TestServer.start({ authorizationMode: ["RBAC"] });
+  for (const name of ["view", "edit", "admin"]) {
+    const { rules, metadata } = (await fresh.get(`${clusterRoles}/${name}`)).json;
+    expect(rules.length).toBeGreaterThan(0);
+    expect(metadata.managedFields).toMatchObject([
+      { manager: "clusterrole-aggregation-controller", operation: "Apply", fieldsV1: { "f:rules": {} } },
+      { manager: "quorate", operation: "Update", fieldsV1: { "f:aggregationRule": {} } },
+    ]);
+  }
+});
+
 describe("reviews", () => {
   const reviews = "/apis/authorization.k8s.io/v1";
   const ask = (kind: string, spec: object, options = {}, namespace = "") =>

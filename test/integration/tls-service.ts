@@ -10,11 +10,13 @@ export class TlsService implements AsyncDisposable {
   constructor(
     answer: (request: Request) => Response | Promise<Response>,
     hostname: "localhost" | "127.0.0.1" = "localhost",
+    { expired = false } = {},
   ) {
     const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
     const authority = createAuthority({ commonName: "an authority", ...validity });
     const pair = issueCertificate(authority, {
       ...validity,
+      ...(expired ? { notAfterMs: Date.now() - 1_000 } : {}),
       commonName: hostname,
       organizations: [],
       usage: "server",

@@ -99,6 +99,16 @@ describe("create", () => {
     expect(answer.json.message).toContain(message);
   });
 
+  test.each([
+    [{ name: "a" }, "a"],
+    [{ generateName: "a-" }, "a-"],
+    [{}, "Unknown"],
+  ])("with metadata %j is refused by admission as %s", async (metadata, name) => {
+    const { code, json } = await server.post(pods, { metadata, spec: { serviceAccountName: "absent" } });
+    expect(code).toBe(403);
+    expect(json.message).toStartWith(`pods "${name}" is forbidden: error looking up service account`);
+  });
+
   test("in a missing namespace is NotFound", async () => {
     const { code, json } = await server.post("/api/v1/namespaces/nowhere/configmaps", configMap("x"));
     expect({ code, message: json.message, details: json.details }).toEqual({
@@ -158,6 +168,14 @@ describe("update", () => {
     const answer = await server.put(`${maps}/named`, body);
     expect(answer.code).toBe(code);
     expect(answer.json.message).toContain(message);
+  });
+
+  test.each([
+    ["a%25b", {}, "the name of the object (a%b based on URL) was undeterminable: name must be provided"],
+    ["a%25b", configMap("a%b"), "Name parameter invalid: \"a%b\": may not contain '%'"],
+  ])("at the impossible name %s is refused for its body first", async (name, body, message) => {
+    const { code, json } = await server.put(`${maps}/${name}`, body);
+    expect({ code, message: json.message }).toEqual({ code: 400, message });
   });
 
   test("of a missing object is NotFound, or creates it where the kind allows that", async () => {
@@ -279,8 +297,13 @@ describe("patch", () => {
     expect((await server.patch(`${maps}/many`, jsonPatch, operations)).code).toBe(413);
   });
 
-  test("of a missing object is NotFound", async () => {
-    expect((await server.patch(`${maps}/nobody`, mergePatch, {})).code).toBe(404);
+  test.each([
+    [mergePatch, {}],
+    [mergePatch, "{"],
+    [strategicPatch, ""],
+    [jsonPatch, "["],
+  ])("(%s) of a missing object is NotFound, even if it is %j", async (type, patch) => {
+    expect((await server.patch(`${maps}/nobody`, type, patch)).code).toBe(404);
   });
 
   test("loses no update when many patch at once", async () => {

@@ -53,12 +53,18 @@ function headerToken(request: IncomingRequest): string | undefined {
 }
 
 const scheme = "bearer";
+/** The start of nearly every Authorization value. */
+const usualStart = "Bearer ";
 
 /**
  * Parses the token of an Authorization value. Returns undefined for another scheme, and for a scheme alone, which counts
  * as no credential. Any other form, including a second blank before the token, is an invalid token.
  */
 function parseBearer(value: string): string | undefined {
+  if (value.startsWith(usualStart)) {
+    const usual = value.slice(usualStart.length);
+    if (isToken(usual)) return usual;
+  }
   if (value.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
   if (/^[ \t]*$/.test(value.slice(scheme.length))) return undefined;
   if (!isBlank(value.charCodeAt(scheme.length))) return undefined;

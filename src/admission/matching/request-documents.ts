@@ -1,6 +1,6 @@
 import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
-import { cloneJson, type JsonObject } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
@@ -48,7 +48,8 @@ export class RequestDocuments {
     const { kind } = this.#current.kind;
     // A custom form would prune in place what the document shares with the one before.
     const takesOver = this.#form.kind === "struct";
-    return this.#form.decode(document, { kind, takesOver }).object;
+    const settled = this.#documents?.object as JsonObject | undefined;
+    return this.#form.decode(document, { kind, takesOver, settled }).object;
   }
 
   /** Takes over a decoded document in place of the object. */
@@ -67,8 +68,10 @@ export class RequestDocuments {
     const changed = this.#documents?.object;
     if (!this.#isChanged || object === undefined || changed === undefined) return;
     this.#isChanged = false;
-    const copy = cloneJson(changed as unknown as JsonObject) as unknown as KubeObject;
-    return followedBy(forms.enter(copy, this.#current.info), (entered) => replaceContents(object, entered));
+    // The object takes over their parts, and others change it in place.
+    this.#documents = undefined;
+    this.#byVersion.clear();
+    return followedBy(forms.enter(changed, this.#current.info), (entered) => replaceContents(object, entered));
   }
 
   get #current(): MatchedResource {
@@ -110,6 +113,8 @@ export class RequestDocuments {
   }
 
   #typed(fields: JsonObject, { kind }: MatchedResource): KubeObject {
-    return { ...fields, kind: kind.kind, apiVersion: apiVersionOf(kind) } as unknown as KubeObject;
+    const apiVersion = apiVersionOf(kind);
+    const isTyped = fields["kind"] === kind.kind && fields["apiVersion"] === apiVersion;
+    return (isTyped ? fields : { ...fields, kind: kind.kind, apiVersion }) as unknown as KubeObject;
   }
 }

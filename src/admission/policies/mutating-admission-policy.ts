@@ -78,6 +78,7 @@ class Mutations {
   readonly #turn = new Turn();
   readonly #failures: Failure[] = [];
   readonly #documents: RequestDocuments;
+  #namespace: { readonly object: KubeObject | undefined } | undefined;
   /** Some mutation took place, be it one that changes nothing. */
   #isTouched = false;
 
@@ -125,17 +126,10 @@ class Mutations {
     const { reinvocation } = this.#attributes;
     const rounds = roundsOf(reinvocation);
     const { matched } = invocation;
-    const { object: before } = await this.#documents.in(matched);
-    const { policy: stored } = invocation;
-    const observe = (time: ConditionsTime) =>
-      this.#parts.policyObserver?.conditions(stored.metadata.name ?? "", this.#attributes.operation, time);
-    const isMatch = await this.#attempt(invocation, async () => {
-      const request = await this.#requestOf(matched);
-      return evaluateInTurns(this.#checks, () => policy.matches(request, params, observe));
-    });
-    if (isMatch !== true) return;
+    if (policy.hasConditions && !(await this.#matches(invocation, policy, params))) return;
     const key = invocationKey(invocation, params);
     if (reinvocation.isRepeat && !rounds.isQueued(key)) return;
+    const { object: before } = await this.#documents.in(matched);
     const startMs = performance.now();
     const failuresBefore = this.#failures.length;
     const form = documentForm(matched, this.#attributes.subresource);
@@ -155,6 +149,18 @@ class Mutations {
       reinvocation.request();
     }
     if (policy.reinvokes) rounds.note(key);
+  }
+
+  /** Reports whether the conditions of the policy hold. */
+  async #matches(invocation: Invocation, policy: MutatingPolicy, params: Json | undefined): Promise<boolean> {
+    const { name = "" } = invocation.policy.metadata;
+    const observe = (time: ConditionsTime) =>
+      this.#parts.policyObserver?.conditions(name, this.#attributes.operation, time);
+    const isMatch = await this.#attempt(invocation, async () => {
+      const request = await this.#requestOf(invocation.matched);
+      return evaluateInTurns(this.#checks, () => policy.matches(request, params, observe));
+    });
+    return isMatch === true;
   }
 
   #observe({ policy, binding }: Invocation, startMs: number, failure: string | undefined): void {
@@ -193,12 +199,14 @@ class Mutations {
   }
 
   #requestOf(matched: MatchedResource): Eventual<ExpressionRequest> {
+    this.#namespace ??= { object: namespaceOfRequest(this.#attributes, this.#parts.lookup) };
+    const { object: namespaceObject } = this.#namespace;
     return followedBy(this.#documents.in(matched), ({ object, oldObject }) => ({
       attributes: this.#attributes,
       matched,
       object,
       oldObject,
-      namespaceObject: namespaceOfRequest(this.#attributes, this.#parts.lookup),
+      namespaceObject,
       checks: this.#checks,
     }));
   }

@@ -58,13 +58,16 @@ export class MutatingPolicy {
     return new MutatingPolicy(policy, compiler, conditions, compiled);
   }
 
+  get hasConditions(): boolean {
+    return this.#conditions.length > 0;
+  }
+
   /** Reports whether the conditions hold. @throws MutationError, PendingCheck */
   *matches(
     request: ExpressionRequest,
     params: Json | undefined,
     observe?: (time: ConditionsTime) => void,
   ): EvaluationSteps<boolean> {
-    if (this.#conditions.length === 0) return true;
     const values = new RequestValues(conditionRequest(request));
     const { variables } = this.#compiler;
     const options = { variables, params, observe };
@@ -99,9 +102,14 @@ export class MutatingPolicy {
     const { variables } = this.#compiler;
     const budget = evaluationCostMax;
     const evaluation = new Evaluation(new RequestValues(request), { variables, params, budget });
-    const result = yield* orMutationError(evaluation.run(expression));
-    if (isError(result)) throw new MutationError(result.message);
-    return result;
+    try {
+      const result = yield* evaluation.run(expression);
+      if (!isError(result)) return result;
+      throw new MutationError(result.message);
+    } catch (error) {
+      if (error instanceof OutOfBudget) throw new MutationError(error.message);
+      throw error;
+    }
   }
 }
 
@@ -115,21 +123,12 @@ function* compileMutation(mutation: Mutation, compiler: PolicyCompiler): Generat
   return { patchType: "ApplyConfiguration", expression: yield* compiler.compile(text, "applyConfiguration", place) };
 }
 
-function* orMutationError(run: EvaluationSteps<Result>): EvaluationSteps<Result> {
-  try {
-    return yield* run;
-  } catch (error) {
-    if (error instanceof OutOfBudget) throw new MutationError(error.message);
-    throw error;
-  }
-}
-
 function configurationOf(value: Value, { apiVersion, kind }: JsonObject): JsonObject {
   if (!(value instanceof ObjectValue))
     throw new MutationError("unsupported return type from ApplyConfiguration expression");
   refuseTypeNames(value);
   try {
-    return { ...value.toJsonForm(), apiVersion, kind } as JsonObject;
+    return Object.assign(value.toJsonForm(), { apiVersion, kind });
   } catch (error) {
     if (error instanceof NoJsonForm) throw new MutationError(error.message);
     throw error;

@@ -3,18 +3,18 @@ import type { Reinvocation } from "../../registry/reinvocation.ts";
 
 /** The policies that ran in the first round, and those of them that run again in the second. */
 class PolicyRounds {
-  /** The object as the last round left it. */
+  /** The object as the last round left it; kept only if a policy may run again. */
   #output: JsonObject | undefined;
   readonly #ran = new Set<string>();
   readonly #queued = new Set<string>();
 
   /** Policies run again when other plugins have changed the object since. */
   begin(object: JsonObject | undefined, isRepeat: boolean): void {
-    if (isRepeat && !equalJson(this.#output ?? null, object ?? null)) this.queueAll();
+    if (isRepeat && this.#ran.size > 0 && !equalJson(this.#output ?? null, object ?? null)) this.queueAll();
   }
 
   end(object: JsonObject | undefined): void {
-    this.#output = object === undefined ? undefined : cloneJson(object);
+    this.#output = object === undefined || this.#ran.size === 0 ? undefined : cloneJson(object);
   }
 
   isQueued(key: string): boolean {

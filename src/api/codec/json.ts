@@ -1,4 +1,4 @@
-import { emptyJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { emptyJsonObject, type JsonObject, type JsonValue, replaceBigInt } from "../json.ts";
 import { status } from "../status.ts";
 import { jsonExtent } from "./json-extent.ts";
 
@@ -101,10 +101,6 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-interface ExactJson {
-  rawJSON(text: string): unknown;
-}
-
 function stringifyExactly(value: JsonValue, indent: number): string {
   try {
     return JSON.stringify(value, undefined, indent);
@@ -113,10 +109,6 @@ function stringifyExactly(value: JsonValue, indent: number): string {
     if (!(error instanceof TypeError)) throw error;
     return JSON.stringify(value, replaceBigInt, indent);
   }
-}
-
-function replaceBigInt(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? (JSON as unknown as ExactJson).rawJSON(value.toString()) : value;
 }
 
 const code = {

@@ -1,7 +1,7 @@
 import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from "js-yaml";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { duplicatesMax, pathText } from "./json.ts";
-import { firstDocument, refuseLeadingTab, syntaxError } from "./yaml-document.ts";
+import { firstDocument, refuseLeadingTab, type Stop, syntaxError } from "./yaml-document.ts";
 import { resolvePlainScalar } from "./yaml-scalar.ts";
 import { type ParsedYaml, YamlSyntaxError, yamlAliasedSizeMax, yamlDepthMax } from "./yaml-syntax.ts";
 
@@ -15,12 +15,14 @@ export function composeYaml(text: string, strict: boolean): ParsedYaml {
   return new YamlComposer(source, eventsOf(source), strict).compose();
 }
 
+const start: Stop = { line: 0, position: 0 };
+
 function eventsOf(source: string): Event[] {
   try {
     return parseEvents(source, { maxDepth: yamlDepthMax });
   } catch (error) {
     // The parser does not document a class for its errors.
-    if (error instanceof YAMLException) throw syntaxError(source, error.reason, error.mark?.line ?? 0);
+    if (error instanceof YAMLException) throw syntaxError(source, error.reason, error.mark ?? start);
     throw new YamlSyntaxError(error instanceof Error ? error.message : "cannot be parsed");
   }
 }

@@ -47,14 +47,45 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 const flowReason = "unexpected end of the stream within a flow collection";
+/** The library's words for anything that cannot follow what it has read. */
+const misplacedReasons: ReadonlySet<string> = new Set([
+  "bad indentation of a mapping entry",
+  "end of the stream or a document separator is expected",
+]);
+const notInThisContext: ReadonlyMap<string, string> = new Map([
+  [":", "mapping values"],
+  ["-", "block sequence entries"],
+  ["?", "mapping keys"],
+]);
 
-/**
- * Returns the error for text that the library cannot parse.
- * @param line where it stopped, counted from 0
- */
-export function syntaxError(source: string, reason: string, line: number): YamlSyntaxError {
+/** The place where the library stopped; its line counts from 0. */
+export interface Stop {
+  readonly line: number;
+  readonly position: number;
+}
+
+/** Returns the error for text that the library cannot parse. */
+export function syntaxError(source: string, reason: string, stop: Stop): YamlSyntaxError {
   if (reason === flowReason) return unfinishedCollection(source);
-  return new YamlSyntaxError(reasons.get(reason) ?? reason, line === 0 ? undefined : line + 1);
+  if (misplacedReasons.has(reason)) return misplaced(source, stop);
+  return atLine(reasons.get(reason) ?? reason, stop.line);
+}
+
+/** Upstream's scanner names the line with its number, which it leaves out for the first one. */
+function atLine(reason: string, line: number): YamlSyntaxError {
+  return new YamlSyntaxError(reason, line === 0 ? undefined : line + 1);
+}
+
+/** Upstream's parser, unlike its scanner, names the line before. */
+function misplaced(source: string, { line, position }: Stop): YamlSyntaxError {
+  const found = source.charAt(position);
+  if (/[@`%]/.test(found)) return atLine("found character that cannot start any token", line);
+  const before = source.slice(source.lastIndexOf("\n", position - 1) + 1, position).trim();
+  const part = notInThisContext.get(found);
+  if (part !== undefined && before !== "") return atLine(`${part} are not allowed in this context`, line);
+  const isNodeMissing = /[\]},]/.test(found) && /(?:^|[:-])$/.test(before);
+  const missing = isNodeMissing ? "did not find expected node content" : "did not find expected key";
+  return new YamlSyntaxError(missing, line === 0 ? undefined : line);
 }
 
 /** Upstream counts the end of the text as a line of its own, and says what it expects there. */

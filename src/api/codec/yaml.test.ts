@@ -150,6 +150,19 @@ describe("parseYaml", () => {
     ["a: [b,", "line 1: did not find expected node content"],
     ["a: {b", "line 1: did not find expected ',' or '}'"],
     ["a: 'b", "found unexpected end of stream"],
+    ["a: b: c", "mapping values are not allowed in this context"],
+    ["a: 1\n b: 2", "line 2: mapping values are not allowed in this context"],
+    ["a\nb: 1", "line 2: mapping values are not allowed in this context"],
+    ["a: - b", "block sequence entries are not allowed in this context"],
+    ["a: ?", "mapping keys are not allowed in this context"],
+    ["a:\n  - b\n - c", "line 2: did not find expected key"],
+    ["a:\n  b: 1\n c: 2", "line 2: did not find expected key"],
+    ["a: 'b'c", "did not find expected key"],
+    ["a: [b]]", "did not find expected key"],
+    ["a: }", "did not find expected node content"],
+    ["]", "did not find expected node content"],
+    ["a: @", "found character that cannot start any token"],
+    ["`a", "found character that cannot start any token"],
   ])("says in upstream's words what is wrong with %p", (text, message) => {
     expect(() => parse(text)).toThrow(new YamlSyntaxError(message));
   });

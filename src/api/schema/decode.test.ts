@@ -270,3 +270,22 @@ function countedListings(object: JsonObject): { document: JsonObject; listings: 
   });
   return { document, listings: () => count };
 }
+
+test("parts of a decoded document are not decoded again, and the rest becomes what it would without them", () => {
+  const schema = scheme.typeSchema("core/v1.Pod");
+  const container = (name: string) => ({ resources: { limits: { cpu: "1000m" } }, name, env: [{ name: "A" }] });
+  const spec = { volumes: [{ name: "v" }], containers: [container("a"), container("b")] };
+  const settled = decode("core/v1.Pod", { metadata: { labels: { b: "1", a: "2" } }, spec }).object as any;
+  const [a, b] = settled.spec.containers;
+  const changed = {
+    metadata: { ...settled.metadata, labels: { ...settled.metadata.labels, "0": "x" }, annotations: {} },
+    kind: "Pod",
+    spec: { ...settled.spec, containers: [a, { ...b, resources: { limits: { cpu: "2000m" } } }, container("c")] },
+    status: settled.status,
+  };
+  const expected = decode("core/v1.Pod", structuredClone(changed));
+  const { object, unknownFields } = decodeTyped(schema, changed, { kind: "Pod", takesOver: true, settled }) as any;
+  expect([JSON.stringify(object), unknownFields]).toEqual([JSON.stringify(expected.object), expected.unknownFields]);
+  expect([object.spec.volumes === settled.spec.volumes, object.spec.containers[0] === a]).toEqual([true, true]);
+  expect(decodeTyped(schema, settled, { kind: "Pod", takesOver: true, settled }).object).toBe(settled);
+});

@@ -27,26 +27,27 @@ export interface Decoded {
  * type says.
  * @param options.kind names the type in the error for a document that is not an object
  * @param options.takesOver reuses unchanged parts of the input instead of copying them; the caller must not change it later
+ * @param options.settled a decoded document, whose parts are not decoded again where the input has them at the same places
  * @throws DecodeTypeError when a value has the wrong type or form
  */
 export function decodeTyped(
   schema: StructSchema,
   value: JsonValue,
-  options: { readonly kind: string; readonly takesOver?: boolean },
+  options: { readonly kind: string; readonly takesOver?: boolean; readonly settled?: JsonObject | undefined },
 ): Decoded {
   const run = new Run(options.takesOver ?? false);
   if (value !== null && !isJsonObject(value)) {
     const goPackage = goTypeOf(schema).split(".")[0] as string;
     throw wrongType(value, `${goPackage}.${options.kind}`, undefined);
   }
-  const object = decodeRoot(schema, value ?? {}, run);
+  const object = decodeRoot(schema, value ?? {}, run, options.settled);
   return { object, unknownFields: inDocumentOrder(run.unknown, value ?? {}).map(pathText) };
 }
 
 /** Fields are decoded as the type declares them; an error is then looked up in the order of the document. */
-function decodeRoot(schema: StructSchema, value: JsonObject, run: Run): JsonObject {
+function decodeRoot(schema: StructSchema, value: JsonObject, run: Run, settled: JsonObject | undefined): JsonObject {
   try {
-    return structDecoder(schema).decode(value, run) as JsonObject;
+    return structDecoder(schema).decode(value, run, settled) as JsonObject;
   } catch (error) {
     if (!(error instanceof DecodeTypeError)) throw error;
     throw foremostError(schema, value, decodeAlternative) ?? error;
@@ -103,8 +104,11 @@ class Run {
 }
 
 interface Decoder {
-  /** Decodes a value that is not null. */
-  decode(value: JsonValue, run: Run): JsonValue;
+  /**
+   * Decodes a value that is not null.
+   * @param settled the value at the same place of a decoded document, which may have parts of this one
+   */
+  decode(value: JsonValue, run: Run, settled?: JsonValue): JsonValue;
   /** Returns the value that replaces null inside a list or a map. */
   zeroElement(): JsonValue;
   /** Reports whether `omitempty` leaves out the value. */
@@ -167,29 +171,28 @@ class StructDecoder implements Decoder {
     this.#name = goStructName(schema.name);
   }
 
-  decode(value: JsonValue, run: Run): JsonValue {
+  decode(value: JsonValue, run: Run, settled?: JsonValue): JsonValue {
     if (!isJsonObject(value)) throw wrongType(value, goTypeOf(this.#schema), run.place());
     if (++run.depth > maxDecodeDepth) throw new DecodeTypeError("exceeded max depth");
     const outerStruct = run.struct;
     run.struct = this.#name;
     this.#fields ??= new StructFields(this.#schema);
-    const object =
-      run.takesOver && this.#fields.areThoseOf(value)
-        ? decodeParts(value, this.#fields, run)
-        : this.#rebuild(value, this.#fields, run);
+    const object = this.#fields.areThoseOf(value)
+      ? decodeParts(run.takesOver ? value : copyOf(value), this.#fields, run, settled)
+      : this.#rebuild(value, this.#fields, run, settled);
     run.struct = outerStruct;
     run.depth--;
     return object;
   }
 
-  #rebuild(value: JsonObject, { inOrder }: StructFields, run: Run): JsonObject {
+  #rebuild(value: JsonObject, { inOrder }: StructFields, run: Run, settled: JsonValue | undefined): JsonObject {
     const object = emptyJsonObject();
     let known = this.#schema.typeMeta === true ? decodeTypeMeta(value, object, run) : 0;
     for (const field of inOrder) {
       const given = value[field.name];
       if (given !== undefined) known++;
       const isSet = given !== undefined && given !== null;
-      const result = isSet ? decodeField(field, given, run) : field.absent?.();
+      const result = isSet ? decodeField(field, given, run, settled) : field.absent?.();
       if (result !== undefined) object[field.name] = result;
       else if (isSet && isEmptyCollection(field.schema, given)) noteGivenEmpty(object, field.name);
     }
@@ -226,7 +229,7 @@ class ListDecoder implements Decoder {
     this.#schema = schema;
   }
 
-  decode(value: JsonValue, run: Run): JsonValue {
+  decode(value: JsonValue, run: Run, settled?: JsonValue): JsonValue {
     if (!Array.isArray(value)) throw wrongType(value, goTypeOf(this.#schema), run.place());
     this.#items ??= decoderOf(this.#schema.items);
     const items = this.#items;
@@ -235,7 +238,9 @@ class ListDecoder implements Decoder {
     for (let index = 0; index < value.length; index++) {
       run.segments[at] = index;
       const item = value[index] as JsonValue;
-      const decoded = item === null ? items.zeroElement() : items.decode(item, run);
+      const before = Array.isArray(settled) ? settled[index] : undefined;
+      if (item === before) continue;
+      const decoded = item === null ? items.zeroElement() : items.decode(item, run, before);
       if (decoded === item) continue;
       if (list === value) list = [...value];
       list[index] = decoded;
@@ -261,16 +266,18 @@ class MapDecoder implements Decoder {
     this.#schema = schema;
   }
 
-  decode(value: JsonValue, run: Run): JsonValue {
+  decode(value: JsonValue, run: Run, settled?: JsonValue): JsonValue {
     if (!isJsonObject(value)) throw wrongType(value, goTypeOf(this.#schema), run.place());
     this.#values ??= decoderOf(this.#schema.values);
     const values = this.#values;
     let map = inKeyOrder(value, run.takesOver);
     const at = run.segments.push(0) - 1;
     for (const key of Object.keys(value)) {
-      run.segments[at] = { key };
       const given = value[key] as JsonValue;
-      const decoded = given === null ? values.zeroElement() : values.decode(given, run);
+      const before = isJsonObject(settled) ? settled[key] : undefined;
+      if (given === before) continue;
+      run.segments[at] = { key };
+      const decoded = given === null ? values.zeroElement() : values.decode(given, run, before);
       if (decoded === given) continue;
       if (map === value) map = shallowCopy(value);
       map[key] = decoded;
@@ -347,9 +354,17 @@ function decodeTypeMeta(value: JsonObject, object: JsonObject, run: Run): number
   return known;
 }
 
-function decodeField(field: FieldDecoder, given: JsonValue, run: Run): JsonValue | undefined {
+/** @param settledStruct what `decode` of the struct has for `settled` */
+function decodeField(
+  field: FieldDecoder,
+  given: JsonValue,
+  run: Run,
+  settledStruct: JsonValue | undefined,
+): JsonValue | undefined {
+  const settled = isJsonObject(settledStruct) ? settledStruct[field.name] : undefined;
+  if (given === settled) return given;
   run.segments.push(field.segment);
-  const value = field.decoder.decode(given, run);
+  const value = field.decoder.decode(given, run, settled);
   run.segments.pop();
   if (field.omitsEmpty && field.decoder.isEmpty(value)) return undefined;
   return value === null && field.omitsNull ? undefined : value;
@@ -383,12 +398,23 @@ class StructFields {
   }
 }
 
+function copyOf(struct: JsonObject): JsonObject {
+  const copy = shallowCopy(struct);
+  keepGivenEmpty(struct, copy);
+  return copy;
+}
+
 /** Returns the struct itself if all of its fields are in their final form. */
-function decodeParts(value: JsonObject, { byName }: StructFields, run: Run): JsonObject {
+function decodeParts(
+  value: JsonObject,
+  { byName }: StructFields,
+  run: Run,
+  settled: JsonValue | undefined,
+): JsonObject {
   let object = value;
   for (const key of Object.keys(value)) {
     const given = value[key] as JsonValue;
-    const decoded = decodeField(byName.get(key) as FieldDecoder, given, run);
+    const decoded = decodeField(byName.get(key) as FieldDecoder, given, run, settled);
     if (decoded === given) continue;
     if (object === value) object = shallowCopy(value);
     if (decoded !== undefined) {

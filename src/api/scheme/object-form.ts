@@ -15,6 +15,8 @@ export interface DecodeOptions {
   readonly kind: string;
   /** Reuses unchanged parts of the input instead of copying them; the caller must not change it later. */
   readonly takesOver?: boolean;
+  /** A decoded document, whose parts may be in the document again. They are not decoded again. */
+  readonly settled?: JsonObject | undefined;
 }
 
 interface DocumentRules {

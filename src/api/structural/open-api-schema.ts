@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { keepGivenEmpty } from "../schema/given-empty.ts";
 
 /** A rule of `x-kubernetes-validations`. */
 export interface SchemaRule {
@@ -166,6 +167,7 @@ function readNode(json: JsonValue, options: ReadOptions, depth: number): OpenApi
   const { items, dependencies } = json;
   if (Array.isArray(items)) node["itemSchemas"] = schemas(items, options, depth + 1);
   if (isJsonObject(dependencies)) node["dependencyNames"] = readNames(dependencies);
+  keepGivenEmpty(json, node);
   return node;
 }
 

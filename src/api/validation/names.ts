@@ -1,4 +1,5 @@
 import { dnsLabelBytesMax, dnsSubdomainBytesMax, isDnsLabel } from "../dns-name.ts";
+import { quoteText } from "../go-literal.ts";
 
 export { dnsLabelBytesMax, dnsSubdomainBytesMax, isDnsLabel };
 
@@ -63,6 +64,13 @@ export function pathSegmentProblems(text: string): string[] {
   if (text.includes("/")) problems.push("may not contain '/'");
   if (text.includes("%")) problems.push("may not contain '%'");
   return problems;
+}
+
+/** Returns client-go's refusal to ask for an object of this name; undefined if it asks. */
+export function unaskableName(name: string): string | undefined {
+  if (name === "") return "resource name may not be empty";
+  const problems = pathSegmentProblems(name);
+  return problems.length === 0 ? undefined : `invalid resource name ${quoteText(name)}: [${problems.join(" ")}]`;
 }
 
 /** Returns the problems of a key of a ConfigMap or Secret. */

@@ -34,6 +34,14 @@ export function validateQuantityNotNegative(value: JsonValue | undefined, field:
     : [];
 }
 
+/** Rejects a negative quantity and shows it as a whole number, rounded away from zero. */
+export function validateQuantitySign(value: JsonValue | undefined, field: string): FieldError[] {
+  const quantity = parsedQuantity(value);
+  if (quantity === undefined || quantity.nanos >= 0n) return [];
+  const whole = -((nanosPerUnit - 1n - quantity.nanos) / nanosPerUnit);
+  return [fieldError.invalid(field, Number(whole), "must be a valid resource quantity")];
+}
+
 export function validateQuantityPositive(value: JsonValue | undefined, field: string): FieldError[] {
   const quantity = parsedQuantity(value);
   return quantity !== undefined && quantity.nanos <= 0n

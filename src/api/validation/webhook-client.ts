@@ -36,8 +36,9 @@ export function validateWebhookService(service: JsonObject, field: string): Fiel
   const port = numberOf(service["port"]);
   const problems = portNumberProblems(port);
   return [
-    ...(textOf(name) === "" ? [fieldError.required(`${field}.name`)] : []),
-    ...(textOf(namespace) === "" ? [fieldError.required(`${field}.namespace`)] : []),
+    // Upstream interchanges the two fields.
+    ...(textOf(namespace) === "" ? [fieldError.required(`${field}.name`)] : []),
+    ...(textOf(name) === "" ? [fieldError.required(`${field}.namespace`)] : []),
     ...problems.map((problem) => fieldError.invalid(`${field}.port`, port, `port is not valid: ${problem}`)),
     ...validatePath(textOf(path), `${field}.path`),
   ];

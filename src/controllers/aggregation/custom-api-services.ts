@@ -1,7 +1,5 @@
-import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import { apiVersionOf, type GroupVersion } from "../../api/gvk.ts";
-import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import { customResourceDefinition } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import { apiService } from "../../kinds/apiregistration/api-service.ts";
 import {
@@ -10,6 +8,7 @@ import {
   groupVersionOfName,
 } from "../../kinds/apiregistration/automatic-api-service.ts";
 import { builtInPriority, customPriority } from "../../kinds/apiregistration/group-priorities.ts";
+import { readDefinition } from "../../kinds/custom/definition.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
@@ -72,8 +71,6 @@ export function startCustomApiServices({
 class ServedVersions {
   readonly prefix: string;
   readonly #registry: Registry;
-  /** An entry never changes, so its value is computed once. */
-  readonly #known = new WeakMap<Entry, readonly (GroupVersion & { readonly isServed: boolean })[]>();
   #served: ReadonlySet<string> = new Set();
   #changed: number | undefined;
 
@@ -95,13 +92,7 @@ class ServedVersions {
   }
 
   of(entry: Entry): readonly (GroupVersion & { readonly isServed: boolean })[] {
-    let versions = this.#known.get(entry);
-    if (versions === undefined) {
-      const { spec } = decodeEntry(entry, this.#registry.info) as CustomResourceDefinition;
-      const { group } = spec;
-      versions = (spec.versions ?? []).map(({ name, served }) => ({ group, version: name, isServed: served }));
-      this.#known.set(entry, versions);
-    }
-    return versions;
+    const { group, versions } = readDefinition(entry);
+    return versions.map(({ name, isServed }) => ({ group, version: name, isServed }));
   }
 }

@@ -8,6 +8,15 @@ export interface NamesVerdict {
   readonly conflict: { readonly reason: string; readonly message: string } | undefined;
 }
 
+/** The names of another definition. */
+export interface TakenNames {
+  readonly plural: string;
+  readonly singular?: string;
+  readonly kind: string;
+  readonly listKind?: string;
+  readonly shortNames?: readonly string[];
+}
+
 /**
  * Gives a definition each requested name that no other definition of its group has.
  * @param others accepted names of the other definitions
@@ -15,7 +24,7 @@ export interface NamesVerdict {
 export function judgeNames(
   wanted: CustomResourceDefinitionNames,
   accepted: CustomResourceDefinitionNames,
-  others: readonly CustomResourceDefinitionNames[],
+  others: readonly TakenNames[],
 ): NamesVerdict {
   const resources = new Set(
     others.flatMap(({ plural, singular = "", shortNames = [] }) => [plural, singular, ...shortNames]),

@@ -1,14 +1,17 @@
 import { decodeEntry } from "../../api/codec/stored-object.ts";
-import type { Entry, Key } from "../../api/entry.ts";
+import type { Key } from "../../api/entry.ts";
+import { ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { runSliced } from "../../api/sliced.ts";
 import { formatTime } from "../../api/time.ts";
-import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "../../api/types/apiextensions-v1.ts";
+import { nextTurn } from "../../api/turn.ts";
+import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import {
   cleanupFinalizer,
   customResourceDefinition,
   emptyStatus,
 } from "../../kinds/apiextensions/custom-resource-definition.ts";
+import { type AcceptedNames, type CustomDefinition, readDefinition } from "../../kinds/custom/definition.ts";
 import type { Clock } from "../../process/clock.ts";
 import { strategyOf } from "../../registry/kind.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -18,7 +21,7 @@ import type { Store } from "../../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
 import { type Condition, setCondition } from "./conditions.ts";
 import { awaitsCleanup, type DeletionProgress, deleteInstances, unconfirmedDeletion } from "./definition-deletion.ts";
-import { type GroupMember, groupMember, withStatus } from "./definition-status.ts";
+import { withStatus } from "./definition-status.ts";
 import { LateDeletions } from "./late-deletions.ts";
 import { nonStructuralCondition } from "./non-structural-schema.ts";
 
@@ -79,7 +82,6 @@ class Definitions {
   readonly #requeue: (key: Key) => void;
   /** Definitions whose last creations have ended. */
   readonly #settled = new Set<Key>();
-  readonly #known = new WeakMap<Entry, GroupMember>();
   /** For each definition, the condition about its schemas and the generation that the condition describes. */
   readonly #structures = new Map<Key, { readonly version: string; readonly condition: Condition | undefined }>();
   readonly #late: LateDeletions;
@@ -101,7 +103,10 @@ class Definitions {
   /** Takes the next step for a definition. @returns whether it has to be checked again */
   async settle(key: Key): Promise<boolean> {
     const name = key.slice(this.prefix.length);
-    const definition = this.#registry.current("", name) as CustomResourceDefinition | undefined;
+    const entry = this.#parts.store.get(key);
+    const definition = entry && (decodeEntry(entry, this.#registry.info) as CustomResourceDefinition);
+    // A large definition takes milliseconds to decode, and an update decodes it again.
+    if (entry !== undefined && entry.body.byteLength > ordinaryBytesMax) await nextTurn();
     if (definition === undefined) {
       this.#requeueWaiting(name.slice(name.indexOf(".") + 1));
       return false;
@@ -164,31 +169,20 @@ class Definitions {
 
   /** Retries the definitions of a group that lack some of their names. */
   #requeueWaiting(group: string): void {
-    for (const member of this.#members()) {
-      if (member.group === group && member.isWaiting) this.#requeue(this.prefix + member.name);
-    }
+    for (const member of this.#members(group)) if (member.awaitsNames) this.#requeue(this.prefix + member.name);
   }
 
   /** The accepted names of the other definitions of its group. */
-  #namesBeside(definition: CustomResourceDefinition): CustomResourceDefinitionNames[] {
-    const { group } = definition.spec;
-    const { name } = definition.metadata;
-    return this.#members()
-      .filter((member) => member.group === group && member.name !== name)
-      .map(({ acceptedNames }) => acceptedNames);
+  #namesBeside({ metadata, spec }: CustomResourceDefinition): AcceptedNames[] {
+    return this.#members(spec.group)
+      .filter(({ name }) => name !== metadata.name)
+      .map(({ names }) => names);
   }
 
-  #members(): GroupMember[] {
-    return this.#registry.cacher.entries().map((entry) => this.#memberOf(entry));
-  }
-
-  /** An entry never changes, so its value is computed once. */
-  #memberOf(entry: Entry): GroupMember {
-    let member = this.#known.get(entry);
-    if (member === undefined) {
-      member = groupMember(decodeEntry(entry, this.#registry.info) as CustomResourceDefinition);
-      this.#known.set(entry, member);
-    }
-    return member;
+  #members(group: string): CustomDefinition[] {
+    return this.#registry.cacher
+      .entries()
+      .map(readDefinition)
+      .filter((definition) => definition.group === group);
   }
 }

@@ -2,12 +2,11 @@ import { equalJson } from "../../api/json.ts";
 import { formatTime } from "../../api/time.ts";
 import type {
   CustomResourceDefinition,
-  CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionStatus,
 } from "../../api/types/apiextensions-v1.ts";
 import { emptyStatus } from "../../kinds/apiextensions/custom-resource-definition.ts";
-import { judgeNames } from "./accepted-names.ts";
+import { judgeNames, type TakenNames } from "./accepted-names.ts";
 import { approvalCondition } from "./approval.ts";
 import { type Condition, findCondition, isTrue, removeCondition, setCondition } from "./conditions.ts";
 
@@ -27,7 +26,7 @@ const invalidAuthority: Condition = {
 /** The facts, besides the definition itself, that determine its status. */
 export interface StatusFacts {
   /** Accepted names of the other definitions of its group. */
-  readonly others: readonly CustomResourceDefinitionNames[];
+  readonly others: readonly TakenNames[];
   /** The condition about its schemas, if they are not structural. */
   readonly nonStructural?: Condition | undefined;
   readonly nowMs: number;
@@ -75,22 +74,4 @@ function hasUsableAuthority({ conversion }: CustomResourceDefinitionSpec): boole
   const bundle = conversion?.webhook?.clientConfig?.caBundle ?? "";
   if (bundle === "") return true;
   return Buffer.from(bundle, "base64").toString("latin1").includes("-----BEGIN CERTIFICATE-----");
-}
-
-/** The parts of a definition that matter to the others of its group. */
-export interface GroupMember {
-  readonly name: string;
-  readonly group: string;
-  readonly acceptedNames: CustomResourceDefinitionNames;
-  /** Whether some of its names are not accepted. */
-  readonly isWaiting: boolean;
-}
-
-export function groupMember({ metadata, spec, status = emptyStatus }: CustomResourceDefinition): GroupMember {
-  return {
-    name: metadata.name ?? "",
-    group: spec.group,
-    acceptedNames: status.acceptedNames,
-    isWaiting: !equalJson(spec.names, status.acceptedNames),
-  };
 }

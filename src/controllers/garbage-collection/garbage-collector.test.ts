@@ -1,56 +1,36 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { systemUser } from "../../access/authentication/system-user.ts";
 import type { KubeObject, OwnerReference } from "../../api/object-meta.ts";
-import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
-import { Scheme } from "../../kinds/scheme.ts";
-import { plainDeletion } from "../../registry/delete-options.ts";
-import type { Registry } from "../../registry/registry.ts";
-import type { WriteContext } from "../../registry/write-context.ts";
-import { openRegistries } from "../../server/registries.ts";
-import { CacherSet } from "../../storage/cacher/cacher-set.ts";
-import { ManualClock } from "../../storage/cacher/testing.ts";
-import { MemoryStore } from "../../storage/memory-store.ts";
-import type { Store } from "../../storage/store.ts";
+import { CrashTest } from "../leader-crash/testing.ts";
 import { startGarbageCollector } from "./garbage-collector.ts";
 import type { PropagationPolicy } from "./verdict.ts";
 
-const scheme = Scheme.builtIn();
-const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const namespace = "n";
-/** Number of turns without a write after which nothing more happens, unless a timer runs. */
-const quietTurns = 12;
 const runs = 60;
 
-/** A cluster whose leader may crash. Half of the objects are ConfigMaps, the others Secrets. */
+/** A cluster in which half of the objects are ConfigMaps, the others Secrets. */
 class World implements AsyncDisposable {
-  readonly store = new MemoryStore();
-  readonly clock = new ManualClock();
-  readonly errors: unknown[] = [];
-  readonly #cachers = new CacherSet({ store: this.store, clock: this.clock });
-  readonly #registries = this.#open(this.store).registries;
-  #leader: Disposable | undefined;
+  readonly #test: CrashTest;
+
+  private constructor(test: CrashTest) {
+    this.#test = test;
+  }
 
   static async open(): Promise<World> {
-    const world = new World();
-    const namespaces = world.#registries.builtIn({ group: "", resource: "namespaces" });
-    await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name: namespace } }, "", context);
-    return world;
+    return new World(await CrashTest.openFor(startGarbageCollector));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#leader?.[Symbol.dispose]();
-    this.#cachers.close();
-    await this.store.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#test[Symbol.asyncDispose]();
   }
 
-  registryOf(name: string): Registry {
-    return this.#registries.builtIn({ group: "", resource: kindOf(name) === "Secret" ? "secrets" : "configmaps" });
+  get errors(): readonly unknown[] {
+    return this.#test.errors;
   }
 
   async create(name: string, ownerReferences: OwnerReference[]): Promise<string> {
-    const object = { kind: kindOf(name), apiVersion: "v1", metadata: { name, namespace, ownerReferences } };
-    return (await this.registryOf(name).create(object, namespace, context)).object.metadata.uid ?? "";
+    const object = { kind: kindOf(name), metadata: { name, namespace, ownerReferences } };
+    return (await this.#test.create(resourceOf(name), object)).metadata.uid ?? "";
   }
 
   async own(name: string, owner: OwnerReference): Promise<void> {
@@ -58,74 +38,29 @@ class World implements AsyncDisposable {
       const others = (old.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.uid);
       return { ...old, metadata: { ...old.metadata, ownerReferences: [...others, owner] } };
     };
-    await this.registryOf(name).update(namespace, name, transform, context, { reapplies: true });
+    await this.#test.update(resourceOf(name), name, transform);
   }
 
   async remove(name: string, propagationPolicy: PropagationPolicy): Promise<void> {
-    await this.registryOf(name).delete(namespace, name, { ...plainDeletion, propagationPolicy }, context);
+    await this.#test.delete(resourceOf(name), name, { propagationPolicy }, namespace);
   }
 
   /** Returns the objects: the uids of each object's owners by its own uid. */
   objects(): Record<string, string[]> {
-    const entries = ["a0", "b0"].flatMap((name) => this.store.scan(this.registryOf(name).info.keyPrefix));
+    const { store } = this.#test;
+    const prefixes = ["configmaps", "secrets"].map((resource) => this.#test.registry(resource).info.keyPrefix);
+    const entries = prefixes.flatMap((prefix) => store.scan(prefix));
     return Object.fromEntries(entries.map(({ index }) => [index.uid, (index.owners ?? []).map(({ uid }) => uid)]));
   }
 
   /** Runs several leaders for some writes each, then one to the end. */
   async settle(crashesAfter: readonly number[]): Promise<void> {
-    for (const writes of crashesAfter) {
-      let left = writes;
-      const crash = Promise.withResolvers<void>();
-      // The last write of a leader may or may not be applied. Nobody receives the answer.
-      const leader = this.#lead(async (command) => {
-        if (left < 0) return new Promise(() => {});
-        left--;
-        if (left >= 0) return this.store.commit(command);
-        if (writes % 2 === 0) await this.store.commit(command);
-        crash.resolve();
-        return new Promise(() => {});
-      });
-      await Promise.race([crash.promise, this.#quiet()]);
-      leader[Symbol.dispose]();
-    }
-    using _ = this.#lead((command) => this.store.commit(command));
-    await this.#quiet();
-  }
-
-  #lead(commit: Store["commit"]): Disposable {
-    const store: Store = new Proxy<Store>(this.store, {
-      get(target, property) {
-        if (property === "commit") return commit;
-        const value = Reflect.get(target, property, target) as unknown;
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
-    const { clock } = this;
-    const onError = (error: unknown) => void this.errors.push(error);
-    const { catalog, registries } = this.#open(store);
-    const leader = startGarbageCollector({ catalog, registries, store, clock, onError });
-    this.#leader = leader;
-    return leader;
-  }
-
-  #open(store: Store) {
-    const { clock } = this;
-    const catalog = builtInCatalog(scheme);
-    const { registries } = openRegistries({ catalog, store, cachers: this.#cachers, clock, randomInt: () => 0 });
-    return { catalog, registries };
-  }
-
-  async #quiet(): Promise<void> {
-    for (let quiet = 0; quiet < quietTurns; quiet++) {
-      const { revision } = this.store;
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      if (quiet === quietTurns / 2) this.clock.advance(1_000);
-      if (this.store.revision !== revision) quiet = 0;
-    }
+    await this.#test.run(crashesAfter.map((writes) => ({ writes, lastIsApplied: writes % 2 === 0 })));
   }
 }
 
 const kindOf = (name: string) => (name.startsWith("b") ? "Secret" : "ConfigMap");
+const resourceOf = (name: string) => (name.startsWith("b") ? "secrets" : "configmaps");
 
 /** The rules in their simplest form: check everything again and again, until nothing changes. */
 class Oracle {

@@ -9,6 +9,7 @@ import { ClusterNodes } from "./cluster-nodes.ts";
 import { NodeIpam } from "./node-ipam.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
 import type { NodeLifecycleObserver } from "./node-lifecycle-observer.ts";
+import type { NodeLifecycleSettings } from "./node-lifecycle-settings.ts";
 import { startNodeTtl } from "./node-ttl.ts";
 import { PodGarbage, type PodGarbageObserver } from "./pod-garbage.ts";
 import { PodsOnNodes } from "./pods-on-nodes.ts";
@@ -34,6 +35,7 @@ export interface NodeControllersParts extends QueueSource {
   readonly serviceAllocation: ServiceAllocation | undefined;
   /** Number of ended pods to keep; 0 keeps all. */
   readonly terminatedPodsMax: number;
+  readonly nodeLifecycle: NodeLifecycleSettings;
   readonly nodeObservers?: NodeObservers | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -49,7 +51,8 @@ export function startNodeControllers(parts: NodeControllersParts): Disposable {
   const shared = { ...parts, nodes, pods, events, clusterNodes, podsOnNodes };
   if (controllers.has("node-lifecycle-controller")) {
     const leases = registry("leases", "coordination.k8s.io");
-    running.use(new NodeLifecycle({ ...shared, leases, observer: nodeObservers.lifecycle }).start());
+    const lifecycle = { ...shared, leases, settings: parts.nodeLifecycle, observer: nodeObservers.lifecycle };
+    running.use(new NodeLifecycle(lifecycle).start());
   }
   if (controllers.has("taint-eviction-controller")) {
     running.use(new TaintEviction({ ...shared, evicted: nodeObservers.evicted }).start());

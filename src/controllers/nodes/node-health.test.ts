@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { isSilent, observedHealth, silentConditions } from "./node-health.ts";
+import { nodeLifecycleDefaults } from "./node-lifecycle-settings.ts";
 import { nodeStateOf, zoneOf } from "./node-state.ts";
 
 const created = "2026-01-01T00:00:00Z";
@@ -41,7 +42,8 @@ test.each([
   [state(), 60, false],
   [state(), 61, true],
 ])("a node is silent after its time", (node, seconds, expected) => {
-  expect(isSilent(observedHealth(undefined, node, undefined, at(0)), at(seconds).steadyMs)).toBe(expected);
+  const health = observedHealth(undefined, node, undefined, at(0));
+  expect(isSilent(health, at(seconds).steadyMs, nodeLifecycleDefaults)).toBe(expected);
 });
 
 test("conditions that are Unknown already keep their reason, and others of the node are left alone", () => {

@@ -1,10 +1,6 @@
 import type { NodeCondition } from "../../api/types/core-v1.ts";
+import type { NodeLifecycleSettings } from "./node-lifecycle-settings.ts";
 import type { NodeState } from "./node-state.ts";
-
-/** Time without a sign of life after which a node is unreachable. */
-const graceMs = 50_000;
-/** The same for a node that has never reported, counted from its creation. */
-const startupGraceMs = 60_000;
 
 /** Conditions that become Unknown when a node is silent. The control plane itself maintains NetworkUnavailable. */
 const vouchedConditions = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
@@ -47,8 +43,12 @@ export function observedHealth(
 }
 
 /** Reports whether the node has been silent for too long. */
-export function isSilent({ probeMs, ready }: NodeHealth, steadyMs: number): boolean {
-  return steadyMs > probeMs + (ready === undefined ? startupGraceMs : graceMs);
+export function isSilent(
+  { probeMs, ready }: NodeHealth,
+  steadyMs: number,
+  { startupGraceMs, monitorGraceMs }: NodeLifecycleSettings,
+): boolean {
+  return steadyMs > probeMs + (ready === undefined ? startupGraceMs : monitorGraceMs);
 }
 
 /** Returns the conditions of a silent node; undefined if they already say so. */

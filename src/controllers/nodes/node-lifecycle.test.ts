@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { settle } from "../../storage/cacher/testing.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
+import type { NodeLifecycleSettings } from "./node-lifecycle-settings.ts";
 import { NodeWorld } from "./testing.ts";
 
 let world: NodeWorld;
@@ -17,7 +18,7 @@ afterEach(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-async function lead(): Promise<void> {
+async function lead(settings: Partial<NodeLifecycleSettings> = {}): Promise<void> {
   leader = new DisposableStack();
   const observer = {
     zoneAdded() {},
@@ -26,7 +27,8 @@ async function lead(): Promise<void> {
     checkedNode() {},
     checkedAll() {},
   };
-  leader.use(new NodeLifecycle({ ...world.parts(leader), observer }).start());
+  const parts = world.parts(leader);
+  leader.use(new NodeLifecycle({ ...parts, settings: { ...parts.settings, ...settings }, observer }).start());
   await settle(20);
 }
 
@@ -132,6 +134,26 @@ describe("a silent node", () => {
     await settle(20);
     expect(podReady("p")?.status).toBe("False");
   });
+});
+
+test("the pods that an earlier leader had no time for become not ready under a new one", async () => {
+  const silent = { conditions: [{ type: "Ready", status: "Unknown", lastHeartbeatTime: "1970-01-01T00:00:00Z" }] };
+  await world.createNode("a", "True", { status: silent });
+  await world.createPod("p", "a", {}, { conditions: [{ type: "Ready", status: "True" }] });
+  await lead();
+  await world.passSeconds(1);
+  expect(podReady("p")?.status).toBe("False");
+});
+
+test("the times and rates are those of the settings", async () => {
+  for (const name of ["a", "b", "c", "d", "e"]) await world.createNode(name);
+  await world.createNode("new", "unreported");
+  await lead({ monitorPeriodMs: 1_000, monitorGraceMs: 10_000, startupGraceMs: 4_000, evictionRate: 1 });
+  await world.passSeconds(6, healthy("a", "b", "c", "d", "e"));
+  expect(readyOf("new")?.status).toBe("Unknown");
+  expect(readyOf("a")?.status).toBe("True");
+  await world.passSeconds(13, healthy("c", "d", "e"));
+  expect(["a", "b", "c", "d", "e"].map((name) => world.taints(name).length)).toEqual([2, 2, 0, 0, 0]);
 });
 
 describe("taints that evict", () => {

@@ -19,6 +19,7 @@ import type { ClusterNodes } from "./cluster-nodes.ts";
 import { isSilent, type NodeHealth, observedHealth, silentConditions } from "./node-health.ts";
 import { reconciledLabels } from "./node-labels.ts";
 import type { NodeLifecycleObserver } from "./node-lifecycle-observer.ts";
+import type { NodeLifecycleSettings } from "./node-lifecycle-settings.ts";
 import { type NodeState, readyConditionOf } from "./node-state.ts";
 import {
   changedTaints,
@@ -34,7 +35,6 @@ import { nodeOf, type PodsOnNodes } from "./pods-on-nodes.ts";
 import { TaintQueue } from "./taint-queue.ts";
 import { type Disruption, nextDisruption, type ZoneState } from "./zone-disruption.ts";
 
-const periodMs = 5_000;
 /** Number of nodes checked, and of nodes and pods changed, at a time. */
 const checksAtATime = 8;
 const nodeWorkers = 8;
@@ -53,6 +53,7 @@ export interface NodeLifecycleParts extends QueueSource {
   readonly podsOnNodes: PodsOnNodes;
   readonly store: Store;
   readonly clock: Clock;
+  readonly settings: NodeLifecycleSettings;
   readonly observer?: NodeLifecycleObserver | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -121,9 +122,9 @@ export class NodeLifecycle {
 
   #wake(): void {
     if (this.#timer !== undefined || this.#parts.clusterNodes.size === 0) return;
-    const { clock, onError } = this.#parts;
+    const { clock, settings, onError } = this.#parts;
     const check = () => void this.#checkAll().catch(onError);
-    this.#timer = clock.every(periodMs, check);
+    this.#timer = clock.every(settings.monitorPeriodMs, check);
     setImmediate(check);
   }
 
@@ -142,7 +143,7 @@ export class NodeLifecycle {
   async #checkAll(): Promise<void> {
     if (this.#isChecking || this.#running.disposed) return;
     this.#isChecking = true;
-    const { clock, clusterNodes, observer } = this.#parts;
+    const { clock, clusterNodes, settings, observer } = this.#parts;
     const startedMs = clock.steadyMs();
     try {
       this.#excuseLateCheck(startedMs);
@@ -156,7 +157,7 @@ export class NodeLifecycle {
       });
       if (this.#running.disposed) return;
       observer?.zones(counts);
-      await this.#applyDisruption(nextDisruption(this.#zones, counts), nodes);
+      await this.#applyDisruption(nextDisruption(this.#zones, counts, settings), nodes);
       for (const queue of this.#taintQueues.values()) await queue.work();
       observer?.checkedAll((clock.steadyMs() - startedMs) / 1_000);
     } finally {
@@ -167,9 +168,10 @@ export class NodeLifecycle {
 
   /** Gives the nodes back the time in which this server stood still and missed signs of life. */
   #excuseLateCheck(startedMs: number): void {
-    const lateMs = startedMs - (this.#checkedMs ?? startedMs) - periodMs;
+    const { monitorPeriodMs } = this.#parts.settings;
+    const lateMs = startedMs - (this.#checkedMs ?? startedMs) - monitorPeriodMs;
     this.#checkedMs = startedMs;
-    if (lateMs <= periodMs) return;
+    if (lateMs <= monitorPeriodMs) return;
     for (const [name, health] of this.#health) {
       this.#health.set(name, { ...health, probeMs: health.probeMs + lateMs });
     }
@@ -192,7 +194,7 @@ export class NodeLifecycle {
 
   /** Keeps one queue for every zone with nodes. */
   #keepTaintQueues(nodes: readonly NodeState[]): void {
-    const { clock, observer } = this.#parts;
+    const { clock, settings, observer } = this.#parts;
     const zones = new Set(nodes.map(({ zone }) => zone));
     for (const [zone, queue] of this.#taintQueues) {
       if (zones.has(zone)) continue;
@@ -202,12 +204,13 @@ export class NodeLifecycle {
     for (const zone of zones) {
       if (this.#taintQueues.has(zone)) continue;
       observer?.zoneAdded(zone);
-      this.#taintQueues.set(zone, new TaintQueue({ clock, taint: (name) => this.#taintToEvict(name, zone) }));
+      const taint = (name: string) => this.#taintToEvict(name, zone);
+      this.#taintQueues.set(zone, new TaintQueue({ clock, rate: settings.evictionRate, taint }));
     }
   }
 
   async #checkNode(node: NodeState, isNew: boolean, counts: ZoneCounts): Promise<void> {
-    const { clock, observer } = this.#parts;
+    const { clock, settings, observer } = this.#parts;
     const steadyMs = clock.steadyMs();
     const health = observedHealth(this.#health.get(node.name), node, this.#renewTimeOf(node.name), {
       steadyMs,
@@ -215,7 +218,7 @@ export class NodeLifecycle {
     });
     this.#health.set(node.name, health);
     let { ready } = node;
-    if (isSilent(health, steadyMs) && ready?.status !== "Unknown") {
+    if (isSilent(health, steadyMs, settings) && ready?.status !== "Unknown") {
       ready = await this.#declareUnknown(node);
       if (ready === undefined) return;
       if (ready.status === "Unknown") this.#health.set(node.name, { ...health, ready });
@@ -225,7 +228,7 @@ export class NodeLifecycle {
     const isCleared = isNew && (await this.#removeEvictingTaints(node));
     if (ready !== undefined) {
       await this.#adjustTaints(isCleared ? { ...node, taints: [] } : node, ready.status);
-      await this.#reportReadiness(node, ready.status);
+      await this.#reportReadiness(node, isNew, ready.status);
     }
     observer?.checkedNode((clock.steadyMs() - steadyMs) / 1_000);
   }
@@ -306,7 +309,7 @@ export class NodeLifecycle {
     return isDone;
   }
 
-  async #reportReadiness(node: NodeState, ready: string): Promise<void> {
+  async #reportReadiness(node: NodeState, isNew: boolean, ready: string): Promise<void> {
     const { name } = node;
     if (ready === "True") {
       this.#unmarked.delete(name);
@@ -314,7 +317,8 @@ export class NodeLifecycle {
     }
     const wasReady = node.ready?.status === "True";
     if (wasReady) this.#recordEvent(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`);
-    if (!wasReady && !this.#unmarked.has(name)) return;
+    // An earlier leader may have stopped before it had marked the pods of a new node.
+    if (!wasReady && !isNew && !this.#unmarked.has(name)) return;
     this.#unmarked.add(name);
     for (const key of this.#parts.podsOnNodes.on(name)) {
       if (this.#running.disposed) return;

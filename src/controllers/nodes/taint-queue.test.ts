@@ -7,6 +7,7 @@ function open(taint: (node: string) => Promise<boolean> = async () => true) {
   const tainted: string[] = [];
   const queue = new TaintQueue({
     clock,
+    rate: 0.1,
     taint: async (node) => {
       tainted.push(node);
       return taint(node);

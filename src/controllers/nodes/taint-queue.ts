@@ -1,10 +1,12 @@
 import type { Clock } from "../../process/clock.ts";
 
-/** Rate of a zone whose state is unknown, in nodes per second. */
-const initialRate = 0.1;
+/** Maximum time of the timer. A lower rate takes several. */
+const waitMsMax = 86_400_000;
 
 export interface TaintQueueParts {
   readonly clock: Clock;
+  /** Number of nodes per second while the state of the zone is unknown. */
+  readonly rate: number;
   /** Taints one node. Never rejects. @returns whether the node is done */
   readonly taint: (node: string) => Promise<boolean>;
 }
@@ -13,7 +15,7 @@ export interface TaintQueueParts {
 export class TaintQueue implements Disposable {
   readonly #parts: TaintQueueParts;
   readonly #waiting = new Set<string>();
-  #rate = initialRate;
+  #rate: number;
   /** Number of nodes that may be tainted now, with a fraction; at most one, so that idle time does not accumulate. */
   #allowance = 1;
   #earnedMs: number;
@@ -23,6 +25,7 @@ export class TaintQueue implements Disposable {
 
   constructor(parts: TaintQueueParts) {
     this.#parts = parts;
+    this.#rate = parts.rate;
     this.#earnedMs = parts.clock.steadyMs();
   }
 
@@ -79,6 +82,6 @@ export class TaintQueue implements Disposable {
     this.#timer = undefined;
     if (this.#stopped || this.#waiting.size === 0 || this.#rate <= 0) return;
     const waitMs = Math.ceil(((1 - this.#allowance) / this.#rate) * 1_000);
-    this.#timer = this.#parts.clock.after(Math.max(1, waitMs), () => void this.work());
+    this.#timer = this.#parts.clock.after(Math.min(waitMsMax, Math.max(1, waitMs)), () => void this.work());
   }
 }

@@ -8,6 +8,7 @@ import { strategyOf } from "../../registry/kind.ts";
 import { settle } from "../../storage/cacher/testing.ts";
 import { ControllerTest, testContext } from "../testing.ts";
 import { ClusterNodes } from "./cluster-nodes.ts";
+import { nodeLifecycleDefaults } from "./node-lifecycle-settings.ts";
 import { PodsOnNodes } from "./pods-on-nodes.ts";
 
 /** A store with nodes and pods. It has no admission plugins, which would add tolerations to pods. */
@@ -36,6 +37,7 @@ export class NodeWorld extends ControllerTest {
       events,
       leases: this.registry("leases.coordination.k8s.io"),
       clusterNodes: shared.use(new ClusterNodes({ nodes, store })),
+      settings: nodeLifecycleDefaults,
       podsOnNodes: shared.use(new PodsOnNodes({ pods, store })),
       store,
       clock,

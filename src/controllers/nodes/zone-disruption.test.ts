@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { type NodeLifecycleSettings, nodeLifecycleDefaults } from "./node-lifecycle-settings.ts";
 import { nextDisruption, type ZoneState, zoneStateOf } from "./zone-disruption.ts";
 
 test.each([
@@ -10,7 +11,7 @@ test.each([
   [3, 3, "Normal"],
   [9, 11, "PartialDisruption"],
 ] as const)("a zone with %p ready nodes and %p others is in state %p", (ready, notReady, state) => {
-  expect(zoneStateOf({ ready, notReady })).toBe(state);
+  expect(zoneStateOf({ ready, notReady }, nodeLifecycleDefaults)).toBe(state);
 });
 
 const healthy = { ready: 3, notReady: 0 };
@@ -18,8 +19,15 @@ const down = { ready: 0, notReady: 3 };
 const partial = { ready: 1, notReady: 3 };
 const large = { ready: 20, notReady: 40 };
 
-function next(before: Record<string, ZoneState>, zones: Record<string, typeof healthy>) {
-  const { states, rates, total } = nextDisruption(new Map(Object.entries(before)), new Map(Object.entries(zones)));
+function next(
+  before: Record<string, ZoneState>,
+  zones: Record<string, typeof healthy>,
+  settings: Partial<NodeLifecycleSettings> = {},
+) {
+  const { states, rates, total } = nextDisruption(new Map(Object.entries(before)), new Map(Object.entries(zones)), {
+    ...nodeLifecycleDefaults,
+    ...settings,
+  });
   return { states: Object.fromEntries(states), rates: Object.fromEntries(rates), total };
 }
 
@@ -38,4 +46,15 @@ test.each([
   expect(disruption.rates).toEqual(rates);
   expect(disruption.total).toBe(total as never);
   expect(Object.keys(disruption.states)).toEqual(Object.keys(zones));
+});
+
+test.each([
+  [{ evictionRate: 2 }, { a: 2, b: 0 }],
+  [
+    { largeZoneSize: 3, secondaryEvictionRate: 0.5 },
+    { a: 0.1, b: 0.5 },
+  ],
+  [{ unhealthyFraction: 0.8 }, { a: 0.1, b: 0.1 }],
+])("the rates follow the settings %p", (settings, rates) => {
+  expect(next({}, { a: healthy, b: partial }, settings).rates).toEqual(rates);
 });

@@ -1,9 +1,5 @@
-/** Taints per second in a zone, and in a large zone that is partly disrupted. */
-const evictionRate = 0.1;
-const secondaryEvictionRate = 0.01;
-/** The size up to which a partly disrupted zone gets no taints at all. */
-const largeZoneSize = 50;
-const unhealthyThreshold = 0.55;
+import type { NodeLifecycleSettings } from "./node-lifecycle-settings.ts";
+
 /** Minimum number of unready nodes that disrupts a zone in part. */
 const unhealthyMin = 3;
 
@@ -22,9 +18,12 @@ export interface Disruption {
   readonly total: "begins" | "ends" | undefined;
 }
 
-export function zoneStateOf({ ready, notReady }: ZoneReadiness): ZoneState {
+export function zoneStateOf(
+  { ready, notReady }: ZoneReadiness,
+  { unhealthyFraction }: Pick<NodeLifecycleSettings, "unhealthyFraction">,
+): ZoneState {
   if (ready === 0 && notReady > 0) return "FullDisruption";
-  const isPartial = notReady >= unhealthyMin && notReady / (notReady + ready) >= unhealthyThreshold;
+  const isPartial = notReady >= unhealthyMin && notReady / (notReady + ready) >= unhealthyFraction;
   return isPartial ? "PartialDisruption" : "Normal";
 }
 
@@ -35,16 +34,17 @@ export function zoneStateOf({ ready, notReady }: ZoneReadiness): ZoneState {
 export function nextDisruption(
   known: ReadonlyMap<string, ZoneState>,
   zones: ReadonlyMap<string, ZoneReadiness>,
+  settings: NodeLifecycleSettings,
 ): Disruption {
   const before = new Map([...zones.keys()].map((zone) => [zone, known.get(zone) ?? "Initial"]));
-  const after = new Map([...zones].map(([zone, readiness]) => [zone, zoneStateOf(readiness)]));
+  const after = new Map([...zones].map(([zone, readiness]) => [zone, zoneStateOf(readiness, settings)]));
   const [wasTotal, isTotal] = [isFull(before), isFull(after)];
   if (isTotal && wasTotal) return { states: after, rates: new Map(), total: undefined };
   if (isTotal) {
     return { states: after, rates: new Map([...after.keys()].map((zone) => [zone, 0])), total: "begins" };
   }
   const changed = [...after].filter(([zone, state]) => wasTotal || state !== before.get(zone));
-  const rates = new Map(changed.map(([zone, state]) => [zone, rateOf(state, zones.get(zone))]));
+  const rates = new Map(changed.map(([zone, state]) => [zone, rateOf(state, zones.get(zone), settings)]));
   return { states: after, rates, total: wasTotal ? "ends" : undefined };
 }
 
@@ -52,7 +52,11 @@ function isFull(states: ReadonlyMap<string, ZoneState>): boolean {
   return [...states.values()].every((state) => state === "FullDisruption");
 }
 
-function rateOf(state: ZoneState, { ready, notReady }: ZoneReadiness = { ready: 0, notReady: 0 }): number {
+function rateOf(
+  state: ZoneState,
+  { ready, notReady }: ZoneReadiness = { ready: 0, notReady: 0 },
+  { evictionRate, secondaryEvictionRate, largeZoneSize }: NodeLifecycleSettings,
+): number {
   if (state !== "PartialDisruption") return evictionRate;
   return ready + notReady > largeZoneSize ? secondaryEvictionRate : 0;
 }

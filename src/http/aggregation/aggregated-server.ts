@@ -11,8 +11,10 @@ export interface AggregatedServerParts extends ProxyParts {
 
 /** Serves the group versions that have a service. It is asked first, so this server never serves such a group version. */
 export function aggregatedServer(parts: AggregatedServerParts): ResourceServer {
+  const { apis } = parts;
   return (exchange, request) => {
-    const api = parts.apis.find(request.group, request.version);
+    if (!apis.hasRemotes()) return undefined;
+    const api = apis.find(request.group, request.version);
     return api?.remote === undefined ? undefined : serve(exchange, api, parts);
   };
 }

@@ -40,6 +40,10 @@ export class FakeApis implements ServedApis {
     return this.#apis.find((api) => api.group === group && api.version === version);
   }
 
+  hasRemotes(): boolean {
+    return this.#apis.some(({ remote }) => remote !== undefined);
+  }
+
   groups(): readonly ServedGroup[] {
     return [...Map.groupBy(this.#apis, ({ group }) => group)].map(([group, versions]) => ({ group, versions }));
   }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Eventual } from "../../api/eventual.ts";
 import { isClientGone } from "../../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest, Reply } from "../../request/exchange.ts";
 import type { Upgrade } from "../listener/serving.ts";
@@ -10,7 +11,7 @@ import { StreamSink } from "../listener/stream-sink.ts";
  * other answer closes the connection, because its remaining bytes may belong to the other protocol.
  */
 export function serveUpgrades(
-  handle: (request: IncomingRequest) => Promise<HttpResponse>,
+  handle: (request: IncomingRequest) => Eventual<HttpResponse>,
   onError: (error: unknown) => void,
 ): Upgrade {
   return (request, socket, head, track) => {
@@ -23,7 +24,7 @@ export function serveUpgrades(
 }
 
 async function serve(
-  handle: (request: IncomingRequest) => Promise<HttpResponse>,
+  handle: (request: IncomingRequest) => Eventual<HttpResponse>,
   request: IncomingRequest,
   socket: Duplex,
   track: Parameters<Upgrade>[3],

@@ -1,5 +1,6 @@
 import type { RequestAuthenticator } from "../../access/authentication/authenticator.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
+import type { Eventual } from "../../api/eventual.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Exchange, Filter, Finish, Handler, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import { anonymousUser } from "../../request/user-info.ts";
@@ -46,7 +47,7 @@ export interface ChainOptions {
 export function buildChain(
   options: ChainOptions,
   handler: Handler,
-): (request: IncomingRequest) => Promise<HttpResponse> {
+): (request: IncomingRequest) => Eventual<HttpResponse> {
   const { clock, metrics, onRequest } = options;
   const requestTimeoutMs = options.requestTimeoutMs ?? requestTimeoutMsDefault;
   const fairness = options.flowControl;
@@ -76,19 +77,29 @@ export function buildChain(
     ...(onRequest === undefined ? [] : [requestLog(clock, onRequest)]),
   ];
 
-  return async (request) => {
+  const finishFrom = (first: number, exchange: Exchange, answer: HttpResponse): Eventual<HttpResponse> => {
+    let response = answer;
+    for (let at = first; at < finishes.length; at++) {
+      const finished = (finishes[at] as Finish)(exchange, response);
+      if (finished instanceof Promise) return finished.then((later) => finishFrom(at + 1, exchange, later));
+      response = finished;
+    }
+    return response;
+  };
+
+  return (request) => {
     const exchange = newExchange(request, clock.nowMs());
-    let response: HttpResponse;
+    let response: Eventual<HttpResponse>;
     try {
-      response = await enter(exchange);
+      response = enter(exchange);
     } catch (error) {
       response = answerTo(error, exchange);
     }
-    for (const finish of finishes) {
-      const finished = finish(exchange, response);
-      response = finished instanceof Promise ? await finished : finished;
-    }
-    return response;
+    if (!(response instanceof Promise)) return finishFrom(0, exchange, response);
+    return response.then(
+      (answer) => finishFrom(0, exchange, answer),
+      (error: unknown) => finishFrom(0, exchange, answerTo(error, exchange)),
+    );
   };
 }
 

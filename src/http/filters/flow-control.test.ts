@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { alwaysAllowAuthorizer } from "../../access/authorization/always-allow.ts";
+import type { Eventual } from "../../api/eventual.ts";
 import type { FlowSchema, PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { ByteSink, Exchange, Handler, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
@@ -52,7 +53,7 @@ class Scene {
   readonly clock = new ManualClock();
   readonly watches = new WatchCounts();
   readonly control: FlowControl;
-  readonly #handle: (request: IncomingRequest) => Promise<HttpResponse>;
+  readonly #handle: (request: IncomingRequest) => Eventual<HttpResponse>;
 
   constructor(handler: Handler, facts: Partial<WorkFacts> = {}) {
     this.control = new FlowControl({
@@ -82,7 +83,7 @@ class Scene {
     return this.control.levels.find(({ name }) => name === "small")?.counts;
   }
 
-  send(rawPath: string, { method = "GET", signal = new AbortController().signal } = {}): Promise<HttpResponse> {
+  async send(rawPath: string, { method = "GET", signal = new AbortController().signal } = {}): Promise<HttpResponse> {
     const request: IncomingRequest = {
       method,
       rawPath,

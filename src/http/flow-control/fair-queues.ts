@@ -1,5 +1,11 @@
 import { type Seats, widestOf, workOf } from "./seats.ts";
 
+/**
+ * The part of the seats that wide requests, those with more than one seat, leave to narrow ones. A few long lists, which
+ * keep their seats until their bodies are written, would otherwise delay every small request.
+ */
+const narrowPart = 0.15;
+
 /** The queues of a level. Without queues, a request that cannot start is refused. */
 export interface QueueShape {
   readonly queues: number;
@@ -64,6 +70,8 @@ export class FairQueues {
   #virtualMs = 0;
   #observedMs: number;
   #seatsInUse = 0;
+  /** Seats in use by narrow requests. */
+  #narrowSeatsInUse = 0;
   #seatsWanted = 0;
   #activeQueues = 0;
   #waiting = 0;
@@ -162,12 +170,18 @@ export class FairQueues {
     return ticket;
   }
 
-  /** Starts the next request. Returns undefined if none waits, or if too few seats are free for it. */
+  /**
+   * Starts the next request. Returns undefined if none waits, or if too few seats are free for it. While a wide request is
+   * next and has to wait, narrow ones overtake it, but only into the seats that are left to them.
+   */
   startNext(nowMs: number): Ticket | undefined {
     this.#advance(nowMs);
     if (this.#waiting === 0) return undefined;
-    const next = this.#nextRequest();
-    if (!this.#fits(next.seats)) return undefined;
+    let next = this.#nextRequest(isAny);
+    if (next !== undefined && !isNarrow(next) && !this.#fits(next.seats)) {
+      next = this.#narrowSeatsInUse < this.#narrowSeats ? this.#nextRequest(isNarrow) : undefined;
+    }
+    if (next === undefined || !this.#fits(next.seats)) return undefined;
     this.#stopWaiting(next);
     this.#start(next, nowMs);
     return next;
@@ -256,13 +270,20 @@ export class FairQueues {
     return best;
   }
 
-  /** A request that needs more than all seats starts when nothing else runs, so that it does not wait forever. */
-  #fits(seats: Seats): boolean {
-    return this.#seatsInUse === 0 || this.#seatsInUse + widestOf(seats) <= this.#seatsMax;
+  /** Seats that wide requests do not take. */
+  get #narrowSeats(): number {
+    return Math.floor(narrowPart * this.#seatsMax);
   }
 
-  /** Returns the oldest request of the queue that has been served the least. Only called while requests wait. */
-  #nextRequest(): Ticket {
+  /** A request that needs more than all seats starts when nothing else runs, so that it does not wait forever. */
+  #fits(seats: Seats): boolean {
+    const wanted = widestOf(seats);
+    const left = wanted === 1 ? 0 : Math.max(0, this.#narrowSeats - this.#narrowSeatsInUse);
+    return this.#seatsInUse === 0 || this.#seatsInUse + wanted + left <= this.#seatsMax;
+  }
+
+  /** Returns the request that is next among the oldest ones of each queue. */
+  #nextRequest(may: (ticket: Ticket) => boolean): Ticket | undefined {
     let best: Ticket | undefined;
     let bestTime = Number.POSITIVE_INFINITY;
     let bestAt = 0;
@@ -271,12 +292,12 @@ export class FairQueues {
       const at = (this.#turn + step) % count;
       const queue = this.#queues[at] as Queue;
       const oldest = oldestOf(queue);
-      if (oldest === undefined) continue;
+      if (oldest === undefined || !may(oldest)) continue;
       const time = queue.nextDispatch + workOf(oldest.seats);
       if (time < bestTime) [best, bestTime, bestAt] = [oldest, time, at];
     }
     this.#turn = bestAt;
-    return best as Ticket;
+    return best;
   }
 
   /** Returns the virtual time of the waiting queue that was served the least; infinite if none waits. */
@@ -316,6 +337,7 @@ export class FairQueues {
     queue.running++;
     queue.seatsInUse += widestOf(seats);
     this.#seatsInUse += widestOf(seats);
+    if (isNarrow(ticket)) this.#narrowSeatsInUse++;
     this.#running++;
   }
 
@@ -332,6 +354,7 @@ export class FairQueues {
     ticket.queue.running--;
     ticket.queue.seatsInUse -= seats;
     this.#seatsInUse -= seats;
+    if (isNarrow(ticket)) this.#narrowSeatsInUse--;
     this.#part(ticket);
   }
 }
@@ -354,6 +377,14 @@ function oldestOf({ waiting }: Queue): Ticket | undefined {
 function limitCredit(queue: Queue): void {
   const oldest = oldestOf(queue);
   if (oldest !== undefined) queue.nextDispatch = Math.max(queue.nextDispatch, oldest.arrivedVirtualMs);
+}
+
+function isNarrow({ seats }: Ticket): boolean {
+  return widestOf(seats) === 1;
+}
+
+function isAny(): boolean {
+  return true;
 }
 
 function isActive({ members }: Queue): boolean {

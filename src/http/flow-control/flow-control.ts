@@ -8,7 +8,7 @@ import type { Refusal, Ticket } from "./fair-queues.ts";
 import { distinguisherOf, FlowClassifier } from "./flow-classifier.ts";
 import type { FlowObserver, LevelFlow } from "./flow-observer.ts";
 import { PriorityLevel, shareOf } from "./priority-level.ts";
-import { TurnBudget } from "./turn-budget.ts";
+import { type EventLoop, systemLoop, TurnBudget } from "./turn-budget.ts";
 import { estimateSeats, type WorkFacts } from "./work-estimate.ts";
 
 /** The stored levels and schemas. */
@@ -26,6 +26,8 @@ export interface FlowControlOptions {
   readonly configuration: FlowConfiguration;
   readonly facts: WorkFacts;
   readonly observer?: FlowObserver | undefined;
+  /** The system's by default. */
+  readonly loop?: EventLoop | undefined;
 }
 
 /** A request that has been admitted, and its seats. */
@@ -41,7 +43,7 @@ export type Admission =
 /** Interval at which the seats are divided among the levels again. */
 const adjustmentMs = 10_000;
 /** Time that requests run in one turn of the event loop before the others wait for the next turn. */
-const turnBudgetMs = 4;
+const turnBudgetMs = 1;
 const catchAll = "catch-all";
 
 /**
@@ -50,6 +52,7 @@ const catchAll = "catch-all";
  */
 export class FlowControl {
   readonly #options: FlowControlOptions;
+  readonly #loop: EventLoop;
   readonly #budget: TurnBudget;
   readonly #levels = new Map<string, PriorityLevel>();
   readonly #onStart = new Map<Ticket, () => void>();
@@ -62,7 +65,8 @@ export class FlowControl {
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
-    this.#budget = new TurnBudget(turnBudgetMs, () => this.#pump());
+    this.#loop = options.loop ?? systemLoop;
+    this.#budget = new TurnBudget(turnBudgetMs, this.#loop, () => this.#pump());
   }
 
   /** Starts to divide the seats at intervals. */
@@ -142,7 +146,7 @@ export class FlowControl {
     try {
       return work(argument);
     } finally {
-      level.servedMs += (this.#nowMs() - ticket.startedMs) / Math.max(1, level.bounds.nominal);
+      level.charge(this.#nowMs() - ticket.startedMs);
     }
   }
 
@@ -197,31 +201,44 @@ export class FlowControl {
     if (this.#onStart.size > 0) this.#pump();
   }
 
-  /** Starts waiting requests of all levels, as long as there are seats and time. */
+  /**
+   * Starts waiting requests of all levels, as long as there are seats and time. The next one starts when the one before
+   * has run as far as it can, so that all its work in this turn counts, and not only its start.
+   */
   #pump(): void {
-    // A request that ends in the turn in which it starts calls this again.
     if (this.#isPumping) return;
-    this.#isPumping = true;
-    try {
-      const blocked = new Set<PriorityLevel>();
-      while (this.#onStart.size > 0) {
-        const level = this.#nextLevel(blocked);
-        if (level === undefined) return;
-        const nowMs = this.#nowMs();
-        if (!level.isExempt && !this.#budget.hasTime(nowMs)) return;
-        const ticket = level.startNext(nowMs);
-        if (ticket === undefined) {
-          blocked.add(level);
-          continue;
-        }
-        this.#options.observer?.changed(level, nowMs);
-        const onStart = this.#onStart.get(ticket);
-        this.#onStart.delete(ticket);
-        onStart?.();
-      }
-    } finally {
+    const level = this.#startNext();
+    if (level === undefined) return;
+    const startedMs = this.#nowMs();
+    this.#loop.whenIdle(() => {
       this.#isPumping = false;
+      level.charge(this.#nowMs() - startedMs);
+      this.#pump();
+    });
+  }
+
+  /** Starts the request that is next. Returns its level; undefined if there is no request, no seat or no time. */
+  #startNext(): PriorityLevel | undefined {
+    const blocked = new Set<PriorityLevel>();
+    while (this.#onStart.size > 0) {
+      const level = this.#nextLevel(blocked);
+      if (level === undefined) return undefined;
+      const nowMs = this.#nowMs();
+      if (!level.isExempt && !this.#budget.hasTime(nowMs)) return undefined;
+      const ticket = level.startNext(nowMs);
+      if (ticket === undefined) {
+        blocked.add(level);
+        continue;
+      }
+      this.#options.observer?.changed(level, nowMs);
+      const onStart = this.#onStart.get(ticket);
+      this.#onStart.delete(ticket);
+      // A request that ends at once must not start the next one from within.
+      this.#isPumping = true;
+      onStart?.();
+      return level;
     }
+    return undefined;
   }
 
   /** Returns the waiting level that has used the least time of the event loop relative to its share. */

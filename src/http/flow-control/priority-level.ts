@@ -159,6 +159,11 @@ export class PriorityLevel {
     this.#queues.resize(seatsMaxOf(this.#bounds, allocation.current), nowMs);
   }
 
+  /** Adds time of the event loop that a request of this level has used. */
+  charge(ms: number): void {
+    this.servedMs += ms / Math.max(1, this.#bounds.nominal);
+  }
+
   #noteDemand(nowMs: number): void {
     this.#demand.set(this.#queues.seatsWanted, nowMs);
   }

@@ -108,6 +108,7 @@ export async function apply(
       );
     }
     if (fieldValidation === "Warn") exchange.warnings.push(...repeated);
+    if (isLarge) await nextTurn();
     const object = typed(outcome, live, target, document);
     if (live === undefined) refuseUid(target, object);
     alignNamespace(target, object);
@@ -183,7 +184,8 @@ function appliedBody(
     if (!isJsonObject(value)) throw undecodable(notAMap(value));
     return { document: value, repeated };
   } catch (error) {
-    if (error instanceof YamlSyntaxError || error instanceof CborDecodeError) throw undecodable(error.message);
+    if (error instanceof CborDecodeError) throw undecodable(error.message);
+    if (error instanceof YamlSyntaxError) throw undecodable(`error converting YAML to JSON: ${error.message}`);
     throw error;
   }
 }

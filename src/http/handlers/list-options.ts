@@ -55,7 +55,8 @@ export function parseListOptions(query: Query, info: ResourceInfo, watch: boolea
     fields,
     resourceVersion: parseListVersion(text, watch),
     match: match as ListOptions["match"],
-    limit,
+    // Upstream's cache answers lists of any version ("0", and not "00"), and ignores their limit.
+    limit: text === "0" && token === "" ? 0 : limit,
     continue: token,
     timeoutSeconds,
     allowWatchBookmarks: queryFlag(query, "allowWatchBookmarks"),

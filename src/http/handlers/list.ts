@@ -95,15 +95,14 @@ export async function readPage(
 ): Promise<Page> {
   const { resourceVersion, match, limit } = options;
   if (options.continue !== "") return continuePage(cacher, store, selection, options);
-  const exact = (resourceVersion ?? 0) > 0 && (match === "Exact" || (match === "" && limit > 0));
-  if (!exact) {
-    // "00" passes as an exact version, and upstream's store then reads the newest state.
-    const isNewest = resourceVersion === undefined || match === "Exact";
-    await cacher.whenFresh(() => waitForVersion(store, isNewest ? undefined : resourceVersion), isNewest);
-    // Upstream's cache answers reads at any version, and ignores the limit.
-    return pageAt(cacher, selection, { limit: isNewest || resourceVersion !== 0 ? limit : 0 });
+  // A page is read at the version itself, and at the newest one if it is zero.
+  const isExact = match === "Exact" || (match === "" && limit > 0);
+  if (resourceVersion !== undefined && resourceVersion > 0 && isExact) {
+    return exactPage(cacher, store, selection, resourceVersion, limit);
   }
-  return exactPage(cacher, store, selection, resourceVersion as number, limit);
+  const isNewest = resourceVersion === undefined || isExact;
+  await cacher.whenFresh(() => waitForVersion(store, isNewest ? undefined : resourceVersion), isNewest);
+  return pageAt(cacher, selection, { limit });
 }
 
 async function exactPage(
@@ -113,7 +112,7 @@ async function exactPage(
   version: number,
   limit: number,
 ): Promise<Page> {
-  if (version > store.revision) throw status.tooLargeResourceVersion(version, store.revision, 0);
+  if (version > store.revision) await waitForVersion(store, version);
   try {
     return await pageAt(cacher, selection, { limit, at: version });
   } catch (error) {

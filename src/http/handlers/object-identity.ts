@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import { pathSegmentProblems } from "../../api/validation/names.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 
 /** Sets the body's namespace to the URL's. @throws StatusError 400 if they differ */
@@ -14,6 +15,13 @@ export function alignNamespace(call: ResourceRequestCall, object: KubeObject): v
     throw status.badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   object.metadata.namespace = request.namespace;
+}
+
+/** @throws StatusError 400 for a name that no object can have */
+export function refuseName(name: string): void {
+  const problems = pathSegmentProblems(name);
+  if (problems.length === 0) return;
+  throw status.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
 }
 
 /** @throws StatusError 400 if the body of an update does not name the object of the URL */

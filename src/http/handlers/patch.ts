@@ -46,12 +46,14 @@ export const patch: VerbHandler = async (call) => {
   if (type === "apply") return apply(call, options, representation);
   const bytes = await exchange.request.body();
   if (bytes.length > ordinaryBytesMax) await nextTurn();
-  const { value, duplicates } = parsePatch(bytes, type, options);
+  // A missing object is reported before mistakes in the body.
+  let body: ReturnType<typeof parsePatch> | undefined;
   const warnings = exchange.warnings.length;
   const context = writeContext(call, options);
   const change = (old: KubeObject) => {
     exchange.warnings.length = warnings;
-    return patched(call, old, type, value, duplicates, options);
+    body ??= parsePatch(bytes, type, options);
+    return patched(call, old, type, body.value, body.duplicates, options);
   };
   const { transform, options: viewOptions } = throughView(call, change, viewTracker(call, context));
   const result = await registry.update(request.namespace, request.name, transform, context, {

@@ -1,7 +1,6 @@
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { status } from "../../api/status.ts";
-import { pathSegmentProblems } from "../../api/validation/names.ts";
 import type { Endpoint } from "../../registry/endpoint.ts";
 import type { Handler } from "../../request/exchange.ts";
 import type { ResourceRequest, Verb } from "../../request/request-info.ts";
@@ -13,6 +12,7 @@ import { noteDeprecation } from "./deprecated-version.ts";
 import type { ResourceRequestCall, VerbHandler } from "./endpoint.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
+import { refuseName } from "./object-identity.ts";
 import { patch } from "./patch.ts";
 import { readComputed } from "./read-computed.ts";
 import { runAction } from "./run-action.ts";
@@ -57,7 +57,8 @@ export function serveResource(call: ResourceRequestCall, rules: ServerRules): Re
   if (request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
   if (!hasVerb(call)) throw status.methodNotAllowed();
   rules.refuseMediaTypes?.(call, endpoint);
-  if (request.nameInPath) refuseName(request.name);
+  const isUpdate = request.verb === "update" && endpoint.kind !== "connection";
+  if (request.nameInPath && !isUpdate) refuseName(request.name);
   noteDeprecation(call);
   if (isValuelessDryRun(request)) exchange.warnings.push(valuelessDryRunText);
   return answer(call, endpoint);
@@ -71,13 +72,6 @@ function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceReq
     if (!collectionVerb) throw status.methodNotAllowed();
   }
   if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
-}
-
-/** @throws StatusError 400 for a name that no object can have */
-function refuseName(name: string): void {
-  const problems = pathSegmentProblems(name);
-  if (problems.length === 0) return;
-  throw status.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
 }
 
 const valuelessDryRunText =
@@ -112,20 +106,21 @@ function isReading(method: string): boolean {
 }
 
 function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handler> {
-  const { request, info } = call;
+  const { exchange, request, info, parts } = call;
   const handle = handlers[request.verb];
   switch (endpoint.kind) {
-    case "stored":
-      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.registry.strategy });
-    case "subresource":
-      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.strategy });
-    case "view":
-      return handle({
-        ...call,
-        registry: endpoint.registry,
-        strategy: endpoint.registry.strategy,
-        view: endpoint.view,
-      });
+    case "stored": {
+      const { registry } = endpoint;
+      return handle({ exchange, request, info, parts, registry, strategy: registry.strategy });
+    }
+    case "subresource": {
+      const { registry, strategy } = endpoint;
+      return handle({ exchange, request, info, parts, registry, strategy });
+    }
+    case "view": {
+      const { registry, view } = endpoint;
+      return handle({ exchange, request, info, parts, registry, strategy: registry.strategy, view });
+    }
     case "action": {
       const subresource = info.subresources.get(request.subresource);
       return runAction(call, endpoint.action, subresource === undefined ? info : bodyInfoOf(info, subresource));

@@ -4,7 +4,7 @@ import { cloneDecoded } from "../../api/schema/given-empty.ts";
 import { authorizeCreate } from "./authorize-create.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
-import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { alignNamespace, refuseName, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
 import { throughView, viewTracker } from "./through-view.ts";
 import { parseWriteOptions } from "./write-options.ts";
@@ -20,6 +20,8 @@ export const update: VerbHandler = async (call) => {
   const object = await readObjectBody(call, { gvk: view?.info ?? info, form, internal }, options.fieldValidation);
   requireSameName(call, object);
   alignNamespace(call, object);
+  // Upstream looks at the body first.
+  refuseName(request.name);
   const context = writeContext(call, options);
   const copy = () => cloneDecoded(object as unknown as JsonObject) as unknown as KubeObject;
   const { namespace, name, subresource } = request;

@@ -1,3 +1,4 @@
+import type { Eventual } from "../../api/eventual.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { errorReply, faultError, isAnswer } from "../error-response.ts";
 import { withHeaders } from "../with-headers.ts";
@@ -6,14 +7,15 @@ import type { ReceivedRequest } from "./received-request.ts";
 import type { Serving } from "./serving.ts";
 
 /** Returns a response to every request, whatever happens. A connection with an ambiguous head is not used again. */
-export async function answer(request: ReceivedRequest, serving: Serving): Promise<HttpResponse> {
+export function answer(request: ReceivedRequest, serving: Serving): Eventual<HttpResponse> {
   try {
     checkHead(request);
   } catch (error) {
     return withHeaders(rendered(error, serving), [["connection", "close"]]);
   }
   try {
-    return await serving.handle(request);
+    const response = serving.handle(request);
+    return response instanceof Promise ? response.catch((error: unknown) => rendered(error, serving)) : response;
   } catch (error) {
     return rendered(error, serving);
   }

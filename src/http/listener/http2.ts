@@ -1,5 +1,6 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import type { Eventual } from "../../api/eventual.ts";
 import { AnswerCutError } from "../../request/answer-cut.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { HttpResponse, Reply, StreamReply } from "../../request/exchange.ts";
@@ -33,7 +34,6 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
     strictSingleValueFields: false,
   });
   session.setLocalWindowSize(connectionWindowBytes);
-  const answers = new AnswerGroup();
   session.on("error", () => connection.socket.destroy());
   session.on("close", () => connection.socket.destroy());
   /** The session closes by itself, except while a stream that arrived after its GOAWAY is open and unanswered. */
@@ -45,21 +45,20 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
     session.close();
     leaveWhenIdle();
   };
-  session.on("stream", (stream, headers, flags, rawHeaders) => {
-    connection.begin();
-    stream.on("error", () => {});
-    stream.once("close", () => {
+  const place: Place = {
+    answers: new AnswerGroup(),
+    connection,
+    serving,
+    leave() {
       connection.end(limits.idleTimeoutMs);
       leaveWhenIdle();
-    });
+    },
+  };
+  session.on("stream", (stream, headers, flags, rawHeaders) => {
+    connection.begin();
     const head = headOf(headers, rawHeaders as unknown as readonly string[], connection);
     const hasBody = (flags & endStreamFlag) === 0;
-    const request = new ReceivedRequest(head, hasBody ? stream : undefined, limits);
-    answers.begin();
-    serve(stream, request, { connection, answers, serving }).catch((error) => {
-      serving.onError(error);
-      stream.close(NGHTTP2_INTERNAL_ERROR);
-    });
+    serve(stream, new ReceivedRequest(head, hasBody ? stream : undefined, limits), place);
   });
 }
 
@@ -86,22 +85,39 @@ function headOf(headers: IncomingHttpHeaders, raw: readonly string[], connection
   };
 }
 
-/** The place of a request. */
+/** A connection as its requests see it. */
 interface Place {
-  readonly connection: Connection;
   readonly answers: AnswerGroup;
+  readonly connection: Connection;
   readonly serving: Serving;
+  /** Called when a request has ended. */
+  leave(): void;
 }
 
-async function serve(stream: ServerHttp2Stream, request: ReceivedRequest, place: Place): Promise<void> {
+function serve(stream: ServerHttp2Stream, request: ReceivedRequest, place: Place): void {
+  const { answers, serving } = place;
+  answers.begin();
   let finished = false;
-  stream.once("close", () => {
+  // Each event comes once at most, and removing a listener costs more than keeping it.
+  stream.on("error", ignore);
+  stream.on("close", () => {
+    place.leave();
     if (!finished) request.abort(new ClientGoneError());
   });
-  const response = await answer(request, place.serving);
-  finished = response.kind === "reply";
-  return new Promise((resolve) => place.answers.send(() => resolve(send(response, stream, request, place))));
+  const fail = (error: unknown) => {
+    serving.onError(error);
+    stream.close(NGHTTP2_INTERNAL_ERROR);
+  };
+  const deliver = (response: HttpResponse) => {
+    finished = response.kind === "reply";
+    answers.send(() => void send(response, stream, request, place).catch(fail));
+  };
+  const response = answer(request, serving);
+  if (response instanceof Promise) response.then(deliver).catch(fail);
+  else deliver(response);
 }
+
+function ignore(): void {}
 
 async function send(
   response: HttpResponse,
@@ -119,17 +135,19 @@ async function send(
     stream.respond(head);
     return request.method === "HEAD" ? runUnheard(response, stream.end()) : runStream(response, stream, serving);
   }
-  await sendReply(response, head, stream, request, serving);
+  const sent = sendReply(response, head, stream, request, serving);
+  if (sent !== undefined) await sent;
   if (request.hasBody) lingerForBody(stream, serving);
 }
 
-async function sendReply(
+/** Sends a reply. Small ones are sent synchronously. */
+function sendReply(
   { code, body }: Reply,
   head: Record<string, string | string[]>,
   stream: ServerHttp2Stream,
   request: ReceivedRequest,
   serving: Serving,
-): Promise<void> {
+): Eventual<void> {
   const length = knownLength(body);
   if (length !== undefined && !hasNoBody(code)) head["content-length"] = String(length);
   if (request.method === "HEAD" || length === 0 || hasNoBody(code)) {
@@ -141,8 +159,7 @@ async function sendReply(
     stream.end(body);
     return;
   }
-  await writeBody(stream, body, serving.limits.writeStallTimeoutMs);
-  stream.end();
+  return writeBody(stream, body, serving.limits.writeStallTimeoutMs).then(() => void stream.end());
 }
 
 /**

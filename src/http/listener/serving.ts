@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Eventual } from "../../api/eventual.ts";
 import type { HeaderList, HttpResponse, IncomingRequest, Reply } from "../../request/exchange.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { StreamSink } from "./stream-sink.ts";
@@ -8,7 +9,7 @@ export interface Serving {
   readonly limits: ListenerLimits;
   readonly sinks: Set<StreamSink>;
   readonly draining: boolean;
-  handle(request: IncomingRequest): Promise<HttpResponse>;
+  handle(request: IncomingRequest): Eventual<HttpResponse>;
   onError(error: unknown): void;
   readonly upgrade: Upgrade | undefined;
 }

@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { nextTurn } from "../../api/turn.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply } from "../../request/exchange.ts";
 
@@ -7,12 +8,16 @@ const slabBytesMax = 256 * 1024;
 /** Size from which chunks are written unchanged. */
 const largeChunkBytes = 64 * 1024;
 
-/** Writes the body in order. Waits if the client is slow; rejects if the client has disconnected or stalls. */
+/**
+ * Writes the body in order, each large piece in a turn of the event loop of its own: encrypting it takes time, and a
+ * connection may accept a long body without a pause. Waits if the client is slow; rejects if the client has disconnected or stalls.
+ */
 export async function writeBody(target: Writable, body: Reply["body"], stallTimeoutMs: number): Promise<void> {
   const chunks = body instanceof Uint8Array ? [body] : (body as Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
   let slab: Uint8Array[] = [];
   let slabBytes = 0;
   const write = async (bytes: Uint8Array) => {
+    if (bytes.byteLength >= largeChunkBytes) await nextTurn();
     if (target.destroyed) throw new ClientGoneError();
     if (!target.write(bytes)) await waitForDrain(target, stallTimeoutMs);
   };

@@ -20,11 +20,15 @@ export function customDefinitionName({ group, version, kind }: GroupVersionKind)
 }
 
 /**
- * Returns the definition of the objects of a custom kind. It refers to ObjectMeta.
- * @param json the `openAPIV3Schema`; undefined if it is not structural, or absent
+ * Returns the definition of the objects of a custom kind. It refers to ObjectMeta. Yields between passes over the schema.
+ * @param readSchema returns the `openAPIV3Schema`
  */
-export function customDefinition(type: CustomType, json: JsonObject | undefined, dialect: Dialect): JsonObject {
-  return { ...kindDocument(json, dialect), ...extensions(type, type.kind) };
+export function* customDefinition(
+  type: CustomType,
+  readSchema: () => JsonObject,
+  dialect: Dialect,
+): Generator<void, JsonObject> {
+  return { ...(yield* kindDocument(readSchema, dialect)), ...extensions(type, type.kind) };
 }
 
 /** Returns the definition of their lists. It refers to ListMeta and to the definition of the objects. */
@@ -32,8 +36,11 @@ export function customListDefinition(type: CustomType, dialect: Dialect): JsonOb
   return { ...listDocument(type, dialect), ...extensions(type, type.listKind) };
 }
 
-function kindDocument(json: JsonObject | undefined, dialect: Dialect): JsonObject {
+function* kindDocument(readSchema: () => JsonObject, dialect: Dialect): Generator<void, JsonObject> {
+  const json = readSchema();
+  yield;
   const schema = readOpenApiSchema(json);
+  yield;
   const isOpen = schema?.["x-kubernetes-preserve-unknown-fields"] === true;
   if (schema === undefined || (dialect === "v2" && isOpen)) return { type: "object" };
   const metadata = metaReference("ObjectMeta", "Standard object's metadata.", dialect);
@@ -48,7 +55,9 @@ function kindDocument(json: JsonObject | undefined, dialect: Dialect): JsonObjec
     },
     metadata,
   };
-  const document = schemaDocument(publishedSchema(schema, dialect), dialect, embedded);
+  const published = publishedSchema(schema, dialect);
+  yield;
+  const document = schemaDocument(published, dialect, embedded);
   const properties = document["properties"] as JsonObject | undefined;
   return { ...document, properties: { ...properties, ...typeMeta(), metadata } };
 }

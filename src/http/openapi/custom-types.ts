@@ -10,7 +10,7 @@ export function customType(info: ResourceInfo, form: StructuralForm): CustomType
     kind: "custom",
     name: customDefinitionName(info),
     refersTo: [metaSchema("meta/v1.ObjectMeta")],
-    define: (dialect) => customDefinition(described(info), form.readSchema(), dialect),
+    define: (dialect) => customDefinition(described(info), () => form.readSchema(), dialect),
   };
 }
 
@@ -20,7 +20,10 @@ export function customListType(info: ResourceInfo, form: StructuralForm): Custom
     kind: "custom",
     name: customDefinitionName({ ...info, kind: info.listKind }),
     refersTo: [metaSchema("meta/v1.ListMeta"), customType(info, form)],
-    define: (dialect) => customListDefinition(described(info), dialect),
+    *define(dialect) {
+      yield;
+      return customListDefinition(described(info), dialect);
+    },
   };
 }
 

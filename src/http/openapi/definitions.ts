@@ -2,6 +2,7 @@ import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { descriptionOf } from "./descriptions.ts";
+import type { DocumentPart } from "./document-part.ts";
 import type { CustomType, Dialect, DocumentType } from "./document-type.ts";
 import { publishedTopology, publishedUnion } from "./published-extensions.ts";
 import { openApiName } from "./schema-name.ts";
@@ -31,10 +32,13 @@ export class Definitions {
     this.#kinds = kinds;
   }
 
-  /** Returns the definitions by name, sorted. Those of custom kinds may be large, so each is made on demand. */
-  *sorted(): Generator<[name: string, definition: JsonObject]> {
+  /**
+   * Returns the parts of a document with the definitions below `path`, sorted by name. Those of custom kinds may be large,
+   * so each is made on demand, in steps.
+   */
+  *parts(path: readonly string[]): Generator<DocumentPart | undefined> {
     for (const [name, one] of [...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      yield [name, isCustomType(one) ? one.define(this.#dialect) : one];
+      yield { path: [...path, name], value: isCustomType(one) ? yield* this.#define(one) : one };
     }
   }
 
@@ -68,6 +72,15 @@ export class Definitions {
       properties: Object.fromEntries(properties),
       required: versionFields.filter((name) => !optionalVersionFields.has(name)),
     }));
+  }
+
+  *#define(type: CustomType): Generator<undefined, JsonObject> {
+    const steps = type.define(this.#dialect);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      yield undefined;
+    }
   }
 
   #refer(name: string, define: () => JsonObject): JsonObject {

@@ -13,5 +13,6 @@ export interface CustomType {
   readonly name: string;
   /** The types to which the definition refers. */
   readonly refersTo: readonly DocumentType[];
-  define(dialect: Dialect): JsonObject;
+  /** Makes the definition. Yields now and then, because it may be large. */
+  define(dialect: Dialect): Generator<void, JsonObject>;
 }

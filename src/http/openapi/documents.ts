@@ -52,7 +52,7 @@ export function* openApiV3Parts(
   source: OpenApiSource,
   groupVersion: GroupVersion,
   resources: readonly ResourceInfo[],
-): Generator<DocumentPart> {
+): Generator<DocumentPart | undefined> {
   const kinds = kindsByType(
     [...resources, ...builtInResources(source.catalog)],
     hasBuiltIn(resources) ? [core, groupVersion] : [core],
@@ -63,7 +63,7 @@ export function* openApiV3Parts(
 }
 
 /** Returns the OpenAPI 3.0 document of paths that do not concern objects. */
-export function generalV3Parts(source: OpenApiSource, operation: Operation): Generator<DocumentPart> {
+export function generalV3Parts(source: OpenApiSource, operation: Operation): Generator<DocumentPart | undefined> {
   return v3Parts(source, [() => [operation]], kindsByType([], [core]));
 }
 
@@ -95,14 +95,18 @@ function builtInResources(catalog: ServedTypes): ResourceInfo[] {
   );
 }
 
-function* v3Parts(source: OpenApiSource, operations: OperationLists, kinds: KindsByType): Generator<DocumentPart> {
+function* v3Parts(
+  source: OpenApiSource,
+  operations: OperationLists,
+  kinds: KindsByType,
+): Generator<DocumentPart | undefined> {
   const definitions = new Definitions("v3", kinds);
   yield { path: ["openapi"], value: "3.0.0" };
   yield { path: ["info"], value: { title: "Kubernetes", version: source.version } };
   yield* pathParts(operations, v3Parameter, (operation) =>
     v3Operation(operation, definitions, patchTypesOf(operation, source)),
   );
-  for (const [name, value] of definitions.sorted()) yield { path: ["components", "schemas", name], value };
+  yield* definitions.parts(["components", "schemas"]);
   yield { path: ["components", "securitySchemes"], value: securitySchemes };
 }
 
@@ -113,7 +117,7 @@ function* pathParts(
   lists: OperationLists,
   writeParameter: (parameter: Parameter) => JsonObject,
   write: (operation: Operation) => JsonObject,
-): Generator<DocumentPart> {
+): Generator<DocumentPart | undefined> {
   for (const list of lists) {
     for (const operations of Map.groupBy(list().map(withPretty), ({ path }) => path).values()) {
       const [first] = operations as [Operation, ...Operation[]];
@@ -161,7 +165,7 @@ const securitySchemes: JsonObject = {
 };
 
 /** Returns the one Swagger 2.0 document of everything that is served. */
-export function* openApiV2Parts(source: OpenApiSource): Generator<DocumentPart> {
+export function* openApiV2Parts(source: OpenApiSource): Generator<DocumentPart | undefined> {
   const { catalog, typeOf } = source;
   const resources = groupVersionsOf(catalog).flatMap((groupVersion) => catalog.resources(groupVersion));
   const groups = builtInGroups(catalog);
@@ -181,7 +185,7 @@ export function* openApiV2Parts(source: OpenApiSource): Generator<DocumentPart> 
     (parameter) => shared.refer(v2Parameter(parameter)),
     (operation) => v2Operation(operation, definitions, shared, patchTypesOf(operation, source)),
   );
-  for (const [name, value] of definitions.sorted()) yield { path: ["definitions", name], value };
+  yield* definitions.parts(["definitions"]);
   for (const [name, value] of shared.sorted()) yield { path: ["parameters", name], value };
   yield { path: ["securityDefinitions"], value: securitySchemes };
   yield { path: ["security"], value: [{ BearerToken: [] }] };

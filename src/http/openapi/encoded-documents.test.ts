@@ -25,6 +25,7 @@ function custom(group: string, spec: JsonObject = {}): CatalogEntry {
   const names = { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" };
   const openAPIV3Schema = { type: "object", properties: { spec } };
   const body = {
+    metadata: { name: group },
     spec: {
       group,
       scope: "Namespaced",

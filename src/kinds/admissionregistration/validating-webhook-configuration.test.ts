@@ -69,8 +69,8 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
       'webhooks[0].clientConfig.url: Invalid value: "z": query parameters are not permitted in the URL',
     ],
   ],
-  ["webhooks[0].clientConfig.service.name", "", ["webhooks[0].clientConfig.service.name: Required value"]],
-  ["webhooks[0].clientConfig.service.namespace", "", ["webhooks[0].clientConfig.service.namespace: Required value"]],
+  ["webhooks[0].clientConfig.service.name", "", ["webhooks[0].clientConfig.service.namespace: Required value"]],
+  ["webhooks[0].clientConfig.service.namespace", "", ["webhooks[0].clientConfig.service.name: Required value"]],
   [
     "webhooks[0].clientConfig.service.path",
     "check",

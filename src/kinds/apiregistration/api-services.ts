@@ -34,6 +34,8 @@ export interface ServedGroup {
 export interface ServedApis {
   /** Returns the APIService of a group version; undefined if there is none. */
   find(group: string, version: string): ServedApi | undefined;
+  /** Reports whether services serve any group version. */
+  hasRemotes(): boolean;
   /** Returns the groups in the order of discovery, except the group of APIServices, which has no APIService. */
   groups(): readonly ServedGroup[];
   /** Returns a number that changes with the results of the others. */
@@ -55,6 +57,7 @@ export function remoteApis(apis: Pick<ServedApis, "groups">): RemoteServedApi[] 
 interface Listing {
   readonly byName: ReadonlyMap<string, ServedApi>;
   readonly groups: readonly ServedGroup[];
+  readonly hasRemotes: boolean;
 }
 
 /**
@@ -65,7 +68,7 @@ export class ApiServices implements ServedApis {
   readonly #registry: Registry;
   readonly #store: Store;
   #generation: number | undefined;
-  #listing: Listing = { byName: new Map(), groups: [] };
+  #listing: Listing = listingOf([]);
   /** Decoded objects of the last listing. An entry never changes. */
   #decoded = new Map<Entry, ServedApi>();
 
@@ -77,6 +80,10 @@ export class ApiServices implements ServedApis {
 
   find(group: string, version: string): ServedApi | undefined {
     return this.#list().byName.get(apiServiceNameOf({ group, version }));
+  }
+
+  hasRemotes(): boolean {
+    return this.#list().hasRemotes;
   }
 
   groups(): readonly ServedGroup[] {
@@ -132,7 +139,7 @@ function listingOf(apis: readonly ServedApi[]): Listing {
         compareVersions(a.version, b.version),
     ),
   }));
-  return { byName, groups };
+  return { byName, groups, hasRemotes: apis.some(({ remote }) => remote !== undefined) };
 }
 
 function nameOf({ apiService: { metadata } }: ServedApi): string {

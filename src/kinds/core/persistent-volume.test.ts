@@ -58,7 +58,14 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     { storage: "1Gi", cpu: "1" },
     ['spec.capacity: Unsupported value: {"cpu":"1","storage":"1Gi"}: supported values: "storage"'],
   ],
-  ["spec.capacity.storage", "-1", ['spec.capacity[storage]: Invalid value: "-1": must be greater than zero']],
+  [
+    "spec.capacity.storage",
+    "-1500m",
+    [
+      "spec.capacity[storage]: Invalid value: -2: must be a valid resource quantity",
+      'spec.capacity[storage]: Invalid value: "-1500m": must be greater than zero',
+    ],
+  ],
   ["spec.capacity.storage", "0", ['spec.capacity[storage]: Invalid value: "0": must be greater than zero']],
   [
     "spec.persistentVolumeReclaimPolicy",

@@ -59,10 +59,21 @@ describe("customEntry()", () => {
     );
   });
 
-  test("has another fingerprint when the spec of a definition has changed, but not for its conditions", () => {
-    const { definition } = kindOf(version("v1", true, { color }));
-    expect(kindOf(version("v1", true, { color })).definition.fingerprint).toBe(definition.fingerprint);
-    expect(kindOf(version("v1", true, {})).definition.fingerprint).not.toBe(definition.fingerprint);
+  test("has another fingerprint for a new spec and for new names, but not for new conditions", () => {
+    const fingerprint = (generation: number, plural: string, established: string) =>
+      readDefinition(
+        entryOf({
+          metadata: { name: "widgets.example.com", uid: "5e7c", generation },
+          spec: { group: "example.com", scope: "Namespaced", names: { plural, kind: "Widget" }, versions: [] },
+          status: {
+            acceptedNames: { plural, kind: "Widget" },
+            conditions: [{ type: "Established", status: established }],
+          },
+        }),
+      ).fingerprint;
+    expect(fingerprint(1, "widgets", "True")).toBe(fingerprint(1, "widgets", "False"));
+    expect(fingerprint(2, "widgets", "True")).not.toBe(fingerprint(1, "widgets", "True"));
+    expect(fingerprint(1, "gadgets", "True")).not.toBe(fingerprint(1, "widgets", "True"));
   });
 });
 

@@ -1,7 +1,7 @@
 import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeBody } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
-import type { JsonObject, JsonValue } from "../../api/json.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type {
   CustomResourceColumnDefinition,
   CustomResourceConversion,
@@ -24,7 +24,7 @@ export interface AcceptedNames {
 /** The scale of a version: the paths of its fields in an object. `labelSelectorPath` is "" for none. */
 export type ScalePaths = Readonly<Required<CustomResourceSubresourceScale>>;
 
-type StoredDefinition = Pick<CustomResourceDefinition, "spec" | "status">;
+type StoredDefinition = Pick<CustomResourceDefinition, "metadata" | "spec" | "status">;
 
 /** One version of a definition, without its schema, which may be large. */
 export interface DefinedVersion {
@@ -43,9 +43,12 @@ export interface DefinedVersion {
 
 /** The parts of a stored definition that say what is served. */
 export interface CustomDefinition {
+  readonly name: string;
   readonly group: string;
   readonly isNamespaced: boolean;
   readonly names: AcceptedNames;
+  /** Whether some of the names in its spec are not accepted. */
+  readonly awaitsNames: boolean;
   readonly versions: readonly DefinedVersion[];
   readonly conversion: CustomResourceConversion | undefined;
   readonly isEstablished: boolean;
@@ -56,11 +59,24 @@ export interface CustomDefinition {
   readonly readSchema: (version: string) => JsonObject;
 }
 
-/** Reads a stored definition. Schemas are decoded on first use, so an unused definition stays small. */
+/** An entry never changes. Several parts read each new one in the same turn, and it may have 1.5 MB. */
+const known = new WeakMap<Entry, CustomDefinition>();
+
+/** Returns what a stored definition says, decoded once. Schemas are decoded again on use, so that this stays small. */
 export function readDefinition(entry: Entry): CustomDefinition {
-  const { spec, status } = decodeDefinition(entry);
+  let definition = known.get(entry);
+  if (definition === undefined) {
+    definition = definitionIn(entry);
+    known.set(entry, definition);
+  }
+  return definition;
+}
+
+function definitionIn(entry: Entry): CustomDefinition {
+  const { metadata, spec, status } = decodeDefinition(entry);
   const names = status?.acceptedNames;
   return {
+    name: metadata.name ?? "",
     group: spec.group,
     isNamespaced: spec.scope === "Namespaced",
     names: {
@@ -71,11 +87,13 @@ export function readDefinition(entry: Entry): CustomDefinition {
       shortNames: names?.shortNames ?? [],
       categories: names?.categories ?? [],
     },
+    awaitsNames: !equalJson(spec.names as unknown as JsonObject, names as JsonObject | undefined),
     versions: (spec.versions ?? []).map(readVersion),
     conversion: spec.conversion,
     isEstablished: isConditionTrue(status, "Established"),
     isTerminating: isConditionTrue(status, "Terminating"),
-    fingerprint: Bun.SHA256.hash(stringifyJson([spec, names ?? {}] as JsonValue), "base64"),
+    // The generation changes with the spec, which may be large.
+    fingerprint: stringifyJson([metadata.uid ?? "", metadata.generation ?? 0, names ?? {}] as JsonValue),
     readSchema: (version) => schemaIn(entry, version),
   };
 }

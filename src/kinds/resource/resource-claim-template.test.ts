@@ -45,6 +45,8 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
       "spec.metadata.labels: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
     ],
   ],
+  ["spec.metadata.name", "a", ["spec.metadata.name: Forbidden: cannot be set"]],
+  ["spec.metadata.finalizers", [], ["spec.metadata.finalizers: Forbidden: cannot be set"]],
   [
     "spec.spec.devices.requests[1]",
     { name: "gpu", exactly: { deviceClassName: "x" } },

@@ -140,6 +140,12 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
 });
 
+test("a large number keeps its digits in the answer", async () => {
+  const large = changed(rich, "spec.devices[0].attributes.model.int", 9_223_372_036_854_775_807n);
+  const [cause] = await refusal(path, large);
+  expect(cause).toContain('{"IntValue":9223372036854775807,');
+});
+
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.driver", "other.example.com", ['spec.driver: Invalid value: "other.example.com": field is immutable']],
   ["spec.nodeName", "node-2", ['spec.nodeName: Invalid value: "node-2": field is immutable']],

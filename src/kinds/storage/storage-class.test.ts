@@ -37,7 +37,11 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "Later",
     ['volumeBindingMode: Unsupported value: "Later": supported values: "Immediate", "WaitForFirstConsumer"'],
   ],
-  ["volumeBindingMode", "", ["volumeBindingMode: Required value"]],
+  [
+    "volumeBindingMode",
+    "",
+    ['volumeBindingMode: Unsupported value: "": supported values: "Immediate", "WaitForFirstConsumer"'],
+  ],
   ["allowedTopologies", [{}], ['allowedTopologies[0].matchLabelExpressions: Duplicate value: ""']],
   [
     "allowedTopologies[0].matchLabelExpressions[0].values",

@@ -25,6 +25,12 @@ export function parseInteger(text: string, { min, max }: { min: number; max: num
   return value >= min && value <= max ? { ok: true, value } : wanted(`an integer from ${min} to ${max}`);
 }
 
+/** Parses a decimal number from `min` to `max`, inclusive, that may have a fraction. */
+export function parseNumber(text: string, { min, max }: { min: number; max: number }): Parsed<number> {
+  const value = /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max ? { ok: true, value } : wanted(`a number from ${min} to ${max}`);
+}
+
 /** Parses a duration of zero or more into milliseconds. */
 export function parseNonNegativeDuration(text: string): Parsed<number> {
   const value = parseDurationMs(text);

@@ -23,6 +23,8 @@ export type FlagType =
   | { readonly type: "text"; readonly default?: string }
   | { readonly type: "boolean"; readonly default?: boolean }
   | { readonly type: "integer"; readonly default: number; readonly min: number; readonly max: number }
+  /** Decimal number, perhaps with a fraction. */
+  | { readonly type: "number"; readonly default: number; readonly min: number; readonly max: number }
   /** Duration text; milliseconds in the options, whose name ends in `Ms`. */
   | { readonly type: "duration"; readonly default: number }
   /** Whole seconds on the command line, as upstream does; milliseconds in the options. */

@@ -6,6 +6,7 @@ import {
   parseChoices,
   parseInteger,
   parseNonNegativeDuration,
+  parseNumber,
   parseSwitches,
   parseTexts,
 } from "./flag-values.ts";
@@ -30,6 +31,8 @@ function parseByType(flag: Flag, text: string, previous: unknown): Parsed<unknow
       return parseBoolean(text);
     case "integer":
       return parseInteger(text, flag);
+    case "number":
+      return parseNumber(text, flag);
     case "seconds":
       return inMs(parseInteger(text, flag));
     case "duration":

@@ -13,6 +13,7 @@ import {
 } from "../../cluster/membership.ts";
 import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
 import type { NodeCidrRange } from "../../controllers/nodes/cidr-set.ts";
+import type { NodeLifecycleSettings } from "../../controllers/nodes/node-lifecycle-settings.ts";
 import type { OpenClient } from "../../http/in-process-client.ts";
 import type { Clock } from "../../process/clock.ts";
 import { systemClock } from "../../process/clock.ts";
@@ -27,6 +28,7 @@ import type { Flag } from "./flag.ts";
 import { flagTexts } from "./flag-texts.ts";
 import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import { nodeCidrRangesOf } from "./node-cidr-ranges.ts";
+import { nodeLifecycleOf } from "./node-lifecycle-options.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 
 /**
@@ -81,6 +83,7 @@ export interface ServerConfig {
   readonly controllers: ReadonlySet<ControllerName>;
   /** Ranges of pod addresses of which every node gets a part; none if nodes get no parts. */
   readonly nodeCidrRanges: readonly NodeCidrRange[];
+  readonly nodeLifecycle: NodeLifecycleSettings;
   /** Number of ended pods that are kept; 0 keeps all. */
   readonly terminatedPodsMax: number;
   /** The part of the bootstrap token that signs cluster-info. */
@@ -184,6 +187,7 @@ export function resolveOptions(
     bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
     controllers: parseControllers(options.controllers ?? flags.controllers.default),
     nodeCidrRanges: nodeCidrRangesOf(options),
+    nodeLifecycle: nodeLifecycleOf(options),
     terminatedPodsMax: options.terminatedPodGcThreshold ?? flags["terminated-pod-gc-threshold"].default,
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
     serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,
@@ -253,7 +257,7 @@ function checkValue(flag: string, definition: Flag, value: unknown): void {
 }
 
 function boundsMs(definition: Flag): { min: number; max: number } {
-  if (definition.type === "integer") return definition;
+  if (definition.type === "integer" || definition.type === "number") return definition;
   if (definition.type === "seconds") return { min: definition.min * 1_000, max: definition.max * 1_000 };
   return { min: 0, max: Number.MAX_SAFE_INTEGER };
 }

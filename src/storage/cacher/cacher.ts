@@ -163,7 +163,7 @@ export class Cacher {
   list(options: ListOptions): ListPage | Promise<ListPage> {
     const { at } = options;
     if (at === undefined || at === this.revision) return this.#listTree(this.#tree, options, this.revision);
-    if (at > this.revision) throw status.tooLargeResourceVersion(at, this.revision, 0);
+    if (at > this.revision) throw status.tooLargeResourceVersion(at, this.revision);
     // Every replica gives the same answer, regardless of the history that it still has in memory.
     if (at < this.#store.compactedRevision) throw new CompactedError(this.#store.compactedRevision);
     const tree = at >= this.#changed ? this.#tree : this.#history.at(at, this.#tree, this.#clock.nowMs());

@@ -49,6 +49,18 @@ test("the schema of a custom resource is read as it was written", () => {
   );
 });
 
+test("equal parts of two indexes become one object", () => {
+  const indexes = new IndexCache();
+  const make = (uid: string): ObjectIndex => {
+    const owners = [{ uid: "owner", controller: true, blockOwnerDeletion: false }];
+    return { apiVersion: "a.com/v1", uid, labels: { app: "web" }, fields: undefined, owners, form: "5f3c" };
+  };
+  const [first, second] = [indexes.shared(make("1")), indexes.shared(make("2"))];
+  expect(second).toEqual(make("2"));
+  expect(second.labels).toBe(first.labels);
+  expect(second.owners).toBe(first.owners);
+});
+
 describe("beside programs of the former format", () => {
   const body = Buffer.from(
     '{"metadata":{"name":"a","ownerReferences":[{"uid":"owner","controller":true,"blockOwnerDeletion":true}]}}',

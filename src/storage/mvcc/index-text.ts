@@ -48,7 +48,7 @@ function decodeOwners(text: string): readonly ObjectOwner[] | undefined {
   return owners.length === 0 ? undefined : owners;
 }
 
-/** Maximum number of texts of each kind that are cached while a store is read. */
+/** Maximum number of texts of each kind that are cached. At the limit all are dropped, and read again on demand. */
 const sharedMax = 16_384;
 
 type SelectionIndex = Pick<ObjectIndex, "apiVersion" | "form" | "labels" | "fields">;
@@ -66,8 +66,15 @@ export class IndexCache {
       ownersAt < 0 ? text : `${text.slice(0, ownersAt - 1)}]`,
     );
     const owners = ownersAt < 0 ? ownersInBody(...body) : this.#ownersOf(text.slice(ownersAt, -1));
-    const index = { apiVersion, uid, labels, fields, owners };
-    return form === undefined ? index : { ...index, form };
+    // Spreading one into the other would store most of the fields in a second allocation.
+    return form === undefined
+      ? { apiVersion, uid, labels, fields, owners }
+      : { apiVersion, uid, labels, fields, owners, form };
+  }
+
+  /** Returns an equal index that shares its parts with those read before. */
+  shared(index: ObjectIndex): ObjectIndex {
+    return this.index(index.uid, encodeIndexText(index));
   }
 
   #selection(text: string): SelectionIndex {

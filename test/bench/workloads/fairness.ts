@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Client } from "../client.ts";
 import { collection, objectName, seedDirectory } from "../documents.ts";
 import type { Load } from "../load.ts";
+import { mainThreadMs, takeLags } from "../loop-lag.ts";
 import { type Served, serve, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 
@@ -14,7 +15,8 @@ const settleMs = 500;
 const rounds = 3;
 
 /**
- * W17: the latency of a modest client's GETs, alone and beside greedy clients of other users, with and without fairness.
+ * W17: the latency of a modest client's GETs, alone and beside greedy clients of other users, with and without fairness;
+ * in wall time, and in CPU time of the server. Also the turns of the event loop beside full lists.
  */
 export async function fairness({ seconds, scale }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
@@ -22,22 +24,30 @@ export async function fairness({ seconds, scale }: Options): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const isFair of [true, false]) {
     const options = JSON.stringify({ enablePriorityAndFairness: isFair, authorizationMode: ["AlwaysAllow"] });
-    await using served = await serve("server", directory.path, options);
+    await using served = await serve("metered", directory.path, options);
     figures.push(...(await besides(served, seconds, isFair ? "" : ", without fairness")));
   }
   return figures;
 }
 
+/** The 99th percentiles of a modest client. */
+interface Latency {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}
+
 async function besides(served: Served, seconds: number, suffix: string): Promise<Figure[]> {
+  const { lagUrl = "" } = served;
   using client = new Client(served);
-  await modestP99(client, seconds);
-  const quiet: number[] = [];
-  const beside: number[] = [];
-  const listing: number[] = [];
+  await modestLatency(client, served, seconds);
+  const quiet: Latency[] = [];
+  const beside: Latency[] = [];
+  const listing: Latency[] = [];
+  const lags: number[] = [];
   const greedy = { headers: { "impersonate-user": "greedy" }, seconds: seconds + (2 * settleMs) / 1_000 };
   // In turns, so that a busy moment of the machine affects both sides.
   for (let round = 0; round < rounds; round++) {
-    quiet.push(await modestP99(client, seconds));
+    quiet.push(await modestLatency(client, served, seconds));
     const gets = loadElsewhere(served, {
       ...greedy,
       connections: greedyConnections,
@@ -45,21 +55,31 @@ async function besides(served: Served, seconds: number, suffix: string): Promise
       paths: [`${collection}/${objectName(1)}`],
     });
     await Bun.sleep(settleMs);
-    beside.push(await modestP99(client, seconds));
+    beside.push(await modestLatency(client, served, seconds));
     await gets;
     const lists = loadElsewhere(served, { ...greedy, connections: listers, streams: 1, paths: [collection] });
     await Bun.sleep(settleMs);
-    listing.push(await modestP99(client, seconds));
+    await takeLags(lagUrl);
+    listing.push(await modestLatency(client, served, seconds));
+    lags.push(...(await takeLags(lagUrl)));
     await lists;
   }
-  const base = median(quiet);
-  const ratio = (samples: readonly number[]) => `${(median(samples) / base).toFixed(1)} times quiet`;
   const clients = greedyConnections * greedyStreams;
   return [
-    { name: `p99 of a modest client, quiet${suffix}`, value: base, unit: "ms" },
-    { name: `beside ${clients} greedy clients${suffix}`, value: median(beside), unit: "ms", note: ratio(beside) },
-    { name: `beside ${listers} full lists${suffix}`, value: median(listing), unit: "ms", note: ratio(listing) },
+    ...latencyFigures(`p99 of a modest client, quiet${suffix}`, quiet, quiet),
+    ...latencyFigures(`beside ${clients} greedy clients${suffix}`, beside, quiet),
+    ...latencyFigures(`beside ${listers} full lists${suffix}`, listing, quiet),
+    { name: `turns beside ${listers} full lists, p99${suffix}`, value: percentile(lags, 0.99), unit: "CPU ms" },
   ];
+}
+
+function latencyFigures(name: string, measured: readonly Latency[], quiet: readonly Latency[]): Figure[] {
+  return (["wallMs", "cpuMs"] as const).map((field) => {
+    const value = median(measured.map((each) => each[field]));
+    const note = `${(value / median(quiet.map((each) => each[field]))).toFixed(1)} times quiet`;
+    const unit = field === "wallMs" ? "ms" : "CPU ms";
+    return { name, value, unit, ...(measured === quiet ? {} : { note }) };
+  });
 }
 
 /** Runs a load in a separate process, so that the driver has time for the modest client. */
@@ -69,16 +89,19 @@ async function loadElsewhere({ url, token }: Served, options: Load): Promise<voi
 }
 
 /** Sends one request at a time, with pauses. */
-async function modestP99(client: Client, seconds: number): Promise<number> {
-  const samples: number[] = [];
+async function modestLatency(client: Client, { pid }: Served, seconds: number): Promise<Latency> {
+  const wall: number[] = [];
+  const cpu: number[] = [];
   const endMs = performance.now() + seconds * 1_000;
   for (let at = 0; performance.now() < endMs; at++) {
+    const startCpuMs = mainThreadMs(pid);
     const startMs = performance.now();
     await client.request("GET", `${collection}/${objectName(at % 100)}`, undefined, { "impersonate-user": "modest" });
-    samples.push(performance.now() - startMs);
+    wall.push(performance.now() - startMs);
+    cpu.push(mainThreadMs(pid) - startCpuMs);
     await Bun.sleep(pauseMs);
   }
-  return percentile(samples, 0.99);
+  return { wallMs: percentile(wall, 0.99), cpuMs: percentile(cpu, 0.99) };
 }
 
 function median(values: readonly number[]): number {

@@ -4,6 +4,9 @@ import { matchesLabels } from "../../../api/label-selector.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 
+/** The field manager of aggregated rules. */
+export const aggregationManager = "clusterrole-aggregation-controller";
+
 /**
  * Returns the rules of an aggregated ClusterRole: those of every other role that one of its selectors matches, in the
  * order of the roles' names, without duplicates. Returns undefined for a role that is not aggregated.

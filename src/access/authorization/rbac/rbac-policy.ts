@@ -13,16 +13,53 @@ import { type PolicyRule, policyRules } from "./policy-rule.ts";
 /** Number of roles of one subject in one scope above which they are merged into a single index. */
 const rolesAskedOneByOneMax = 4;
 
-/** A role, or the placeholder of a missing role that a binding names. */
-interface Role {
+type RoleKind = "Role" | "ClusterRole";
+
+/**
+ * A role, or the placeholder of a missing role that a binding names. Its rules are read when they are first asked for:
+ * most of the default roles never are.
+ */
+class Role {
   readonly kind: RoleKind;
   readonly name: string;
+  readonly bindings = new Set<Binding>();
+  #entry: Entry | undefined;
+  #rules: readonly PolicyRule[] | undefined;
+  #index: GrantIndex<true> | undefined;
+
+  constructor(kind: RoleKind, name: string) {
+    this.kind = kind;
+    this.name = name;
+  }
+
+  /** Replaces the stored object. Undefined means that it was deleted. */
+  put(entry: Entry | undefined): void {
+    this.#entry = entry;
+    this.#rules = undefined;
+    this.#index = undefined;
+  }
+
+  get exists(): boolean {
+    return this.#entry !== undefined;
+  }
+
   /** Rules; undefined if the role does not exist. */
-  rules: readonly PolicyRule[] | undefined;
-  index: GrantIndex<true> | undefined;
-  readonly bindings: Set<Binding>;
+  get rules(): readonly PolicyRule[] | undefined {
+    if (this.#rules === undefined && this.#entry !== undefined) {
+      this.#rules = policyRules(decodeBody(this.#entry)["rules"]);
+    }
+    return this.#rules;
+  }
+
+  get index(): GrantIndex<true> | undefined {
+    const { rules } = this;
+    if (this.#index === undefined && rules !== undefined) {
+      this.#index = new GrantIndex();
+      for (const rule of rules) this.#index.add(rule, true);
+    }
+    return this.#index;
+  }
 }
-type RoleKind = "Role" | "ClusterRole";
 
 interface Binding {
   readonly role: Role;
@@ -143,7 +180,7 @@ export class RbacPolicy {
 
   #put(entry: Entry): void {
     const { key } = entry;
-    if (this.#roleKeyOf(key) !== undefined) this.#putRole(key, policyRules(decodeBody(entry)["rules"]));
+    if (this.#roleKeyOf(key) !== undefined) this.#putRole(key, entry);
     else if (this.#bindingOf(key) !== undefined) this.#putBinding(key, decodeBody(entry));
   }
 
@@ -152,11 +189,10 @@ export class RbacPolicy {
     else if (this.#bindingOf(key) !== undefined) this.#removeBinding(key);
   }
 
-  #putRole(key: Key, rules: readonly PolicyRule[] | undefined): void {
+  #putRole(key: Key, entry: Entry | undefined): void {
     const { kind, namespace, name } = this.#roleKeyOf(key) as RoleRef;
     const role = this.#role(kind, name, namespace);
-    role.rules = rules;
-    role.index = undefined;
+    role.put(entry);
     for (const binding of role.bindings) {
       for (const { scope } of binding.grants) scope.merged = undefined;
     }
@@ -202,7 +238,7 @@ export class RbacPolicy {
     const key = roleKey(kind, name, namespace);
     let role = this.#roles.get(key);
     if (role === undefined) {
-      role = { kind, name, rules: undefined, index: undefined, bindings: new Set() };
+      role = new Role(kind, name);
       this.#roles.set(key, role);
     }
     return role;
@@ -210,7 +246,7 @@ export class RbacPolicy {
 
   /** Updates the missing roles after a change of the role or its bindings. */
   #settle(role: Role, namespace: string): void {
-    const exists = role.rules !== undefined;
+    const { exists } = role;
     if (exists || role.bindings.size === 0) this.#missing.delete(role);
     else this.#missing.add(role);
     if (!exists && role.bindings.size === 0) this.#roles.delete(roleKey(role.kind, role.name, namespace));
@@ -265,16 +301,8 @@ function findInScope(scope: Scope | undefined, attributes: Attributes): Decision
   if (scope === undefined) return undefined;
   const { bound } = scope;
   if (bound.length > rolesAskedOneByOneMax) return mergedIndex(scope).find(attributes)?.allow;
-  for (const one of bound) if (roleIndex(one.role)?.find(attributes) === true) return one.allow;
+  for (const one of bound) if (one.role.index?.find(attributes) === true) return one.allow;
   return undefined;
-}
-
-function roleIndex(role: Role): GrantIndex<true> | undefined {
-  if (role.index === undefined && role.rules !== undefined) {
-    role.index = new GrantIndex();
-    for (const rule of role.rules) role.index.add(rule, true);
-  }
-  return role.index;
 }
 
 function mergedIndex(scope: Scope): GrantIndex<BoundRole> {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type { OpenApiSchema } from "../../../api/structural/open-api-schema.ts";
 import type { CustomResourceSubresources } from "../../../api/types/apiextensions-v1.ts";
 import { shownRule } from "../../../cel/index.ts";
@@ -61,15 +62,23 @@ class SchemaForm {
   node(schema: OpenApiSchema | undefined): JsonValue {
     if (schema === undefined || ++this.#nodes > shownNodesMax) return null;
     const one = (part: OpenApiSchema | undefined) => this.node(part);
-    const many = (list: readonly OpenApiSchema[] | undefined) => list?.map((part) => this.node(part)) ?? null;
-    const map = (schemas: Readonly<Record<string, OpenApiSchema>> | undefined): JsonValue =>
-      schemas === undefined
-        ? null
+    const unset = (field: keyof OpenApiSchema, empty: JsonValue) => (isGivenEmpty(schema, field) ? empty : null);
+    const list = (field: "enum" | "required" | "x-kubernetes-list-map-keys"): JsonValue => {
+      const values = schema[field];
+      return values === undefined ? unset(field, []) : [...values];
+    };
+    const many = (field: "allOf" | "oneOf" | "anyOf"): JsonValue =>
+      schema[field]?.map((part) => this.node(part)) ?? unset(field, []);
+    const map = (field: "properties" | "patternProperties" | "definitions"): JsonValue => {
+      const schemas = schema[field];
+      return schemas === undefined
+        ? unset(field, {})
         : Object.fromEntries(
             Object.keys(schemas)
               .sort()
               .map((name) => [name, this.node(schemas[name])]),
           );
+    };
     const orFlag = (part: OpenApiSchema | boolean | undefined): JsonValue =>
       part === undefined ? null : { Allows: part !== false, Schema: typeof part === "boolean" ? null : one(part) };
     const { items, itemSchemas, externalDocs } = schema;
@@ -94,24 +103,24 @@ class SchemaForm {
       MinItems: schema.minItems ?? null,
       UniqueItems: schema.uniqueItems ?? false,
       MultipleOf: schema.multipleOf ?? null,
-      Enum: schema.enum === undefined ? null : [...schema.enum],
+      Enum: list("enum"),
       MaxProperties: schema.maxProperties ?? null,
       MinProperties: schema.minProperties ?? null,
-      Required: schema.required === undefined ? null : [...schema.required],
+      Required: list("required"),
       Items:
         items === undefined && itemSchemas === undefined
           ? null
-          : { Schema: one(items), JSONSchemas: many(itemSchemas) },
-      AllOf: many(schema.allOf),
-      OneOf: many(schema.oneOf),
-      AnyOf: many(schema.anyOf),
+          : { Schema: one(items), JSONSchemas: itemSchemas?.map(one) ?? null },
+      AllOf: many("allOf"),
+      OneOf: many("oneOf"),
+      AnyOf: many("anyOf"),
       Not: one(schema.not),
-      Properties: map(schema.properties),
+      Properties: map("properties"),
       AdditionalProperties: orFlag(schema.additionalProperties),
-      PatternProperties: map(schema.patternProperties),
+      PatternProperties: map("patternProperties"),
       Dependencies: this.#dependencies(schema),
       AdditionalItems: orFlag(schema.additionalItems),
-      Definitions: map(schema.definitions),
+      Definitions: map("definitions"),
       ExternalDocs:
         externalDocs === undefined
           ? null
@@ -120,11 +129,10 @@ class SchemaForm {
       XPreserveUnknownFields: schema["x-kubernetes-preserve-unknown-fields"] ?? null,
       XEmbeddedResource: schema["x-kubernetes-embedded-resource"] ?? false,
       XIntOrString: schema["x-kubernetes-int-or-string"] ?? false,
-      XListMapKeys:
-        schema["x-kubernetes-list-map-keys"] === undefined ? null : [...schema["x-kubernetes-list-map-keys"]],
+      XListMapKeys: list("x-kubernetes-list-map-keys"),
       XListType: schema["x-kubernetes-list-type"] ?? null,
       XMapType: schema["x-kubernetes-map-type"] ?? null,
-      XValidations: schema["x-kubernetes-validations"]?.map(shownRule) ?? null,
+      XValidations: schema["x-kubernetes-validations"]?.map(shownRule) ?? unset("x-kubernetes-validations", []),
     };
   }
 

@@ -5,7 +5,7 @@ import type { PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from 
 import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateQuantityPositive } from "../../../api/validation/quantity.ts";
+import { validateQuantityPositive, validateQuantitySign } from "../../../api/validation/quantity.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateAccessModes } from "./access-modes.ts";
 import { validateNodeSelector } from "./node-selector.ts";
@@ -90,7 +90,11 @@ function validateCapacity(spec: PersistentVolumeSpec, field: string): FieldError
     const isUnset = names.length === 0 && !isGivenEmpty(spec, "capacity");
     errors.push(fieldError.notSupported(field, isUnset ? null : capacity, ["storage"]));
   }
-  return [...errors, ...validateEach(names, (name) => validateQuantityPositive(capacity[name], `${field}[${name}]`))];
+  const ofOne = (name: string) => [
+    ...validateQuantitySign(capacity[name], `${field}[${name}]`),
+    ...validateQuantityPositive(capacity[name], `${field}[${name}]`),
+  ];
+  return [...errors, ...validateEach(names, ofOne)];
 }
 
 function validateNodeAffinity({ required }: VolumeNodeAffinity, field: string): FieldError[] {

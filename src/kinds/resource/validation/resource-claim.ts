@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateAnnotations, validateLabels } from "../../../api/validation/labels.ts";
@@ -46,7 +47,7 @@ export function* validateResourceClaimTemplate({
     ...validateAnnotations(annotations, "spec.metadata.annotations"),
     ...validateLabels(labels, "spec.metadata.labels"),
     ...[...unsupportedMetadata]
-      .filter(([name]) => metadata[name] !== undefined)
+      .filter(([name]) => metadata[name] !== undefined || isGivenEmpty(spec.metadata, name))
       .map(([, path]) => fieldError.forbidden(`spec.metadata.${path}`, "cannot be set")),
     ...(yield* validateDeviceClaim(spec.spec.devices ?? {}, "spec.spec.devices")),
   ];

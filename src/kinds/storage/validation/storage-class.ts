@@ -1,6 +1,6 @@
-import type { FieldError } from "../../../api/field-error.ts";
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as storageV1 from "../../../api/types/storage-v1.ts";
-import { validateChoice, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
+import { validateChoice } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateParameters, validateProvisioner } from "./storage-parameters.ts";
 import { validateTopologies } from "./topology-selector.ts";
@@ -14,9 +14,14 @@ export function validateStorageClass(storageClass: storageV1.StorageClass): Fiel
     ...validateProvisioner(provisioner, "provisioner"),
     ...validateParameters(parameters, "parameters"),
     ...validateChoice(reclaimPolicy, reclaimPolicies, "reclaimPolicy"),
-    ...validateRequiredChoice(volumeBindingMode, bindingModes, "volumeBindingMode"),
+    ...validateBindingMode(volumeBindingMode, "volumeBindingMode"),
     ...validateTopologies(allowedTopologies, "allowedTopologies"),
   ];
+}
+
+function validateBindingMode(mode: string | undefined, field: string): FieldError[] {
+  if (mode === undefined) return [fieldError.required(field)];
+  return bindingModes.includes(mode) ? [] : [fieldError.notSupported(field, mode, bindingModes)];
 }
 
 /** Volumes that exist were made as the class says, so the class cannot say otherwise later. */

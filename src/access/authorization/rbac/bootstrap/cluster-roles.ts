@@ -138,8 +138,6 @@ export const defaultClusterRoles: readonly DefaultRole[] = [
       allow("get", "core", "nodes/metrics"),
     ],
   },
-  { name: "system:quorate:cluster-admin", rules: [allowUrls("get post delete", "/cluster/*")] },
-  { name: "system:quorate:cluster-viewer", rules: [allowUrls("get", "/cluster/members /cluster/status")] },
   {
     name: "system:basic-user",
     rules: [
