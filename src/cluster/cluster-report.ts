@@ -1,4 +1,5 @@
 import { type MemberNumber, type MemberStatus, votes } from "../storage/cluster.ts";
+import type { EncryptedResources } from "../storage/encryption/resource-transformers.ts";
 import { type ClusterClient, ClusterRequestError } from "./cluster-client.ts";
 import { parseReplicaAnswer, type ReplicaAnswer } from "./replica-answer.ts";
 
@@ -35,6 +36,8 @@ export interface ClusterReport {
   readonly revision: number;
   /** Number of voters that are healthy or merely behind, and of all voters. */
   readonly voters: { readonly well: number; readonly all: number };
+  /** The rules of encryption of the member that was asked; undefined if it does not know any. */
+  readonly encryption: readonly EncryptedResources[] | undefined;
   readonly members: readonly MemberReport[];
 }
 
@@ -59,6 +62,7 @@ export async function clusterReport(client: ClusterClient): Promise<ClusterRepor
     commitIndex,
     revision: Math.max(...known.map(({ revision }) => revision)),
     voters: { well: voters.filter(({ health }) => health === "ok" || health === "behind").length, all: voters.length },
+    encryption: first.encryption?.resources,
     members,
   };
 }
@@ -129,6 +133,9 @@ function judge(
     return { health: "differs", problem: `its state is not that of member ${twin.self} at index ${appliedIndex}` };
   }
   if (lag !== undefined && lag > lagMax) return { health: "behind", problem: `it is ${lag} entries behind` };
+  const { unreadable = 0 } = status.encryption ?? {};
+  if (unreadable > 0)
+    return { health: "ok", problem: `it cannot read ${unreadable} objects: compare its keys with those of others` };
   return { health: "ok", problem: undefined };
 }
 

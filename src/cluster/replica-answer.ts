@@ -1,5 +1,5 @@
-import { type JsonObject, type JsonValue } from "../api/json.ts";
-import { objectOf } from "../api/json-reading.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { listOf, objectOf, objectsOf } from "../api/json-reading.ts";
 import {
   type MemberNumber,
   type MemberRecord,
@@ -7,6 +7,7 @@ import {
   memberRoles,
   type ReplicaStatus,
 } from "../storage/cluster.ts";
+import type { EncryptedResources } from "../storage/encryption/resource-transformers.ts";
 import { ClusterRequestError } from "./cluster-client.ts";
 import { parseMemberRecord } from "./join-protocol.ts";
 import { parseMemberName } from "./member-address.ts";
@@ -15,8 +16,18 @@ import { parseMemberName } from "./member-address.ts";
 export interface ReplicaAnswer extends ReplicaStatus {
   /** Version of the program. */
   readonly version: string;
+  /** Undefined for a member of an older version. */
+  readonly encryption: ReplicaEncryption | undefined;
   /** Gossip about the other members. */
   readonly gossip: readonly HeardMember[];
+}
+
+/** How a replica encrypts objects. */
+export interface ReplicaEncryption {
+  /** The resources with a rule. */
+  readonly resources: readonly EncryptedResources[];
+  /** Number of objects that it cannot read, for lack of a key or because they are damaged. */
+  readonly unreadable: number;
 }
 
 export interface HeardMember {
@@ -50,11 +61,25 @@ export function parseReplicaAnswer(value: JsonObject): ReplicaAnswer {
       leader: typeof leader === "number" ? leader : undefined,
       failure: typeof failure === "string" ? failure : undefined,
       members: parseMembers(members),
+      encryption: parseEncryption(value["encryption"]),
       gossip: Array.isArray(gossip) ? gossip.flatMap(parseHeard) : [],
     };
   } catch (error) {
     throw new ClusterRequestError(`the answer is not the status of a replica: ${(error as Error).message}`);
   }
+}
+
+/** Parses a report on encryption. Passes over one that is not understood. */
+function parseEncryption(value: JsonValue | undefined): ReplicaEncryption | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { resources, unreadable } = value;
+  return {
+    resources: objectsOf(resources).map((rule) => ({
+      resources: String(rule["resources"]),
+      providers: listOf(rule["providers"]).map(String),
+    })),
+    unreadable: typeof unreadable === "number" ? unreadable : 0,
+  };
 }
 
 /** Parses a gossip record. Skips an invalid record, because gossip is optional. */

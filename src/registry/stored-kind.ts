@@ -118,7 +118,8 @@ export class StoredKind {
 
   /** Reports whether the entry is stored as it would be written now. An update without changes rewrites others. */
   isCurrent(entry: Entry): boolean {
-    const { storage = this.info } = this.parts;
+    const { storage = this.info, store } = this.parts;
+    if (store.isStale(entry)) return false;
     if (storage.converter === undefined) return true;
     return entry.index.apiVersion === apiVersionOf(storage) && storage.converter.servesBody(entry, storage);
   }

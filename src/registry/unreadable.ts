@@ -1,6 +1,6 @@
 import type { GroupResource } from "../api/gvk.ts";
 import { StatusError, status } from "../api/status.ts";
-import type { Store } from "../storage/store.ts";
+import { type Store, UndecryptableEntryError } from "../storage/store.ts";
 import type { StoredKind } from "./stored-kind.ts";
 
 /** Parts of a kind that find an object by name. */
@@ -43,5 +43,6 @@ export function absent(
 ): StatusError {
   const unreadable = store.corruptAt(kind.keyOf(namespace, name));
   const ref = kind.ref(name, asked);
+  if (unreadable instanceof UndecryptableEntryError) return status.internal(unreadable.reason);
   return unreadable === undefined ? status.notFound(ref) : status.storeReadError(ref, unreadable.message);
 }

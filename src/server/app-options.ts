@@ -168,12 +168,24 @@ function auditingOf({ audited, auditFilter: metrics, config, api, log }: AppPart
 }
 
 function clusterPlugins({ storage, api, config, credentials, heard }: AppParts): AppPlugin[] {
-  const { member, store } = storage;
+  const { member, store, encryption } = storage;
   if (member === undefined) return [];
   const { cluster, peers } = member;
   const { identity } = credentials;
   const secrets = api.registries.builtIn({ group: "", resource: "secrets" });
-  return [clusterPlugin({ cluster, peers, secrets, store, clock: config.clock, identity, version: gitVersion, heard })];
+  return [
+    clusterPlugin({
+      cluster,
+      peers,
+      secrets,
+      store,
+      clock: config.clock,
+      identity,
+      version: gitVersion,
+      encryption: () => ({ resources: encryption.described(), unreadable: store.corrupt.length }),
+      heard,
+    }),
+  ];
 }
 
 function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlugin[] {

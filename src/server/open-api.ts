@@ -83,7 +83,7 @@ export interface ServerApi extends ServerRegistries, Disposable {
 export async function openApi(context: StartContext): Promise<ServerApi> {
   using parts = new DisposableStack();
   const { config, onError } = context;
-  const { store, member } = context.storage;
+  const { store, member, encryption } = context.storage;
   const { clock } = config;
   const isGateOn = (gate: string) => config.featureGates.enabled(gate);
 
@@ -132,6 +132,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const { registries } = opened;
   // The catalog holds no custom kinds yet.
   const builtInVersions = groupVersionsOf(catalog).filter((each) => builtInPriority(each) !== undefined);
+  encryption.metrics.register(metrics.registry, serverId, encryption.configHash);
   exposeFeatureGates(metrics.registry, config.featureGates.list());
   member?.metrics.register(metrics.registry, member.cluster);
   if (config.dataDir !== undefined) exposeStorageSize(metrics.registry, config.dataDir);

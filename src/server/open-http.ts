@@ -73,6 +73,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     ...rbacCheck(api),
     discoveryCheck(api.remoteDiscovery),
     registrationCheck(api.builtInVersions, api.apis),
+    ...storage.encryption.checks,
     shutdownCheck(lifecycle),
   ];
   const fairness = openFlowControl(config, api);

@@ -9,7 +9,7 @@ import { openApi } from "./open-api.ts";
 import { openHttp } from "./open-http.ts";
 import { openIdentity } from "./open-identity.ts";
 import { openMembers } from "./open-members.ts";
-import { openStore, type ServerStore, sharedStore } from "./open-store.ts";
+import { encryptStore, type OpenStore, openStore, sharedStore } from "./open-store.ts";
 import type { StartContext } from "./start-context.ts";
 import { startControllers } from "./start-controllers.ts";
 
@@ -36,10 +36,11 @@ export async function startServerOn(store: Store, options: ServerOptions = {}): 
 }
 
 /** Opens the parts of a server in order. They close in the opposite order, even when one of them fails to open. */
-async function startOn(storage: ServerStore, config: ServerConfig, log: Log): Promise<RunningServer> {
+async function startOn(opened: OpenStore, config: ServerConfig, log: Log): Promise<RunningServer> {
   await using parts = new AsyncDisposableStack();
   const onError = (error: unknown) => log.error("a part of the server failed", { error });
-  const context: StartContext = { config, log, storage: parts.use(storage), onError };
+  const storage = parts.use(await encryptStore(opened, config, log));
+  const context: StartContext = { config, log, storage, onError };
   let gossip = noGossip;
 
   const api = parts.use(await openApi(context));

@@ -55,6 +55,10 @@ export class MemoryStore implements Store {
     return undefined;
   }
 
+  isStale(): false {
+    return false;
+  }
+
   commit(command: Command): Promise<ApplyResult> {
     return this.#queue.add(command);
   }

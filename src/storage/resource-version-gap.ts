@@ -1,7 +1,9 @@
 import { copyOfBytes, indexOfBytes } from "../api/codec/byte-text.ts";
+import type { Revision } from "../api/revision.ts";
 import type { ProposedBody } from "./store.ts";
 
 const quote = 0x22;
+const zeroDigit = 0x30;
 const mark = Buffer.from('"resourceVersion":"');
 
 /**
@@ -14,4 +16,15 @@ export function splitAtResourceVersion(body: Uint8Array): ProposedBody {
   if (start < 0) throw new Error("stored body without a resourceVersion");
   const end = body.indexOf(quote, start + mark.length);
   return { prefix: copyOfBytes(body, 0, start + mark.length), suffix: copyOfBytes(body, end) };
+}
+
+/** Returns the final bytes: `prefix`, the revision in decimal, and `suffix`, in an array of exactly their length. */
+export function fillGap({ prefix, suffix }: ProposedBody, revision: Revision): Uint8Array {
+  const digits = String(revision);
+  const gapEnd = prefix.byteLength + digits.length;
+  const body = new Uint8Array(gapEnd + suffix.byteLength);
+  body.set(prefix);
+  for (let at = 0; at < digits.length; at++) body[prefix.byteLength + at] = zeroDigit + Number(digits[at]);
+  body.set(suffix, gapEnd);
+  return body;
 }

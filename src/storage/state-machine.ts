@@ -1,8 +1,9 @@
 import type { Entry, Key } from "../api/entry.ts";
 import { nextRevision, type Revision, toRevision } from "../api/revision.ts";
 import { KeyOrder, lowerBound } from "./key-order.ts";
+import { fillGap } from "./resource-version-gap.ts";
 import { hashOf, type StateHash, withEntry, withoutEntry } from "./state-hash.ts";
-import type { ApplyResult, Command, Expect, ProposedBody, StoreEvent } from "./store.ts";
+import type { ApplyResult, Command, Expect, StoreEvent } from "./store.ts";
 
 /** The revision of an empty store. 0 means "any version" on the wire. */
 export const firstRevision = toRevision(1);
@@ -102,7 +103,7 @@ export class StateMachine {
     const revision = nextRevision(this.#revision);
     if (operation.kind === "put") {
       const createRevision = current?.createRevision ?? revision;
-      const body = fillBody(operation.body, revision);
+      const body = fillGap(operation.body, revision);
       const entry = { key, revision, createRevision, index: operation.index, body };
       events.push({ revision, type: current === undefined ? "ADDED" : "MODIFIED", entry, previous: current });
       this.#put(entry, current);
@@ -110,7 +111,7 @@ export class StateMachine {
     }
     if (current === undefined) return { kind: "rejected", current };
     const { createRevision, index } = current;
-    const entry = { key, revision, createRevision, index, body: fillBody(operation.last, revision) };
+    const entry = { key, revision, createRevision, index, body: fillGap(operation.last, revision) };
     events.push({ revision, type: "DELETED", entry, previous: current });
     this.#delete(current, revision);
     return { kind: "applied", revision, entry };
@@ -141,17 +142,4 @@ function meets(current: Entry | undefined, expect: Expect): boolean {
     case "revision":
       return current?.revision === expect.revision;
   }
-}
-
-const zeroDigit = 0x30;
-
-/** Returns the final bytes: `prefix`, the revision in decimal, and `suffix`, in an array of exactly their length. */
-function fillBody({ prefix, suffix }: ProposedBody, revision: Revision): Uint8Array {
-  const digits = String(revision);
-  const gapEnd = prefix.byteLength + digits.length;
-  const body = new Uint8Array(gapEnd + suffix.byteLength);
-  body.set(prefix);
-  for (let at = 0; at < digits.length; at++) body[prefix.byteLength + at] = zeroDigit + Number(digits[at]);
-  body.set(suffix, gapEnd);
-  return body;
 }

@@ -79,6 +79,16 @@ export class CorruptEntryError extends Error {
   }
 }
 
+/** An encrypted object that no configured key opens. `reason` is upstream's text. */
+export class UndecryptableEntryError extends CorruptEntryError {
+  readonly reason: string;
+  constructor(key: Key, reason: string) {
+    super(key, reason);
+    this.name = "UndecryptableEntryError";
+    this.reason = reason;
+  }
+}
+
 /**
  * Called in revision order, in the turn in which the batch became visible. It must not throw or wait.
  * @param jumped the replica took over another state as a whole. The events are then the difference between the two, in
@@ -132,5 +142,7 @@ export interface Store {
   /** Objects that were unreadable at open and still exist. They are in no list and no scan. */
   readonly corrupt: readonly CorruptEntryError[];
   corruptAt(key: Key): CorruptEntryError | undefined;
+  /** Reports whether a current entry is encrypted in another way than a write would encrypt it now. */
+  isStale(entry: Entry): boolean;
   close(): Promise<void>;
 }

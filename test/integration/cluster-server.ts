@@ -140,6 +140,7 @@ export class ClusterServer implements AsyncDisposable {
           identity,
           peers: () => peers,
           version: "1.2.3",
+          encryption: () => ({ resources: [], unreadable: 0 }),
           heard: () => heard,
         }),
       ],

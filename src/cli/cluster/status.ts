@@ -1,5 +1,6 @@
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { type ClusterReport, clusterReport, type MemberReport } from "../../cluster/cluster-report.ts";
+import type { EncryptedResources } from "../../storage/encryption/resource-transformers.ts";
 import { tableLines } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -13,14 +14,31 @@ export async function showStatus(client: ClusterClient, output: "table" | "json"
   return report.leader !== undefined && well > all / 2 ? 0 : 1;
 }
 
-function summary({ clusterId, leader, term, revision, commitIndex, voters, members }: ClusterReport): string[] {
+function summary({
+  clusterId,
+  leader,
+  term,
+  revision,
+  commitIndex,
+  voters,
+  encryption,
+  members,
+}: ClusterReport): string[] {
   const name = members.find(({ id }) => id === leader)?.name;
   return tableLines([
     ["Cluster:", clusterId],
     ["Leader:", leader === undefined ? "none" : `${leader} (${name ?? "?"}), term ${term}`],
     ["Revision:", `${revision}, log index ${commitIndex}`],
     ["Voters:", `${voters.well} of ${voters.all} are healthy`],
+    ...(encryption === undefined ? [] : [["Encrypted:", encryptionText(encryption)]]),
   ]);
+}
+
+/** Names the encrypted resources and the provider that writes each: `secrets (aescbc), *.apps (secretbox)`. */
+function encryptionText(rules: readonly EncryptedResources[]): string {
+  const encrypted = rules.filter(({ providers }) => providers[0] !== "identity");
+  if (encrypted.length === 0) return "nothing";
+  return encrypted.map(({ resources, providers }) => `${resources} (${providers[0]})`).join(", ");
 }
 
 function rows({ members }: ClusterReport): string[][] {

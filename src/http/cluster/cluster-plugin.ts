@@ -15,6 +15,7 @@ import { parseNewMember } from "../../cluster/join-protocol.ts";
 import { joinTokenText } from "../../cluster/join-token.ts";
 import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
 import { removeMember } from "../../cluster/remove-member.ts";
+import type { ReplicaEncryption } from "../../cluster/replica-answer.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { type Exchange, type HttpResponse, header } from "../../request/exchange.ts";
@@ -48,16 +49,19 @@ export interface ClusterPluginParts {
   readonly peers: () => AuthorityHolder;
   /** Version of this program. */
   readonly version: string;
+  /** Reports how this replica encrypts objects. */
+  readonly encryption: () => ReplicaEncryption;
   /** Reports of the other members about their health. */
   readonly heard: Gossip["peers"];
 }
 
 /** Serves the administration of the cluster below `/cluster/`. Only the leader makes changes; the others answer with its URL. */
 export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
-  const { cluster, clock, secrets, store, identity, peers, version, heard } = parts;
+  const { cluster, clock, secrets, store, identity, peers, version, encryption, heard } = parts;
   const desk: Desk = {
     cluster,
     version,
+    encryption,
     heard,
     tokens: new JoinTokens({ secrets, store, clock, proofKey: () => identity.serviceAccountKey }),
     identity,
@@ -90,6 +94,7 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
 interface Desk {
   readonly cluster: Cluster;
   readonly version: string;
+  readonly encryption: ClusterPluginParts["encryption"];
   readonly heard: Gossip["peers"];
   readonly tokens: JoinTokens;
   readonly identity: AuthorityHolder;
@@ -141,9 +146,9 @@ const routes = new Map<string, Run>([
 ]);
 const paths: ReadonlySet<string> = new Set([...routes.keys()].map((route) => route.slice(route.indexOf(" ") + 1)));
 
-function showStatus({ cluster, version, heard }: Call): HttpResponse {
+function showStatus({ cluster, version, encryption, heard }: Call): HttpResponse {
   const gossip = [...heard()].map(([member, health]) => ({ member, ...health }));
-  return json(200, { ...cluster.status(), version, gossip });
+  return json(200, { ...cluster.status(), version, encryption: encryption(), gossip });
 }
 
 function listMembers({ cluster }: Call): HttpResponse {

@@ -3,6 +3,7 @@ import { aggregationFlags } from "./aggregation-flags.ts";
 import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { clusterFlags } from "./cluster-flags.ts";
+import { encryptionFlags } from "./encryption-flags.ts";
 import type { Flag } from "./flag.ts";
 import { nodeFlags } from "./node-flags.ts";
 
@@ -80,6 +81,7 @@ export const flags = {
     value: "duration",
     help: "how long Event objects are kept",
   },
+  ...encryptionFlags,
 
   ...clusterFlags,
   ...authenticationFlags,

@@ -22,6 +22,7 @@ import { readAdmissionConfiguration, type WebhookKubeconfigs } from "./admission
 import { auditOptionsOf } from "./audit.ts";
 import { authenticationOptionsOf } from "./authentication.ts";
 import { authorizationOptionsOf } from "./authorization.ts";
+import { type EncryptionOptions, encryptionOptionsOf } from "./encryption.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import type { Flag } from "./flag.ts";
 import { flagTexts } from "./flag-texts.ts";
@@ -63,6 +64,7 @@ export interface ServerConfig {
   readonly authorization: AuthorizationOptions;
   /** Undefined if nothing is recorded. */
   readonly audit: AuditOptions | undefined;
+  readonly encryption: EncryptionOptions;
   readonly featureGates: FeatureGates;
   /** Keys in canonical form, see `parseRuntimeConfig`. */
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
@@ -165,6 +167,7 @@ export function resolveOptions(
     authentication: authenticationOptionsOf(options, !authorization.modes.includes("AlwaysAllow")),
     authorization,
     audit: auditOptionsOf(options),
+    encryption: encryptionOptionsOf(options),
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
     admissionPlugins: admissionPluginsOf(options),

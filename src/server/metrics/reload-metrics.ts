@@ -7,7 +7,7 @@ const msPerSecond = 1_000;
 /** Registers the metrics of reloads of a configuration file; returns a function that counts one. */
 export function reloadMetrics(
   registry: Registry,
-  of: "authentication" | "authorization",
+  of: "authentication" | "authorization" | "encryption",
   serverId: string,
 ): (isUsed: boolean) => void {
   const prefix = `apiserver_${of}_config_controller_automatic_reload`;

@@ -82,6 +82,10 @@ export class ReplicatedStore implements Store {
     return this.#parts.state.corrupt.get(key);
   }
 
+  isStale(): false {
+    return false;
+  }
+
   get failure(): StoreUnavailableError | undefined {
     return this.#failure;
   }
