@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../src/process/clock.ts";
 
-/** Simulated time between two turns of the server. Its leader renews its lease in time. */
-const stepMs = 1_000;
+/** Simulated time between two turns of the server. With 10 s or more its leader would lose the lease. */
+const stepSecondsDefault = 1;
 /** Real time for each step of the server. */
 const turnMs = 4;
 
@@ -33,10 +33,14 @@ export class HastenedClock implements Clock {
     return this.#add({ dueMs: this.steadyMs() + intervalMs, everyMs: intervalMs, run, real: undefined });
   }
 
-  /** Advances time. Calls `meanwhile` in every simulated second. */
-  async pass(seconds: number, meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
-    for (let step = 0; step < seconds; step++) {
-      this.#aheadMs += stepMs;
+  /** Advances time. Calls `meanwhile` after every step. */
+  async pass(
+    seconds: number,
+    meanwhile: () => Promise<unknown> = async () => {},
+    stepSeconds = stepSecondsDefault,
+  ): Promise<void> {
+    for (let second = 0; second < seconds; second += stepSeconds) {
+      this.#aheadMs += stepSeconds * 1_000;
       const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.steadyMs());
       for (const timer of due.sort((one, other) => one.dueMs - other.dueMs)) this.#fire(timer);
       await meanwhile();

@@ -24,6 +24,10 @@ export class ControlRules implements LogWitness {
   readonly #doomed = new Map<Key, number>();
   #index = 0;
   #ledSince = 0;
+  /** Servers that had a record when a namespace went, by its key. */
+  readonly #servers = new Map<Key, ReadonlySet<string>>();
+  /** Objects that a server created in a namespace that was gone, after the others had given it up as cut off. */
+  readonly strays = new Set<Key>();
   /** Number of deletions, and of objects that controllers created. */
   deletions = 0;
   claims = 0;
@@ -42,7 +46,25 @@ export class ControlRules implements LogWitness {
   applied({ index }: LogRecord, effect: Effect | undefined): void {
     if (index <= this.#index) return;
     this.#index = index;
-    for (const event of effect?.events ?? []) this.#take(event);
+    for (const event of effect?.events ?? []) {
+      this.#take(event);
+      if (event.type !== "MODIFIED") this.#checkNamespace(event, effect?.id.origin ?? "");
+    }
+  }
+
+  /** Nothing comes into a namespace that is gone, except from a server that had been cut off for longer than its record. */
+  #checkNamespace({ type, entry }: StoreEvent, origin: string): void {
+    const { key } = entry;
+    if (type === "DELETED" && key.startsWith(prefixes.namespaces)) {
+      const records = [...this.#entries.keys()].filter((record) => record.startsWith(prefixes.servers));
+      this.#servers.set(key, new Set(records));
+    }
+    const namespace = type === "ADDED" ? objectOf(entry).metadata?.namespace : undefined;
+    const home = `${prefixes.namespaces}${namespace}`;
+    if (namespace === undefined || this.#entries.has(home)) return;
+    const server = `${prefixes.servers}member-${origin.split(".")[0]}`;
+    must(this.#servers.get(home)?.has(server) !== true, () => `${key} comes into a namespace that is gone`);
+    this.strays.add(key);
   }
 
   #take({ type, entry, previous }: StoreEvent): void {

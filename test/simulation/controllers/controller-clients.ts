@@ -8,6 +8,7 @@ import { StoreUnavailableError } from "../../../src/storage/store.ts";
 import { ConnectionLost } from "../replica.ts";
 import { ReplicaAudience } from "../replica-audience.ts";
 import { Actor } from "./actor.ts";
+import type { ControlRules } from "./control-rules.ts";
 import { ControllerReplica } from "./controller-replica.ts";
 import { NodeAgents } from "./node-agents.ts";
 import type { SimulatedRuntime } from "./simulated-runtime.ts";
@@ -24,8 +25,7 @@ const checkUnits = electionUnits;
 export interface ControllerClientsOptions {
   readonly world: World;
   readonly runtime: SimulatedRuntime;
-  /** Called when a replica begins to lead. */
-  readonly led: () => void;
+  readonly rules: ControlRules;
 }
 
 /**
@@ -41,7 +41,7 @@ export class ControllerClients extends ReplicaAudience implements Clients {
   /** Times since which clients wait for an answer. */
   readonly #busySince = new Map<number, number>();
   readonly #judging = new Set<MemberId>();
-  readonly #reportLed: () => void;
+  readonly #rules: ControlRules;
   #leading: readonly ControllerReplica[] = [];
   /** Number of times that a replica began to lead. */
   leads = 0;
@@ -51,11 +51,11 @@ export class ControllerClients extends ReplicaAudience implements Clients {
   readonly servedBy = new Set<MemberId>();
   readsServed = 0;
 
-  constructor({ world, runtime, led }: ControllerClientsOptions) {
+  constructor({ world, runtime, rules }: ControllerClientsOptions) {
     super({ world, limits: {}, skewMsMax, dropped() {} });
     this.#world = world;
     this.#runtime = runtime;
-    this.#reportLed = led;
+    this.#rules = rules;
     this.#agents = new NodeAgents(world);
     this.#users = new Users(world);
   }
@@ -67,7 +67,7 @@ export class ControllerClients extends ReplicaAudience implements Clients {
     this.waitsFor =
       leader === undefined
         ? "a leader of the controllers"
-        : unfinishedWork(leader.replica.store.scan(""), this.#agents.silent);
+        : unfinishedWork(leader.replica.store.scan(""), this.#agents.silent, this.#rules.strays);
     return this.waitsFor === undefined;
   }
 
@@ -135,7 +135,7 @@ export class ControllerClients extends ReplicaAudience implements Clients {
     for (const leader of leading) {
       if (this.#leading.includes(leader)) continue;
       this.leads++;
-      this.#reportLed();
+      this.#rules.led();
     }
     this.#leading = leading;
     const awake = leading.filter(({ replica }) => replica.member.pausedUntil <= this.#world.now);

@@ -36,7 +36,7 @@ export class ControllerSimulation {
         clients: (world) => {
           const runtime = new SimulatedRuntime(world.random, () => world.now);
           this.#runtime = runtime;
-          return (this.#clients = new ControllerClients({ world, runtime, led: () => rules.led() }));
+          return (this.#clients = new ControllerClients({ world, runtime, rules }));
         },
       }),
     });

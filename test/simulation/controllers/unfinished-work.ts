@@ -14,12 +14,17 @@ interface Cluster {
 /**
  * Returns what the controllers still have to do in this state; undefined if everything is as it must be in the end.
  * @param silent nodes whose agents are silent
+ * @param strays objects without a namespace, which stay
  */
-export function unfinishedWork(state: readonly Entry[], silent: ReadonlySet<string>): string | undefined {
+export function unfinishedWork(
+  state: readonly Entry[],
+  silent: ReadonlySet<string>,
+  strays: ReadonlySet<Key>,
+): string | undefined {
   const entries = new Map(state.map((entry) => [entry.key, entry]));
   const cluster = { entries, uids: new Set(state.map(({ index }) => index.uid)), silent };
   for (const entry of state) {
-    const problem = problemOf(entry, cluster);
+    const problem = strays.has(entry.key) ? undefined : problemOf(entry, cluster);
     if (problem !== undefined) return `${entry.key}: ${problem}`;
   }
   return undefined;
@@ -31,8 +36,11 @@ function problemOf(entry: Entry, cluster: Cluster): string | undefined {
   const { metadata } = objectOf(entry);
   if (metadata === undefined) return undefined;
   const { namespace, ownerReferences = [] } = metadata;
-  if (namespace !== undefined && !cluster.entries.has(`${prefixes.namespaces}${namespace}`)) return "has no namespace";
+  const home = namespace === undefined ? undefined : cluster.entries.get(`${prefixes.namespaces}${namespace}`);
+  if (namespace !== undefined && home === undefined) return "has no namespace";
   if (ownerReferences.some(({ uid }) => !cluster.uids.has(uid))) return "names an owner that is gone";
+  // A namespace that is being deleted takes no new objects, and the old ones wait for its pods.
+  if (home !== undefined && objectOf(home).metadata.deletionTimestamp !== undefined) return undefined;
   const rules = [
     [prefixes.namespaces, namespaceProblem],
     [prefixes.nodes, nodeProblem],
