@@ -12,6 +12,7 @@ import { ClaimProtection } from "./claim-protection.ts";
 import type { ControllerName } from "./controller-names.ts";
 import { EphemeralVolumes, type EphemeralVolumesObserver } from "./ephemeral-volumes.ts";
 import { FlowSchemaConditions } from "./flow-schema-conditions.ts";
+import type { SyncObserver } from "./namespace-objects.ts";
 import { QuotaUsage } from "./quota-usage.ts";
 import { rootCaPublisher } from "./root-ca-publisher.ts";
 import type { ServerRecords } from "./server-records.ts";
@@ -34,6 +35,7 @@ export interface ClusterObjectsParts extends QueueSource {
   readonly ca: TrustBundle;
   /** The optional controllers to run. */
   readonly controllers: ReadonlySet<ControllerName>;
+  readonly rootCaObserver?: SyncObserver | undefined;
   readonly ephemeralVolumesObserver?: EphemeralVolumesObserver | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -50,7 +52,8 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   }
   if (controllers.has("root-ca-certificate-publisher-controller")) {
     const objects = registry({ group: "", resource: "configmaps" });
-    running.use(rootCaPublisher({ ...parts, namespaces, objects }, ca).start());
+    const observer = parts.rootCaObserver;
+    running.use(rootCaPublisher({ ...parts, namespaces, objects, observer }, ca).start());
   }
   const claims = registry({ group: "", resource: "persistentvolumeclaims" });
   const volumes = registry({ group: "", resource: "persistentvolumes" });

@@ -1,9 +1,13 @@
 import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
 import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+
+/** Receives the code of the answer, and the duration of each sync of a namespace. */
+export type SyncObserver = (code: number, seconds: number) => void;
 
 export interface NamespaceObjectsParts extends QueueSource {
   /** The object's name, the same in every namespace. */
@@ -14,6 +18,7 @@ export interface NamespaceObjectsParts extends QueueSource {
   readonly namespaces: Registry;
   readonly store: Store;
   readonly clock: Clock;
+  readonly observer?: SyncObserver | undefined;
   readonly onError: (error: unknown) => void;
   /** Returns the object to create, or the existing one with the required changes. */
   wanted(namespace: string, current: KubeObject | undefined): KubeObject;
@@ -43,7 +48,7 @@ export class NamespaceObjects {
         observeQueue,
         onError,
         workers,
-        work: (namespace) => this.#ensure(namespace),
+        work: (namespace) => this.#sync(namespace),
       }),
     );
     const { keyPrefix } = namespaces.info;
@@ -61,6 +66,20 @@ export class NamespaceObjects {
       running.use(follow(() => store.scan(keyPrefix).forEach(({ key }) => considerNamespace(key))));
     }
     return running;
+  }
+
+  async #sync(namespace: string): Promise<void> {
+    const { clock, observer } = this.#parts;
+    const startedMs = clock.steadyMs();
+    let code = 200;
+    try {
+      await this.#ensure(namespace);
+    } catch (error) {
+      code = error instanceof StatusError ? error.code : 500;
+      throw error;
+    } finally {
+      observer?.(code, (clock.steadyMs() - startedMs) / 1_000);
+    }
   }
 
   async #ensure(namespace: string): Promise<void> {

@@ -7,14 +7,15 @@ import { type EndpointControllersParts, startEndpointControllers } from "./endpo
 import { startGarbageCollector } from "./garbage-collection/garbage-collector.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { type NodeControllersParts, startNodeControllers } from "./nodes/node-controllers.ts";
-import { startResourceClaims } from "./resource-claims/start-resource-claims.ts";
+import { type StartResourceClaimsParts, startResourceClaims } from "./resource-claims/start-resource-claims.ts";
 import { startTtlAfterFinished } from "./ttl-after-finished.ts";
 
 export interface ObjectControllersParts
   extends ClusterObjectsParts,
     EndpointControllersParts,
     NodeControllersParts,
-    PodScalesParts {
+    PodScalesParts,
+    StartResourceClaimsParts {
   /** The resources of extension servers, and clients for them by the name of the controller that they act for. */
   readonly aggregated?: { readonly versions: DiscoveredVersions; clientOf(controller: string): Client } | undefined;
   /** Resolves when creations that any server admitted earlier have ended. */

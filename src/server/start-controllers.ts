@@ -6,6 +6,8 @@ import { finishedJobMetrics } from "./metrics/finished-job-metrics.ts";
 import { garbageCollectorMetrics } from "./metrics/garbage-collector-metrics.ts";
 import { leaderMetrics } from "./metrics/leader-metrics.ts";
 import { nodeMetrics } from "./metrics/node-metrics.ts";
+import { resourceClaimMetrics } from "./metrics/resource-claim-metrics.ts";
+import { rootCaMetrics } from "./metrics/root-ca-metrics.ts";
 import { sliceMetrics } from "./metrics/slice-metrics.ts";
 import { workQueueMetrics } from "./metrics/work-queue-metrics.ts";
 import type { ServerApi } from "./open-api.ts";
@@ -54,6 +56,8 @@ export function startControllers(context: ControllersParts): ServerControllers &
     sliceObservers: sliceMetrics(registry),
     ephemeralVolumesObserver: ephemeralVolumeMetrics(registry),
     nodeObservers: nodeMetrics(registry),
+    resourceClaimsObserver: resourceClaimMetrics(registry),
+    rootCaObserver: rootCaMetrics(registry),
     jobDeleted: finishedJobMetrics(registry),
     syncFailed: garbageCollectorMetrics(registry),
     onError,

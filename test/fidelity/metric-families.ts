@@ -36,4 +36,4 @@ export const unservedFamilies: ReadonlyMap<string, string> = new Map<string, str
 
 /** Families that kube-apiserver lacks: our own, those of any process, and kube-controller-manager's. */
 export const ownFamilies =
-  /^(quorate_|process_|(garbagecollector_controller|ephemeral_volume_controller|endpoint_slice|node_collector|node_ipam_controller|pod_gc_collector|taint_eviction_controller|ttl_after_finished_controller)_)/;
+  /^(quorate_|process_|(garbagecollector_controller|ephemeral_volume_controller|endpoint_slice|node_collector|node_ipam_controller|pod_gc_collector|resourceclaim_controller|root_ca_cert_publisher|taint_eviction_controller|ttl_after_finished_controller)_)/;

@@ -1,12 +1,9 @@
 import { drainMicrotasks } from "bun:jsc";
-import type { Entry as LogRecord } from "../../raft/core/entry.ts";
-import type { MemberId, RequestId } from "../../raft/core/ids.ts";
-import type { ReadOutcome } from "../../raft/core/message.ts";
-import type { Ready } from "../../raft/core/ready.ts";
+import type { MemberId } from "../../raft/core/ids.ts";
 import type { Clients } from "../../raft/testing/simulator/application.ts";
 import type { Machine } from "../../raft/testing/simulator/machine.ts";
 import { electionUnits } from "../../raft/testing/simulator/profile.ts";
-import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
+import type { SimMember } from "../../raft/testing/simulator/sim-member.ts";
 import { must, Violation } from "../../raft/testing/simulator/violation.ts";
 import type { World } from "../../raft/testing/simulator/world.ts";
 import { StatusError } from "../../src/api/status.ts";
@@ -14,8 +11,9 @@ import { StoreUnavailableError } from "../../src/storage/store.ts";
 import { Knowledge } from "./knowledge.ts";
 import type { Mutation } from "./mutation.ts";
 import { RegistryClient } from "./registry-client.ts";
-import { ConnectionLost, Replica } from "./replica.ts";
-import { ReplicaMachine } from "./replica-machine.ts";
+import { ConnectionLost, type Replica } from "./replica.ts";
+import { ReplicaAudience } from "./replica-audience.ts";
+import type { ReplicaMachine } from "./replica-machine.ts";
 import { colors, resources } from "./simulated-object.ts";
 import { type Counts, StoreClient } from "./store-client.ts";
 import { type Truth, textOf, versionOf } from "./truth.ts";
@@ -51,30 +49,28 @@ export interface ReplicaClientsOptions {
 }
 
 /** The clients of all replicas. Answers are checked when they arrive; `settled` reports the violations. */
-export class ReplicaClients implements Clients {
+export class ReplicaClients extends ReplicaAudience implements Clients {
   readonly #world: World;
   readonly #truth: Truth;
   readonly #mutation: Mutation | undefined;
   readonly #knowledge = new Knowledge();
-  readonly #replicas = new Map<MemberId, Replica>();
   readonly #clients: readonly Client[];
   readonly #judge: StoreClient;
   #asked: readonly Replica[] = [];
-  #requests = 0;
   #operations = 0;
   #judging = new Set<MemberId>();
   #failure: unknown;
   readonly servedBy = new Set<MemberId>();
-  readonly #windowEventsMax: number;
   /** Number of orderly restarts per 1000 requests. */
   readonly #restarts: number;
 
   constructor({ world, truth, mutation }: ReplicaClientsOptions) {
+    const { random, profile } = world;
+    const limits = { windowEventsMax: random.pick([2, 10, 100, 10_000]), windowEventsMin: 1 };
+    super({ world, mutation, limits, dropped: (index, term) => truth.dropped(index, term) });
     this.#world = world;
     this.#truth = truth;
     this.#mutation = mutation;
-    const { random, profile } = world;
-    this.#windowEventsMax = random.pick([2, 10, 100, 10_000]);
     const stalls = random.pick([0, 20, 200]);
     this.#restarts = random.pick([0, 0, 5, 30]);
     this.#judge = this.#newClient();
@@ -116,46 +112,16 @@ export class ReplicaClients implements Clients {
     };
   }
 
-  started(member: SimMember, process: Process): void {
-    const replica = new Replica({
-      world: this.#world,
-      member,
-      process,
-      limits: { windowEventsMax: this.#windowEventsMax, windowEventsMin: 1 },
-      mutation: this.#mutation,
-      nextId: () => this.#nextId(),
-      dropped: (index, term) => this.#truth.dropped(index, term),
-    });
-    this.#replicas.set(member.id, replica);
-  }
-
-  stopped({ id }: SimMember): void {
-    this.#judging.delete(id);
-    this.#replicas.get(id)?.lost();
-    this.#replicas.delete(id);
-  }
-
-  readAnswered({ id: member }: SimMember, id: RequestId, outcome: ReadOutcome): void {
-    this.#replicas.get(member)?.node.readAnswered(id, outcome);
-  }
-
-  handedOut({ id }: SimMember, ready: Ready): void {
-    this.#replicas.get(id)?.handedOut(ready);
-  }
-
-  stateAdvanced({ id }: SimMember, entries: readonly LogRecord[]): void {
-    this.#replicas.get(id)?.applied(entries);
-  }
-
-  installed({ id }: SimMember, replaced: Machine): void {
-    this.#replicas.get(id)?.installed(replaced as ReplicaMachine);
+  override stopped(member: SimMember): void {
+    this.#judging.delete(member.id);
+    super.stopped(member);
   }
 
   turn(number: number, members: readonly SimMember[], mayBegin: boolean): void {
     const client = this.#clients[number];
     if (client === undefined) return;
     const { random, now } = this.#world;
-    this.#asked = members.flatMap(({ id }) => this.#replicas.get(id) ?? []);
+    this.#asked = members.flatMap(({ id }) => this.of(id) ?? []);
     this.#asked = this.#asked.filter(({ isClosing }) => !isClosing);
     for (const watch of client.watches) this.#turnWatch(watch, mayBegin);
     const replica = this.#pickReplica();
@@ -173,17 +139,17 @@ export class ReplicaClients implements Clients {
   }
 
   read(member: SimMember): void {
-    const replica = this.#replicas.get(member.id);
+    const replica = this.of(member.id);
     if (replica === undefined || this.#judging.has(member.id)) return;
     this.#judging.add(member.id);
     this.#run(async () => {
       try {
         await this.#judge.readNewest(replica);
-        if (this.#replicas.get(member.id) === replica) this.servedBy.add(member.id);
+        if (this.of(member.id) === replica) this.servedBy.add(member.id);
       } catch (error) {
         if (!isRefusal(error)) throw error;
       }
-      if (this.#replicas.get(member.id) === replica) this.#judging.delete(member.id);
+      if (this.of(member.id) === replica) this.#judging.delete(member.id);
     });
   }
 
@@ -291,10 +257,6 @@ export class ReplicaClients implements Clients {
     task().catch((error: unknown) => {
       this.#failure ??= error instanceof Violation ? error : new Violation(`a client fails: ${describe(error)}`);
     });
-  }
-
-  #nextId(): RequestId {
-    return ++this.#requests as RequestId;
   }
 }
 

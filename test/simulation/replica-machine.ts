@@ -8,7 +8,11 @@ import { type Effect, ReplicatedState } from "../../src/storage/replicated/repli
 import type { BatchId } from "../../src/storage/sessions.ts";
 import type { Command } from "../../src/storage/store.ts";
 import type { Mutation } from "./mutation.ts";
-import type { Truth } from "./truth.ts";
+
+/** Follows the log: every replica reports each entry that it applies. */
+export interface LogWitness {
+  applied(entry: LogRecord, effect: Effect | undefined): void;
+}
 
 /** Origins of proposers are `<member>.<incarnation>`. No member starts this often. */
 const incarnationsMax = 10_000;
@@ -21,14 +25,14 @@ export function originOf(member: number, incarnation: number): string {
 export class ReplicaMachine implements Machine {
   readonly state: ReplicatedState;
   readonly history: EventHistory;
-  readonly #truth: Truth;
+  readonly #truth: LogWitness;
   readonly #mutation: Mutation | undefined;
   /** The commands of a batch that this process proposed. */
   proposed: (id: BatchId) => readonly Command[] | undefined = () => undefined;
   #effects: Effect[] = [];
 
   constructor(
-    truth: Truth,
+    truth: LogWitness,
     mutation?: Mutation,
     state = new ReplicatedState(emptyState, [], []),
     history?: EventHistory,

@@ -21,8 +21,7 @@ import { ProcessNode } from "./process-node.ts";
 import { renamedWhenRepeated } from "./renamed-when-repeated.ts";
 import { originOf, ReplicaMachine } from "./replica-machine.ts";
 
-/** Maximum difference between the dates of two machines. */
-const skewMsMax = 3_600_000;
+const skewMsMaxDefault = 3_600_000;
 const historyReadMsMax = 40;
 
 export interface ReplicaOptions {
@@ -31,6 +30,8 @@ export interface ReplicaOptions {
   readonly process: Process;
   readonly limits: Partial<CacherLimits>;
   readonly mutation: Mutation | undefined;
+  /** Maximum error of the date of a machine; an hour by default. */
+  readonly skewMsMax?: number | undefined;
   readonly nextId: () => RequestId;
   readonly dropped: (index: Index, term: Term) => void;
 }
@@ -57,7 +58,8 @@ export class Replica {
   #isLost = false;
   #isClosing = false;
 
-  constructor({ world, member, process, limits, mutation, nextId, dropped }: ReplicaOptions) {
+  constructor(options: ReplicaOptions) {
+    const { world, member, process, limits, mutation, nextId, dropped, skewMsMax = skewMsMaxDefault } = options;
     const { random } = world;
     this.#world = world;
     this.member = member;

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { type ClusterReport, ClusterSimulation } from "./cluster-simulation.ts";
+import { type ControllerReport, ControllerSimulation } from "./controllers/controller-simulation.ts";
 import { type Mutation, mutations } from "./mutation.ts";
 
 /** `bun test/simulation/run.ts --from S --seeds N`: runs seeds, shows progress, exits 1 when one fails. */
@@ -12,6 +13,8 @@ const { values } = parseArgs({
     failures: { type: "string", default: "5" },
     /** A mutation of `mutation.ts`, which must be noticed. */
     mutation: { type: "string" },
+    /** Runs the controllers with users and nodes, in place of clients that check the store. */
+    controllers: { type: "boolean", default: false },
   },
 });
 const [seeds, from, steps, failuresMax] = [values.seeds, values.from, values.steps, values.failures].map(Number) as [
@@ -30,13 +33,14 @@ let reportedAt = performance.now();
 let done = 0;
 let failures = 0;
 for (let seed = from; seed < from + seeds && failures < failuresMax; seed++) {
-  const simulation = new ClusterSimulation(seed, mutation);
+  const simulation = values.controllers ? new ControllerSimulation(seed) : new ClusterSimulation(seed, mutation);
   try {
     add(simulation.run(steps));
   } catch (error) {
     failures++;
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const replay = `replay: bun test/simulation/run.ts --from ${seed} --seeds 1 --steps ${steps}`;
+    const which = values.controllers ? " --controllers" : "";
+    const replay = `replay: bun test/simulation/run.ts${which} --from ${seed} --seeds 1 --steps ${steps}`;
     console.log([...simulation.lastEvents().map(readable), `seed ${seed} fails: ${detail}`, `  ${replay}`].join("\n"));
   }
   done++;
@@ -50,7 +54,7 @@ function readable(line: string): string {
   return line.replaceAll(/[^ -~→]+/g, " ").slice(0, lineCharsMax);
 }
 
-function add(report: ClusterReport): void {
+function add(report: ClusterReport | ControllerReport): void {
   for (const [name, value] of Object.entries(report)) sums.set(name, (sums.get(name) ?? 0) + (value as number));
   if (seeds === 1) console.log(JSON.stringify(report));
 }

@@ -8,6 +8,8 @@ export interface Clients extends Audience {
   readonly readsServed: number;
   /** Whether every request is answered. */
   readonly isIdle: boolean;
+  /** Description of the unfinished work, for the report of a violation. */
+  readonly waitsFor?: string | undefined;
   /** Members that have served a read since the last phase began. */
   readonly servedBy: ReadonlySet<MemberId>;
   /** Runs one client at one of these members. It starts new requests only if it `mayBegin`. */
@@ -25,6 +27,8 @@ export interface Clients extends Audience {
 export interface Application {
   /** Whether a proposal may arrive twice without harm, although transports prevent it. */
   readonly repeatsProposals?: boolean;
+  /** Time within which the cluster must come to rest at the end of a seed; a minute by default. */
+  readonly restUnitsMax?: number;
   newMachine(): Machine;
   clients(world: World): Clients;
 }

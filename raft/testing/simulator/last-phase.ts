@@ -10,8 +10,7 @@ import type { SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
 import type { World } from "./world.ts";
 
-/** Longest time until the cluster is at rest at the end of a seed. */
-const unitsMax = 60 * electionUnits;
+const restUnitsMaxDefault = 60 * electionUnits;
 
 /**
  * Ends a seed. Faults stop for a random set of members that has a quorum; the others stay down. Then the cluster must
@@ -22,18 +21,20 @@ export class LastPhase {
   readonly #cluster: Cluster;
   readonly #network: Network;
   readonly #clients: Clients;
+  readonly #restUnitsMax: number;
 
-  constructor(world: World, cluster: Cluster, network: Network, clients: Clients) {
+  constructor(world: World, cluster: Cluster, network: Network, clients: Clients, restUnitsMax = restUnitsMaxDefault) {
     this.#world = world;
     this.#cluster = cluster;
     this.#network = network;
     this.#clients = clients;
+    this.#restUnitsMax = restUnitsMax;
   }
 
   /** Runs the phase. @throws Violation when the cluster does not come to rest or has lost an acknowledged write */
   run(next: () => void): void {
     const core = this.#begin();
-    const deadline = this.#world.now + unitsMax;
+    const deadline = this.#world.now + this.#restUnitsMax;
     let nextRead = this.#world.now;
     while (!this.#isAtRest()) {
       must(this.#world.now < deadline, () => this.#unrest(core));
@@ -90,7 +91,7 @@ export class LastPhase {
   }
 
   #unrest(core: ReadonlySet<MemberId>): string {
-    const clients = this.#clients.isIdle ? "idle" : "waiting";
+    const clients = this.#clients.isIdle ? "idle" : `waiting for ${this.#clients.waitsFor ?? "answers"}`;
     const head = `no rest with members ${[...core].join()}: clients ${clients}, reads served by ${[...this.#clients.servedBy].join()}`;
     return [head, ...this.#cluster.running.map(describeMember)].join("\n");
   }

@@ -37,6 +37,8 @@ export interface SeedReport {
 export interface SimulationOptions {
   /** Whether disks acknowledge data that they lose in a crash. No protocol survives that, so the checker must notice. */
   readonly disksLie?: boolean;
+  /** Severities to use in place of those that the seed draws. */
+  readonly profile?: Partial<Profile>;
   /** Replicated application; registers by default. */
   readonly application?: (profile: Profile) => Application;
 }
@@ -57,16 +59,19 @@ export class Simulation implements World {
   readonly #cluster: Cluster;
   readonly #adversary: Adversary;
   readonly #repeatsProposals: boolean;
+  readonly #restUnitsMax: number | undefined;
   #events = 0;
   #trace = 0x811c9dc5 | 0;
 
-  constructor(seed: number, { disksLie = false, application = registerApplication }: SimulationOptions = {}) {
+  constructor(seed: number, options: SimulationOptions = {}) {
+    const { disksLie = false, application = registerApplication } = options;
     this.seed = seed;
     this.disksLie = disksLie;
     this.random = new SeededRandom(seed);
-    this.profile = drawProfile(this.random);
+    this.profile = { ...drawProfile(this.random), ...options.profile };
     this.#network = new Network(this.random, this.profile);
-    const { clients, newMachine, repeatsProposals = false } = application(this.profile);
+    const { clients, newMachine, repeatsProposals = false, restUnitsMax } = application(this.profile);
+    this.#restUnitsMax = restUnitsMax;
     this.#repeatsProposals = repeatsProposals;
     this.#clients = clients(this);
     this.#cluster = new Cluster(this, this.#checker, this.#clients, newMachine);
@@ -80,7 +85,8 @@ export class Simulation implements World {
     this.schedule(this.profile.actionUnitsMax, { kind: "action" });
     while (this.#events < steps) this.#next();
     this.isCalm = true;
-    new LastPhase(this, this.#cluster, this.#network, this.#clients).run(() => this.#next());
+    const last = new LastPhase(this, this.#cluster, this.#network, this.#clients, this.#restUnitsMax);
+    last.run(() => this.#next());
     return this.#report();
   }
 

@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import type { OwnerReference } from "../../api/object-meta.ts";
 import type { Pod, PodResourceClaim } from "../../api/types/core-v1.ts";
 import type { ResourceClaim, ResourceClaimTemplate } from "../../api/types/resource-v1.ts";
+import { generatedName, type RandomInt } from "../../registry/random-name.ts";
 
 /** Annotation of a claim that was made for a pod, with the pod's own name for it. */
 export const podClaimAnnotation = "resource.kubernetes.io/pod-claim-name";
@@ -56,15 +58,21 @@ export function mayReserve(claim: ResourceClaim, pod: Pod): boolean {
   return allocation !== undefined && !isReservedFor(claim, pod) && reservedFor.length < reservationsMax;
 }
 
-/** Makes a claim from a template. It goes with the pod. */
-export function claimFrom(template: ResourceClaimTemplate, pod: Pod, podClaim: string): ResourceClaim {
+/**
+ * Makes a claim from a template. It goes with the pod. Its name looks generated and follows from the pod's uid, so that
+ * an attempt with an unknown outcome can be repeated without a second claim.
+ * @param taken number of such names that other claims have
+ */
+export function claimFrom(template: ResourceClaimTemplate, pod: Pod, podClaim: string, taken: number): ResourceClaim {
   const { name = "", namespace = "", uid = "" } = pod.metadata;
   const { labels, annotations } = template.spec.metadata ?? {};
+  const generateName = namePrefix(name, podClaim);
   return {
     kind: "ResourceClaim",
     apiVersion: "resource.k8s.io/v1",
     metadata: {
-      generateName: namePrefix(name, podClaim),
+      name: generatedName(generateName, drawsFrom(`${uid} ${podClaim} ${taken}`)),
+      generateName,
       namespace,
       ...(labels !== undefined && { labels }),
       annotations: { ...annotations, [podClaimAnnotation]: podClaim },
@@ -72,6 +80,11 @@ export function claimFrom(template: ResourceClaimTemplate, pod: Pod, podClaim: s
     },
     spec: template.spec.spec,
   };
+}
+
+function drawsFrom(seed: string): RandomInt {
+  const bytes = createHash("sha256").update(seed).digest().values();
+  return (below) => (bytes.next().value ?? 0) % below;
 }
 
 /** Shortens both names in proportion, so that something of each is left. */

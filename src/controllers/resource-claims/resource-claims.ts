@@ -30,11 +30,15 @@ import {
   podClaimAnnotation,
 } from "./pod-claims.ts";
 
+import { type ResourceClaimsObserver, storedTraits, traitsOf } from "./resource-claims-observer.ts";
+
 /** Finalizer that holds a claim while its devices are allocated. */
 const finalizer = "resource.kubernetes.io/delete-protection";
 /** Bytes of every pod that has claims. */
 const marks = ['"resourceClaims":', '"extendedResourceClaimStatus":'].map((text) => Buffer.from(text));
 const workers = 10;
+/** Maximum number of names to try for a claim before the creation fails. */
+const namesTakenMax = 8;
 /** Owner of the names of claims in the status of pods. */
 const statusContext = { ...controllerManagerContext, manager: "ResourceClaimController" };
 
@@ -47,6 +51,7 @@ export interface ResourceClaimsParts extends QueueSource {
   readonly store: Store;
   readonly clock: Clock;
   readonly record: RecordEvent;
+  readonly observer?: ResourceClaimsObserver | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -64,9 +69,10 @@ export class ResourceClaims {
   }
 
   start(): Disposable {
-    const { store, pods, claims, templates, onError } = this.#parts;
+    const { store, pods, claims, templates, observer, onError } = this.#parts;
     const running = new DisposableStack();
     running.use(this.#queue);
+    running.use(observer?.observeClaims(() => storedTraits(claims)));
     running.use(
       followObjects(store, claims.info.keyPrefix, (key, type) => {
         if (type !== "DELETED") this.#queue.add(key);
@@ -139,7 +145,7 @@ export class ResourceClaims {
 
   /** Returns the name of a claim that the pod's status does not have yet. */
   async #ensureClaim(pod: Pod, claim: PodResourceClaim): Promise<string | undefined> {
-    const { claims, templates } = this.#parts;
+    const { templates } = this.#parts;
     const { namespace = "" } = pod.metadata;
     const named = namedClaim(pod, claim);
     const { resourceClaimTemplateName } = claim;
@@ -154,8 +160,30 @@ export class ResourceClaims {
       const text = JSON.stringify(resourceClaimTemplateName);
       throw new RetryError(`resource claim template ${text}: ${status.notFound(missing).message}`);
     }
-    const made = await claims.create(claimFrom(template, pod, claim.name), namespace, controllerManagerContext);
-    return made.object.metadata.name;
+    return this.#create(this.#newClaim(template, pod, claim.name));
+  }
+
+  async #create(claim: ResourceClaim): Promise<string | undefined> {
+    const { claims, observer } = this.#parts;
+    const { namespace = "", name } = claim.metadata;
+    const { adminAccess } = traitsOf(claim);
+    try {
+      await claims.create(claim as unknown as KubeObject, namespace, controllerManagerContext);
+    } catch (error) {
+      observer?.creation("failure", adminAccess);
+      throw error;
+    }
+    observer?.creation("success", adminAccess);
+    return name;
+  }
+
+  #newClaim(template: ResourceClaimTemplate, pod: Pod, podClaim: string): ResourceClaim {
+    const { namespace = "" } = pod.metadata;
+    for (let taken = 0; ; taken++) {
+      const claim = claimFrom(template, pod, podClaim, taken);
+      const isTaken = this.#claim(namespace, claim.metadata.name ?? "") !== undefined;
+      if (!isTaken || taken === namesTakenMax) return claim;
+    }
   }
 
   #claim(namespace: string, name: string): ResourceClaim | undefined {

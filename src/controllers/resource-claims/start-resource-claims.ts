@@ -8,11 +8,13 @@ import { EventRecorder } from "../events/event-recorder.ts";
 import { recordingWith } from "../events/record-event.ts";
 import type { QueueSource } from "../work-queue.ts";
 import { ResourceClaims } from "./resource-claims.ts";
+import type { ResourceClaimsObserver } from "./resource-claims-observer.ts";
 
 export interface StartResourceClaimsParts extends QueueSource {
   readonly registries: Registries;
   readonly store: Store;
   readonly clock: Clock;
+  readonly resourceClaimsObserver?: ResourceClaimsObserver | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -30,6 +32,7 @@ export function startResourceClaims(parts: StartResourceClaimsParts): Disposable
     claimStatus: strategyOf(resourceClaim, "status"),
     templates: registries.builtIn({ group: "resource.k8s.io", resource: "resourceclaimtemplates" }),
     record: recordingWith(recorder),
+    observer: parts.resourceClaimsObserver,
   });
   running.use(claims.start());
   return running;
