@@ -164,6 +164,7 @@ describe("without the key of an object", () => {
         ["GET", `${secrets}/s`],
         ["GET", secrets],
         ["GET", "/api/v1/secrets?resourceVersion=0"],
+        ["GET", `${secrets}?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`],
         ["DELETE", `${secrets}/s`],
         ["PATCH", `${secrets}/s`, { data: {} }],
       ] as const) {

@@ -7,11 +7,12 @@ import { decodeContinueToken, encodeContinueToken } from "../../registry/continu
 import { type Selection, selectionOf } from "../../registry/selection.ts";
 import type { Cacher, ListPage } from "../../storage/cacher/cacher.ts";
 import type { ContentSelection } from "../../storage/cacher/prepared-batch.ts";
-import { CompactedError, type Store, UndecryptableEntryError } from "../../storage/store.ts";
+import { CompactedError, type Store } from "../../storage/store.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
+import { unreadableBelow } from "./unreadable-objects.ts";
 
 const staleListText = "The resourceVersion for the provided list is too old.";
 const staleContinueText =
@@ -27,10 +28,8 @@ export const list: VerbHandler = async (call) => {
   const options = parseListOptions(request.query, info, false);
   const selection = selectionOf(info, request.namespace, request.name, options);
   const page = await readSelected(call, selection, options);
-  for (const error of parts.store.corrupt) {
-    if (!error.key.startsWith(selection.prefix)) continue;
-    if (error instanceof UndecryptableEntryError) throw status.internal(error.reason);
-    call.exchange.warnings.push(`${error.key} cannot be read and is not in this list`);
+  for (const key of unreadableBelow(parts.store, selection.prefix)) {
+    call.exchange.warnings.push(`${key} cannot be read and is not in this list`);
   }
   const prepared = prepareEntries(page.entries, info, () => call.exchange.request.signal);
   const entries = prepared instanceof Promise ? await prepared : prepared;

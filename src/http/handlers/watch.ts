@@ -14,6 +14,7 @@ import { webSocketEncoder, webSocketReply, webSocketRequest } from "../web-socke
 import { negotiateFor, type VerbHandler, type WatchScope } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
+import { unreadableBelow } from "./unreadable-objects.ts";
 
 /**
  * Answers GET with `watch`. Sends the head at once, then events until the deadline passes or the client or the server
@@ -24,6 +25,7 @@ export const watch: VerbHandler = async (call) => {
   const representation = negotiateFor(call, "watch");
   const options = parseListOptions(request.query, info, true);
   const selection = selectionOf(info, request.namespace, request.name, options);
+  unreadableBelow(parts.store, selection.prefix);
   const asked = webSocketRequest(call.exchange.request);
   if (asked !== undefined) requireOrigin(call.exchange.request);
   const frames = frameEncoder(info, representation, parts.clock);

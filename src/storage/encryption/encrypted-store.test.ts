@@ -5,7 +5,7 @@ import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
 import { systemClock } from "../../process/clock.ts";
 import { MemoryStore } from "../memory-store.ts";
-import { type Store, type StoreEvent, UndecryptableEntryError } from "../store.ts";
+import { CompactedError, type Store, type StoreEvent, UndecryptableEntryError } from "../store.ts";
 import { EncryptedStore } from "./encrypted-store.ts";
 import type { ResourceTransformers } from "./resource-transformers.ts";
 import { provider, transformersOf } from "./testing.ts";
@@ -114,6 +114,20 @@ test("an object that no key opens is named, cannot be changed, and is readable a
   store.useTransformers(secrets(young, old));
   expect(seen).toEqual([[[a], true]]);
   expect([bodyText(store.get(a)).includes('"x"'), store.corrupt]).toEqual([true, []]);
+});
+
+test("history that an old key encrypted counts as compacted, and what follows is readable", async () => {
+  const inner = new MemoryStore();
+  const before = around(inner, secrets(old));
+  await before.commit(put(a, "one"));
+  const rotated = around(inner, secrets(young, old));
+  const { revision } = (await rotated.commit(put(a, "two"))) as { revision: Revision };
+  await rotated.commit(put(a, "three"));
+  const store = around(inner, secrets(young));
+  expect(store.eventsAfter(2 as Revision, { prefix: a, limit: 9 })).rejects.toBeInstanceOf(CompactedError);
+  expect(store.scanAt(2 as Revision, { prefix: a })).rejects.toBeInstanceOf(CompactedError);
+  const later = await store.eventsAfter(revision, { prefix: a, limit: 9 });
+  expect(later.map(({ entry }) => bodyText(entry).includes("three"))).toEqual([true]);
 });
 
 test("an unreadable object can be deleted, and watchers see it with the state in the command", async () => {

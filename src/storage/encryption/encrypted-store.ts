@@ -9,7 +9,8 @@ import { IndexCache } from "../mvcc/index-text.ts";
 import {
   type ApplyResult,
   type Command,
-  CorruptEntryError,
+  CompactedError,
+  type CorruptEntryError,
   type EventListener,
   type Store,
   type StoreEvent,
@@ -122,14 +123,14 @@ export class EncryptedStore implements Store, Disposable {
   }
 
   async scanAt(at: Revision, options: { prefix: Key; start?: Key; limit?: number }): Promise<Entry[]> {
-    return (await this.#store.scanAt(at, options)).map((entry) => this.#mustOpen(entry));
+    return (await this.#store.scanAt(at, options)).map((entry) => this.#openPast(entry));
   }
 
   async eventsAfter(after: Revision, options: { prefix: Key; limit: number }): Promise<StoreEvent[]> {
     return (await this.#store.eventsAfter(after, options)).map((event) => {
       if (!concernsEncrypted(event)) return event;
-      const previous = event.previous === undefined ? undefined : this.#mustOpen(event.previous);
-      const entry = this.#mustOpen(event.entry);
+      const previous = event.previous === undefined ? undefined : this.#openPast(event.previous);
+      const entry = this.#openPast(event.entry);
       return { ...event, entry: event.type === "DELETED" ? withIndexOf(entry, previous) : entry, previous };
     });
   }
@@ -258,6 +259,13 @@ export class EncryptedStore implements Store, Disposable {
   #mustOpen(entry: Entry): Entry {
     const opened = this.#open(entry);
     if (opened instanceof UndecryptableEntryError) throw opened;
+    return opened;
+  }
+
+  /** History that an old key encrypted ends like compacted history: clients list again. @throws CompactedError */
+  #openPast(entry: Entry): Entry {
+    const opened = readable(this.#open(entry));
+    if (opened === undefined) throw new CompactedError(this.revision);
     return opened;
   }
 

@@ -104,5 +104,5 @@ function kmsRefusal({ name, apiVersion }: Extract<ProviderConfiguration, { kind:
   if (apiVersion === "v1") {
     return "KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.";
   }
-  return `could not configure KMS plugin ${JSON.stringify(name)}, unsupported KMS API version ${JSON.stringify(apiVersion)}`;
+  return `could not configure KMS plugin ${JSON.stringify(name)}: key services are not supported, use aesgcm, aescbc or secretbox`;
 }
