@@ -9,15 +9,19 @@ const slabBytesMax = 256 * 1024;
 const largeChunkBytes = 64 * 1024;
 
 /**
- * Writes the body in order, each large piece in a turn of the event loop of its own: encrypting it takes time, and a
- * connection may accept a long body without a pause. Waits if the client is slow; rejects if the client has disconnected or stalls.
+ * Writes the body in order, each large piece after the first in a turn of the event loop of its own: encrypting it takes
+ * time, and a connection may accept a long body without a pause. The first piece goes with the head, because Bun may
+ * hold it back for ever if it comes later and another stream of the connection is not read. Waits if the client is slow;
+ * rejects if the client has disconnected or stalls.
  */
 export async function writeBody(target: Writable, body: Reply["body"], stallTimeoutMs: number): Promise<void> {
   const chunks = body instanceof Uint8Array ? [body] : (body as Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
   let slab: Uint8Array[] = [];
   let slabBytes = 0;
+  let hasBegun = false;
   const write = async (bytes: Uint8Array) => {
-    if (bytes.byteLength >= largeChunkBytes) await nextTurn();
+    if (hasBegun && bytes.byteLength >= largeChunkBytes) await nextTurn();
+    hasBegun = true;
     if (target.destroyed) throw new ClientGoneError();
     if (!target.write(bytes)) await waitForDrain(target, stallTimeoutMs);
   };
