@@ -18,6 +18,11 @@ export function isPlain(text: string): boolean {
   return true;
 }
 
+/** Reports whether a text has more bytes than this in UTF-8. A code unit has at most three, so short texts need no count. */
+export function exceedsBytes(text: string, max: number): boolean {
+  return text.length * 3 > max && Buffer.byteLength(text) > max;
+}
+
 /** Compares texts by code points, as bytes of UTF-8 compare. */
 export function compareTexts(a: string, b: string): -1 | 0 | 1 {
   if (a === b) return 0;

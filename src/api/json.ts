@@ -31,8 +31,11 @@ export function replaceBigInt(_key: string, value: unknown): unknown {
 export function cloneJson<T extends JsonValue>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => cloneJson(item)) as T;
   if (!isJsonObject(value)) return value;
-  const copy = emptyJsonObject();
-  for (const key of Object.keys(value)) copy[key] = cloneJson(value[key] as JsonValue);
+  const copy = shallowCopy(value);
+  for (const key in value) {
+    const part = value[key] as JsonValue;
+    if (typeof part === "object") copy[key] = cloneJson(part);
+  }
   return copy as T;
 }
 
@@ -67,7 +70,10 @@ export function equalLists(a: readonly JsonValue[], b: readonly JsonValue[]): bo
 function equalObjects(a: JsonObject, b: JsonObject): boolean {
   let surplus = 0;
   for (const key in a) {
-    if (!Object.hasOwn(b, key) || !equalJson(a[key], b[key])) return false;
+    const value = a[key] as JsonValue | undefined;
+    // Nothing that an object inherits equals a value of a document.
+    const isSame = value !== undefined && value === b[key];
+    if (!isSame && !(Object.hasOwn(b, key) && equalJson(value, b[key]))) return false;
     surplus++;
   }
   for (const _ in b) surplus--;

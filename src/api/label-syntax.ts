@@ -1,3 +1,5 @@
+import { exceedsBytes } from "./code-points.ts";
+
 /** Longest name part of a label key, and longest label value. */
 export const labelNameBytesMax = 63;
 export const labelPrefixBytesMax = 253;
@@ -22,7 +24,7 @@ export function labelKeyErrors(key: string): string[] {
 /** Returns the problems of a label value, in upstream's words. */
 export function labelValueErrors(value: string): string[] {
   const errors: string[] = [];
-  if (Buffer.byteLength(value) > labelNameBytesMax) errors.push(`must be no more than ${labelNameBytesMax} bytes`);
+  if (exceedsBytes(value, labelNameBytesMax)) errors.push(`must be no more than ${labelNameBytesMax} bytes`);
   if (value !== "" && !isQualifiedPart(value)) errors.push(valueText);
   return errors;
 }
@@ -30,7 +32,7 @@ export function labelValueErrors(value: string): string[] {
 function prefixErrors(prefix: string): string[] {
   if (prefix === "") return ["prefix part must be non-empty"];
   const errors: string[] = [];
-  if (Buffer.byteLength(prefix) > labelPrefixBytesMax) {
+  if (exceedsBytes(prefix, labelPrefixBytesMax)) {
     errors.push(`prefix part must be no more than ${labelPrefixBytesMax} bytes`);
   }
   if (!isSubdomain(prefix)) errors.push(`prefix part ${subdomainText}`);
@@ -40,7 +42,7 @@ function prefixErrors(prefix: string): string[] {
 function nameErrors(name: string): string[] {
   const errors: string[] = [];
   if (name === "") errors.push("name part must be non-empty");
-  else if (Buffer.byteLength(name) > labelNameBytesMax) {
+  else if (exceedsBytes(name, labelNameBytesMax)) {
     errors.push(`name part must be no more than ${labelNameBytesMax} bytes`);
   }
   if (!isQualifiedPart(name)) errors.push(`name part ${nameText}`);

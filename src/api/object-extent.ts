@@ -24,13 +24,15 @@ function valuesLeft(value: JsonValue, limit: number): number {
   if (typeof value !== "object" || value === null || left < 0) return left;
   if (Array.isArray(value)) {
     for (const item of value) {
-      left = valuesLeft(item, left);
+      // Most values are scalars, which need no call.
+      left = typeof item === "object" ? valuesLeft(item, left) : left - 1;
       if (left < 0) return left;
     }
     return left;
   }
   for (const key in value) {
-    left = valuesLeft(value[key] as JsonValue, left);
+    const item = value[key] as JsonValue;
+    left = typeof item === "object" ? valuesLeft(item, left) : left - 1;
     if (left < 0) return left;
   }
   return left;

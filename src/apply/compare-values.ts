@@ -59,11 +59,17 @@ const noItems: readonly JsonValue[] = [];
 function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Difference {
   if (isEmptyObject(old)) return { changed: wholeObject(fresh, map).withOwned(false), removed: emptyFieldSet };
   let result: DifferenceBuilder | undefined;
+  let kept = 0;
   for (const key in fresh) {
-    const before = ownValue(old, key);
     const after = fresh[key] as JsonValue;
-    if (before === after) continue;
-    if (before === undefined && isScalar(after)) {
+    // Nothing that an object inherits equals a value of a document.
+    if (old[key] === after) {
+      if (after !== undefined) kept++;
+      continue;
+    }
+    const before = ownValue(old, key);
+    if (before !== undefined) kept++;
+    else if (isScalar(after)) {
       result ??= new DifferenceBuilder();
       result.addLeafField(key);
       continue;
@@ -74,13 +80,22 @@ function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Differen
     result ??= new DifferenceBuilder();
     result.add(field?.element ?? fieldElement(key), difference);
   }
-  for (const key in old) {
-    if (Object.hasOwn(fresh, key)) continue;
-    const field = map.fields.get(key);
-    result ??= new DifferenceBuilder();
-    result.add(field?.element ?? fieldElement(key), compare(old[key], undefined, field?.type ?? typeOfKey(map, key)));
+  if (countKeys(old) > kept) {
+    for (const key in old) {
+      if (Object.hasOwn(fresh, key)) continue;
+      const field = map.fields.get(key);
+      result ??= new DifferenceBuilder();
+      result.add(field?.element ?? fieldElement(key), compare(old[key], undefined, field?.type ?? typeOfKey(map, key)));
+    }
   }
   return result?.build() ?? noDifference;
+}
+
+/** Counts without a list of the keys, and costs less than a look-up of each. */
+function countKeys(object: JsonObject): number {
+  let count = 0;
+  for (const _ in object) count++;
+  return count;
 }
 
 /** Asks for the owner of a value only if there is one, because asking costs more than reading. */

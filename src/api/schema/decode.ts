@@ -122,6 +122,8 @@ interface FieldDecoder {
   readonly segment: PlaceSegment;
   readonly schema: Schema;
   readonly decoder: Decoder;
+  /** True for a plain text, which is already in its final form. */
+  readonly isText: boolean;
   /** Makes the value that is written when the field is absent; undefined if nothing is. */
   readonly absent: (() => JsonValue) | undefined;
   readonly omitsEmpty: boolean;
@@ -178,7 +180,7 @@ class StructDecoder implements Decoder {
     run.struct = this.#name;
     this.#fields ??= new StructFields(this.#schema);
     const object = this.#fields.areThoseOf(value)
-      ? decodeParts(run.takesOver ? value : copyOf(value), this.#fields, run, settled)
+      ? decodeParts(value, this.#fields, run, settled)
       : this.#rebuild(value, this.#fields, run, settled);
     run.struct = outerStruct;
     run.depth--;
@@ -260,10 +262,12 @@ class ListDecoder implements Decoder {
 
 class MapDecoder implements Decoder {
   readonly #schema: MapSchema;
+  readonly #holdsTexts: boolean;
   #values: Decoder | undefined;
 
   constructor(schema: MapSchema) {
     this.#schema = schema;
+    this.#holdsTexts = isText(schema.values);
   }
 
   decode(value: JsonValue, run: Run, settled?: JsonValue): JsonValue {
@@ -272,8 +276,9 @@ class MapDecoder implements Decoder {
     const values = this.#values;
     let map = inKeyOrder(value, run.takesOver);
     const at = run.segments.push(0) - 1;
-    for (const key of Object.keys(value)) {
+    for (const key in value) {
       const given = value[key] as JsonValue;
+      if (this.#holdsTexts && typeof given === "string") continue;
       const before = isJsonObject(settled) ? settled[key] : undefined;
       if (given === before) continue;
       run.segments[at] = { key };
@@ -363,6 +368,7 @@ function decodeField(
 ): JsonValue | undefined {
   const settled = isJsonObject(settledStruct) ? settledStruct[field.name] : undefined;
   if (given === settled) return given;
+  if (field.isText && typeof given === "string") return given === "" && field.omitsEmpty ? undefined : given;
   run.segments.push(field.segment);
   const value = field.decoder.decode(given, run, settled);
   run.segments.pop();
@@ -398,20 +404,14 @@ class StructFields {
   }
 }
 
-function copyOf(struct: JsonObject): JsonObject {
-  const copy = shallowCopy(struct);
-  keepGivenEmpty(struct, copy);
-  return copy;
-}
-
-/** Returns the struct itself if all of its fields are in their final form. */
+/** Returns the struct itself if it may be taken over and all of its fields are in their final form. */
 function decodeParts(
   value: JsonObject,
   { byName }: StructFields,
   run: Run,
   settled: JsonValue | undefined,
 ): JsonObject {
-  let object = value;
+  let object = run.takesOver ? value : shallowCopy(value);
   for (const key of Object.keys(value)) {
     const given = value[key] as JsonValue;
     const decoded = decodeField(byName.get(key) as FieldDecoder, given, run, settled);
@@ -436,6 +436,7 @@ function fieldDecoder(field: Field, position: number): FieldDecoder {
     segment: { field: field.name, ...(field.embeddedIn === undefined ? {} : { embeddedIn: field.embeddedIn }) },
     schema: field.schema,
     decoder,
+    isText: isText(field.schema),
     absent: absentValue(field, decoder),
     omitsEmpty: field.omitEmpty && !field.pointer && !isStructLike(field.schema),
     omitsNull: field.pointer || field.omitZero,
@@ -451,6 +452,10 @@ function absentValue(field: Field, decoder: Decoder): (() => JsonValue) | undefi
   if (field.omitEmpty) return undefined;
   const isNilable = field.schema.kind !== "scalar" || field.schema.scalar === "bytes";
   return isNilable ? () => null : () => decoder.zeroElement();
+}
+
+function isText(schema: Schema): boolean {
+  return schema.kind === "scalar" && schema.scalar === "string" && schema.alternative === undefined;
 }
 
 /** Reports whether a type is a struct in Go, which `omitempty` does not leave out. */

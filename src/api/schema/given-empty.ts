@@ -1,4 +1,4 @@
-import { emptyJsonObject, isJsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonValue, shallowCopy } from "../json.ts";
 import type { Schema } from "./schema.ts";
 
 /** The names of such fields, by the struct that has them. */
@@ -34,8 +34,11 @@ export function keepGivenEmpty(from: object, to: object): void {
 export function cloneDecoded<T extends JsonValue>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => cloneDecoded(item)) as T;
   if (!isJsonObject(value)) return value;
-  const copy = emptyJsonObject();
-  for (const key of Object.keys(value)) copy[key] = cloneDecoded(value[key] as JsonValue);
+  const copy = shallowCopy(value);
+  for (const key in value) {
+    const part = value[key] as JsonValue;
+    if (typeof part === "object") copy[key] = cloneDecoded(part);
+  }
   keepGivenEmpty(value, copy);
   return copy as T;
 }

@@ -1,3 +1,4 @@
+import { exceedsBytes } from "../code-points.ts";
 import { dnsLabelBytesMax, dnsSubdomainBytesMax, isDnsLabel } from "../dns-name.ts";
 import { quoteText } from "../go-literal.ts";
 
@@ -123,5 +124,5 @@ export function prefixOfName(text: string): string {
 }
 
 function tooLong(text: string, max: number): string[] {
-  return Buffer.byteLength(text) > max ? [`must be no more than ${max} characters`] : [];
+  return exceedsBytes(text, max) ? [`must be no more than ${max} characters`] : [];
 }

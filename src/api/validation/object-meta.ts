@@ -100,7 +100,10 @@ function validateChange(fresh: ObjectMeta, old: ObjectMeta, path: string): Field
   if ((fresh.generation ?? 0) < (old.generation ?? 0)) {
     errors.push(fieldError.invalid(`${path}.generation`, fresh.generation ?? 0, "must not be decremented"));
   }
-  for (const field of immutableFields) errors.push(...validateImmutable(fresh[field], old[field], `${path}.${field}`));
+  for (const field of immutableFields) {
+    if (fresh[field] === old[field]) continue;
+    errors.push(...validateImmutable(fresh[field], old[field], `${path}.${field}`));
+  }
   return errors;
 }
 

@@ -76,7 +76,9 @@ export const patch: VerbHandler = async (call) => {
       hasMoreValues(old as unknown as JsonObject, ordinaryValuesMax) || bytes.length > ordinaryBytesMax;
     if (mayBeLarge) await nextTurn();
     const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.form);
-    if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
+    // A short patch of an ordinary object makes no large one, except by copying.
+    if ((mayBeLarge || patchType === "json") && hasMoreValues(merged, objectValuesMax))
+      throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
     const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
     if (patchType !== "strategic")
