@@ -23,7 +23,10 @@ export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) =>
   return (event) => {
     switch (event.kind) {
       case "leader":
-        return log.info("leadership", { leader: event.leader, term: event.term });
+        return log.info(event.leader === undefined ? "no leader" : "leader elected", {
+          leader: event.leader,
+          term: event.term,
+        });
       case "stalled":
         return log.warn("a part of this member stalled", { part: event.what, ms: Math.round(event.ms) });
       case "refused":

@@ -12,7 +12,7 @@ export const serviceDescriptions: DescriptionsByType = {
     type: "ClusterIP, NodePort, LoadBalancer or ExternalName.",
     externalIPs: "Further addresses whose traffic nodes take; routing them is up to others.",
     sessionAffinity: "ClientIP sends a client to the same pod each time. None by default.",
-    loadBalancerIP: "Wished address of the load balancer; not all of them can.",
+    loadBalancerIP: "Requested address of the load balancer; not every load balancer supports this.",
     loadBalancerSourceRanges: "Ranges of clients that the load balancer lets through.",
     externalName: "Name that the service stands for in DNS.",
     externalTrafficPolicy: "Cluster, or Local: outside traffic stays on its node and keeps its source address.",
