@@ -7,8 +7,8 @@ import { startLagMeter } from "./loop-lag.ts";
 /**
  * The process under measurement: `server <data directory> [options as JSON]`, `untracked` or `metered` with the same
  * arguments, or `bare <bytes> <chunks>`. Prints one line of JSON when it serves. `untracked` does not track fields,
- * `metered` measures the turns of its event loop. `bare` is the listener alone, which answers `/object` with that many bytes and `/list` with that many chunks of them: the limit of
- * the machine with this HTTP stack and these bytes.
+ * `metered` measures the turns of its event loop. `bare` is the listener alone, which answers `/object` with that many
+ * bytes and `/list` with that many chunks of them: the limit of the machine with this HTTP stack and these bytes.
  */
 const [mode, first = "", second = ""] = Bun.argv.slice(2);
 
