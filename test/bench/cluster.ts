@@ -6,8 +6,8 @@ const slowSync = join(import.meta.dir, "slow-sync.ts");
 const sources = join(import.meta.dir, "../../src/main.ts");
 
 export interface ClusterOptions {
-  /** The built program. */
-  readonly program: string;
+  /** The built program; the sources run without it. */
+  readonly program?: string;
   /** Directory of all members' data. */
   readonly directory: string;
   readonly members: number;
@@ -50,7 +50,8 @@ export class BenchCluster implements AsyncDisposable {
   async add(): Promise<MemberProcess> {
     const { program, directory, addedSyncMs = 0 } = this.#options;
     const slow = ["env", `QUORATE_BENCH_SYNC_MS=${addedSyncMs}`, process.execPath, "--preload", slowSync, sources];
-    const command = addedSyncMs === 0 ? [program] : slow;
+    const plain = program === undefined ? [process.execPath, sources] : [program];
+    const command = addedSyncMs === 0 ? plain : slow;
     const member = await MemberProcess.create(directory, `member${this.#members.length + 1}`, command);
     this.#members.push(member);
     return member;

@@ -179,10 +179,10 @@ describe("status", () => {
     const shown = await at("status", "--server", front.url);
     expect(shown.code).toBe(0);
     expect(shown.printed.slice(0, 4)).toEqual([
-      "Cluster:    cluster-of-tests",
-      "Leader:     1 (a), term 3",
-      "Revision:   7, log index 10",
-      "Voters:     2 of 3 are healthy",
+      "Cluster:     cluster-of-tests",
+      "Leader:      1 (a), term 3",
+      "Revision:    7, log index 10",
+      "Voters:      2 of 3 are healthy",
     ]);
     expect(shown.printed[6]).toMatch(/^1 +a +leader +ok +9 +1 +5 +4Ki +1\.2\.3 +https/);
     expect(shown.printed[7]).toMatch(/^2 +b +voter +ok /);

@@ -9,12 +9,11 @@ import type { MemberProcess } from "./member-process.ts";
 /** Tests that clients of three members notice only short interruptions when members fail. */
 
 const root = mkdtempSync(join(tmpdir(), "quorate-failover-"));
-const program = join(import.meta.dir, "../../src/main.ts");
 let cluster: BenchCluster;
 let load: FailoverLoad;
 
 beforeAll(async () => {
-  cluster = await BenchCluster.start({ program, directory: root, members: 3 });
+  cluster = await BenchCluster.start({ directory: root, members: 3 });
   const [first] = cluster.members as [MemberProcess];
   const endpoints = cluster.members.map(({ url }) => url);
   load = new FailoverLoad({ endpoints, token: first.token, writers: 8, readers: 4, watchers: 6 });

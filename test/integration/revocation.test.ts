@@ -22,7 +22,6 @@ const lateMsMax = 10_000;
 const standstillMs = 4_000;
 
 const root = mkdtempSync(join(tmpdir(), "quorate-revocation-"));
-const program = join(import.meta.dir, "../../src/main.ts");
 const core = "/api/v1/namespaces/default";
 const flags = ["--authorization-mode=RBAC"];
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -32,7 +31,7 @@ let cluster: BenchCluster;
 let members: readonly MemberProcess[];
 
 beforeAll(async () => {
-  cluster = await BenchCluster.start({ program, directory: root, members: 3, flags });
+  cluster = await BenchCluster.start({ directory: root, members: 3, flags });
   ({ members } = cluster);
 }, 60_000);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Cost, type SimulatedRequest, SimulatedServer } from "./simulated-server.ts";
+import { type Cost, type SimulatedRequest, SimulatedServer } from "./testing.ts";
 
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 1_000_000);
 console.log(`replay: SEED=${seed} bun test src/http/flow-control/turn-budget.test.ts`);
