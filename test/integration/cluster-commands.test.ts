@@ -178,15 +178,16 @@ describe("status", () => {
     }
     const shown = await at("status", "--server", front.url);
     expect(shown.code).toBe(0);
-    expect(shown.printed.slice(0, 4)).toEqual([
+    expect(shown.printed.slice(0, 5)).toEqual([
       "Cluster:     cluster-of-tests",
       "Leader:      1 (a), term 3",
       "Revision:    7, log index 10",
       "Voters:      2 of 3 are healthy",
+      "Encrypted:   nothing",
     ]);
-    expect(shown.printed[6]).toMatch(/^1 +a +leader +ok +9 +1 +5 +4Ki +1\.2\.3 +https/);
-    expect(shown.printed[7]).toMatch(/^2 +b +voter +ok /);
-    expect(shown.printed[8]).toMatch(/^3 +c +voter +unreachable +9 +1 +- +- +- /);
+    expect(shown.printed[7]).toMatch(/^1 +a +leader +ok +9 +1 +5 +4Ki +1\.2\.3 +https/);
+    expect(shown.printed[8]).toMatch(/^2 +b +voter +ok /);
+    expect(shown.printed[9]).toMatch(/^3 +c +voter +unreachable +9 +1 +- +- +- /);
     expect(shown.printed.at(-1)).toMatch(/^member 3: cannot reach https:\/\/127.0.0.1:6003: nothing listens there$/);
     second.parts.heard.set(3, { ageMs: 2_100, failing: ["etcd"] } as unknown as PeerHealth);
     const heard = await at("status", "--server", front.url);
