@@ -201,7 +201,7 @@ describe("status", () => {
       return { ...now, members: now.members.map((member) => (member.id === 3 ? { ...member, role: "none" } : member)) };
     };
     const recorded = await at("status", "--server", front.url);
-    expect(recorded.printed[3]).toBe("Voters:     2 of 2 are healthy");
+    expect(recorded.printed[3]).toBe("Voters:      2 of 2 are healthy");
     expect(recorded.printed[8]).toMatch(/^3 +c +none +unreachable /);
 
     const differing = other.status.bind(other);
