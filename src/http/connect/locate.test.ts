@@ -31,17 +31,15 @@ describe("nodeEndpointOf()", () => {
   ];
 
   test("takes the first preferred address of the node, and the port in its status", () => {
-    expect(nodeEndpointOf(named({ status: { addresses } }))).toEqual({ host: "10.0.0.1", port: 10_250 });
+    expect(nodeEndpointOf({ status: { addresses } })).toEqual({ host: "10.0.0.1", port: 10_250 });
     const host = { type: "Hostname", address: "n1" };
     const status = { addresses: [...addresses, host], daemonEndpoints: { kubeletEndpoint: { Port: 7 } } };
-    expect(nodeEndpointOf(named({ status }))).toEqual({ host: "n1", port: 7 });
+    expect(nodeEndpointOf({ status })).toEqual({ host: "n1", port: 7 });
   });
 
   test("names the addresses that it knows if none of them answers", () => {
     const status = { addresses: [{ type: "Pager", address: "5" }] };
-    expect(() => nodeEndpointOf(named({ status }))).toThrow(
-      "no preferred addresses found; known addresses: [{Pager 5}]",
-    );
+    expect(() => nodeEndpointOf({ status })).toThrow("no preferred addresses found; known addresses: [{Pager 5}]");
   });
 });
 

@@ -1,7 +1,5 @@
-import type { JsonObject } from "../../api/json.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import type { Node } from "../../api/types/core-v1.ts";
 
 /** Types of node addresses, in order of preference. */
 const preferredAddressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
@@ -16,15 +14,14 @@ export interface NodeEndpoint {
  * Returns the address of a node's agent from the status of the node.
  * @throws StatusError 500 for a node without an address
  */
-export function nodeEndpointOf(node: KubeObject): NodeEndpoint {
-  const state = objectOf((node as JsonObject)["status"]);
-  const addresses = objectsOf(state["addresses"]);
+export function nodeEndpointOf({ status: state = {} }: Pick<Node, "status">): NodeEndpoint {
+  const addresses = state.addresses ?? [];
   for (const type of preferredAddressTypes) {
-    const found = addresses.find((address) => textOf(address["type"]) === type && textOf(address["address"]) !== "");
+    const found = addresses.find((address) => address.type === type && address.address !== "");
     if (found === undefined) continue;
-    const port = numberOf(objectOf(objectOf(state["daemonEndpoints"])["kubeletEndpoint"])["Port"]);
-    return { host: textOf(found["address"]), port: port > 0 ? port : nodePortDefault };
+    const port = state.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
+    return { host: found.address, port: port > 0 ? port : nodePortDefault };
   }
-  const known = addresses.map((address) => `{${textOf(address["type"])} ${textOf(address["address"])}}`);
+  const known = addresses.map(({ type, address }) => `{${type} ${address}}`);
   throw status.unconverted(`no preferred addresses found; known addresses: [${known.join(" ")}]`);
 }

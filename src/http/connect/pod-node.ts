@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import type { Node } from "../../api/types/core-v1.ts";
 import type { ConnectionCall } from "../../registry/endpoint.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Backend } from "./backend.ts";
@@ -28,7 +29,7 @@ export function podOf({ pods }: NodeConnectorParts, { request }: ConnectionCall,
  * @throws StatusError 404 for a node that does not exist, 500 for one without an address
  */
 export function agentOf(parts: NodeConnectorParts, nodeName: string, asked = parts.nodes): Backend {
-  const node = parts.nodes.current("", nodeName);
+  const node = parts.nodes.current("", nodeName) as Node | undefined;
   if (node === undefined) throw status.notFound(asked.ref(nodeName));
   return { protocol: "https", ...nodeEndpointOf(node), client: parts.nodeClient(), authorities: parts.nodeAuthorities };
 }
