@@ -202,7 +202,7 @@ describe("status", () => {
     };
     const recorded = await at("status", "--server", front.url);
     expect(recorded.printed[3]).toBe("Voters:      2 of 2 are healthy");
-    expect(recorded.printed[8]).toMatch(/^3 +c +none +unreachable /);
+    expect(recorded.printed[9]).toMatch(/^3 +c +none +unreachable /);
 
     const differing = other.status.bind(other);
     other.status = () => ({ ...differing(), stateHash: "ffff" });
