@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makeProgram } from "../test/bench/process.ts";
 import { controls, goodLaunch } from "./controls/control.ts";
-import { faults, whyNot } from "./faults/catalogue.ts";
+import { faults, sizeFor, whyNot } from "./faults/catalogue.ts";
 import { faultsOf, type Options, parseOptions, UsageError, usage } from "./options.ts";
 import { replayCommand, report, summary } from "./report/report.ts";
 import { obstacles } from "./requirements.ts";
@@ -25,7 +25,7 @@ async function main(args: readonly string[]): Promise<number> {
     const options = parseOptions(isInside ? args.slice(1) : args);
     if (options === undefined) return list();
     if (isInside) return await inside(options);
-    const found = obstacles();
+    const found = obstacles(options);
     for (const one of found) print(`no run is possible here: ${one}`);
     return found.length > 0 ? impossible : await runInside(import.meta.path, args);
   } catch (error) {
@@ -37,7 +37,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 function list(): number {
   for (const fault of faults) {
-    const why = whyNot(fault, Infinity);
+    const why = whyNot(fault, sizeFor(fault));
     print(`${fault.name.padEnd(20)} ${fault.does}${why === undefined ? "" : ` – not here: ${why}`}`);
   }
   print("\nDeliberately broken servers, for --control:");
@@ -73,10 +73,12 @@ async function oneRun(
   reports: string,
 ): Promise<boolean> {
   const directory = join(scratch, `run-${seed}`);
-  const { members, seconds, control } = options;
+  const { members, servingProcesses, etcdMembers, seconds, control } = options;
   const runOptions = {
     seed,
     members,
+    servingProcesses,
+    etcdMembers,
     seconds,
     faults: faultsOf(options, seed),
     launch: (control?.launch ?? goodLaunch)(program),
@@ -94,7 +96,7 @@ async function oneRun(
   } catch (error) {
     print(`seed ${seed}: the run was aborted: ${(error as Error).stack ?? String(error)}`);
   }
-  removeDisks(directory, members);
+  removeDisks(runOptions);
   if (!isGood) cpSync(directory, join(reports, `${seed}-logs`), { recursive: true });
   rmSync(directory, { recursive: true, force: true });
   return isGood;

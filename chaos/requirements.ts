@@ -11,11 +11,11 @@ const faketimeLibraries = ["x86_64", "aarch64"].map(
 export const faketimeLibrary = faketimeLibraries.find((path) => existsSync(path));
 
 /** Returns the reasons why runs are impossible here, one line each. */
-export function obstacles(): string[] {
+export function obstacles({ etcdMembers }: { readonly etcdMembers: number }): string[] {
   const found: string[] = [];
   if (process.platform !== "linux") return ["faults are injected with features of Linux; this is not Linux"];
   if (process.getuid?.() !== 0) found.push("namespaces, mounts and devices need root");
-  for (const [command, from] of commands) {
+  for (const [command, from] of etcdMembers > 0 ? [...commands, etcd] : commands) {
     if (Bun.which(command) === null) found.push(`there is no ${command} (Debian: ${from})`);
   }
   if (found.length === 0 && !maySeparate()) found.push("root cannot create namespaces here, as in a container");
@@ -35,6 +35,8 @@ const commands = [
   ["mkfs.ext4", "e2fsprogs"],
   ["ip", "iproute2"],
 ] as const;
+
+const etcd = ["etcd", "etcd-server"] as const;
 
 const devices = [
   ["/dev/net/tun", "a switch of the harness connects the members"],

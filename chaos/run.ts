@@ -6,7 +6,7 @@ import { stateLaw } from "./checkers/state-law.ts";
 import type { Violation } from "./checkers/violation.ts";
 import { Cluster } from "./cluster/cluster.ts";
 import type { Launch } from "./cluster/launch.ts";
-import type { Fault, Undo } from "./faults/fault.ts";
+import type { Fault, Scene, Undo } from "./faults/fault.ts";
 import { type PlannedFault, planFaults } from "./faults/schedule.ts";
 import { emptyHistory, type History } from "./history/history.ts";
 import { Network } from "./network/network.ts";
@@ -15,6 +15,10 @@ import { Traffic } from "./traffic/traffic.ts";
 export interface RunOptions {
   readonly seed: number;
   readonly members: number;
+  /** Number of serving processes of each member. */
+  readonly servingProcesses: number;
+  /** Number of members of the etcd that keeps the objects; 0 for a store of our own. */
+  readonly etcdMembers: number;
   /** Duration of the faults. */
   readonly seconds: number;
   readonly faults: readonly Fault[];
@@ -53,13 +57,13 @@ const acknowledgedPerSecondMin = 1;
 
 /** Runs one cluster with its traffic and faults, and checks every law. */
 export async function run(options: RunOptions): Promise<RunResult> {
-  const { seed, members, seconds, faults, launch, directory } = options;
+  const { seed, members, etcdMembers, seconds, faults, directory } = options;
   const random = new SeededRandom(seed);
   const history = emptyHistory();
   mkdirSync(directory);
-  await using network = await Network.open(members, random.next());
+  await using network = await Network.open(members + etcdMembers, random.next());
   const movesClocks = faults.some(({ needs }) => needs === "faketime");
-  await using cluster = await Cluster.start({ members, launch, directory, network, movesClocks });
+  await using cluster = await Cluster.start({ ...options, network, movesClocks });
   const traffic = new Traffic(cluster, history, random.next());
   const startedMs = performance.now();
   const violations: Violation[] = [];
@@ -70,7 +74,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
     for (const planned of planFaults(random.next(), faults)) {
       await sleepUntil(Math.min(deadlineMs, performance.now() + planned.gapMs));
       if (performance.now() >= deadlineMs) break;
-      const { fault, late } = await inject(planned, cluster, startedMs);
+      const { fault, late } = await inject(
+        planned,
+        { cluster, recordHistory: (silent) => traffic.recordHistory(silent) },
+        startedMs,
+      );
       injected.push(fault);
       for (const name of late) violations.push({ law: "recovery", detail: `${name} is not ready after ${fault.name}` });
       if (late.length > 0) break;
@@ -79,7 +87,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const trafficMs = performance.now() - startedMs;
     for (const detail of await traffic.finish()) violations.push({ law: "convergence", detail });
     violations.push(...(await stateLaw(cluster)), ...check(history, traffic.span), ...idleness(history, trafficMs));
-    const deaths = cluster.members.reduce((sum, member) => sum + member.deaths, 0);
+    const deaths = cluster.processes.reduce((sum, member) => sum + member.deaths, 0);
     return { options, history, injected, violations, frames: network.frames, deaths, startedMs, trafficMs };
   } finally {
     await traffic.stop();
@@ -87,15 +95,15 @@ export async function run(options: RunOptions): Promise<RunResult> {
 }
 
 /** Removes the disks of a finished run. Its logs stay. */
-export function removeDisks(directory: string, members: number): void {
-  for (let number = 1; number <= members; number++) {
+export function removeDisks({ directory, members, etcdMembers }: RunOptions): void {
+  for (let number = 1; number <= members + etcdMembers; number++) {
     rmSync(join(directory, `disk-${number}`), { recursive: true, force: true });
   }
 }
 
 async function inject(
   { faults, lengthMs, seed }: PlannedFault,
-  cluster: Cluster,
+  world: Pick<Scene, "cluster" | "recordHistory">,
   startedMs: number,
 ): Promise<{ fault: InjectedFault; late: string[] }> {
   const random = new SeededRandom(seed);
@@ -106,7 +114,7 @@ async function inject(
   const startMs = performance.now();
   try {
     for (const fault of inOrder) {
-      const scene = { cluster, random, note: (text: string) => notes.push(text) };
+      const scene = { ...world, random, note: (text: string) => notes.push(text) };
       undoing.unshift(await fault.inject(scene));
     }
     await Bun.sleep(lengthMs);
@@ -114,7 +122,7 @@ async function inject(
     for (const undo of undoing) await undo();
   }
   const endMs = performance.now();
-  const late = await cluster.heal();
+  const late = await world.cluster.heal();
   const fault: InjectedFault = {
     name: faults.map(({ name }) => name).join(" + "),
     notes,
@@ -122,7 +130,7 @@ async function inject(
     endMs: endMs - startedMs,
     healMs: performance.now() - endMs,
   };
-  return { fault, late: late.map((number) => cluster.member(number).name) };
+  return { fault, late };
 }
 
 function changesMembers({ parts }: Fault): boolean {

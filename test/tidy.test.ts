@@ -102,6 +102,7 @@ test("the rules see the source", () => {
 const layers = [
   "cli",
   "server",
+  "agent",
   "http",
   "cluster",
   "controllers",
@@ -214,7 +215,8 @@ describe("files", () => {
 });
 
 describe("documents", () => {
-  test.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"])("%s names files that exist", (document) => {
+  const documents = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "docs/attacks.md"];
+  test.each(documents)("%s names files that exist", (document) => {
     const text = readFileSync(join(root, document), "utf8");
     const named = [...text.matchAll(/`([a-z][\w./-]*\/[\w.-]+\.ts)`/g)].map((match) => match[1] ?? "");
     const missing = named.filter((path) => !files.some((file) => file.path === path || file.path.endsWith(`/${path}`)));

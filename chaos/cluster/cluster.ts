@@ -1,20 +1,32 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Network } from "../network/network.ts";
 import { ApiClient } from "./api-client.ts";
 import type { Endpoint } from "./connection.ts";
+import { EtcdCluster } from "./etcd-cluster.ts";
 import type { Launch } from "./launch.ts";
 import { apiPort, Member, peerPort } from "./member.ts";
 import { MemberDisk } from "./member-disk.ts";
+import { within } from "./within.ts";
 
 export interface ClusterOptions {
   readonly members: number;
+  /** Number of serving processes of each member. */
+  readonly servingProcesses: number;
+  /** Number of members of the etcd that keeps the objects; 0 for a store of our own. */
+  readonly etcdMembers: number;
   readonly launch: Launch;
   /** Directory for disks and logs. */
   readonly directory: string;
   readonly network: Network;
   /** Whether faults move the members' clocks. */
   readonly movesClocks: boolean;
+}
+
+interface ClusterParts {
+  readonly members: readonly Member[];
+  readonly etcd: EtcdCluster | undefined;
+  readonly network: Network;
 }
 
 /** The parts of `/cluster/status` that the harness uses. */
@@ -30,43 +42,60 @@ export interface MemberStatus {
 }
 
 const readyMsMax = 30_000;
-const probeMs = 50;
 /** Time after which a member without an answer counts as silent. */
 const statusMsMax = 1_500;
 const leaderMsMax = 4_000;
 /** Time for which a machine retries to join. */
 const joinMsMax = 60_000;
 
-/** The members of a run and their clients. */
+/** Files that servers on one etcd share. Each has a certificate of its own for serving. */
+const sharedFiles = ["ca.crt", "ca.key", "sa.key", "token"];
+
+/** The members of a run, their etcd if they have one, and their clients. */
 export class Cluster implements AsyncDisposable {
   readonly members: readonly Member[];
+  readonly etcd: EtcdCluster | undefined;
   readonly network: Network;
   readonly #credentials: { readonly ca: string; readonly token: string };
   readonly #probes = new Map<number, ApiClient>();
 
-  private constructor(members: readonly Member[], network: Network, credentials: { ca: string; token: string }) {
-    this.members = members;
-    this.network = network;
+  private constructor(parts: ClusterParts, credentials: { ca: string; token: string }) {
+    this.members = parts.members;
+    this.etcd = parts.etcd;
+    this.network = parts.network;
     this.#credentials = credentials;
   }
 
-  /** Creates the disks, starts the first member, lets the others join it, and waits until all are ready and vote. */
+  /**
+   * Creates the disks, starts etcd if there is one and then the first member, lets the others join it, and waits until
+   * all are ready and vote.
+   */
   static async start(options: ClusterOptions): Promise<Cluster> {
+    const { network, etcdMembers } = options;
     const members: Member[] = [];
+    let etcd: EtcdCluster | undefined;
     try {
-      for (let number = 1; number <= options.members; number++) members.push(makeMember(options, number));
-      const [first, ...others] = members as [Member];
-      await first.start(members.length === 1 ? ["up"] : ["cluster", "init"]);
-      const cluster = new Cluster(members, options.network, await credentialsOf(first));
+      if (etcdMembers > 0) etcd = await EtcdCluster.start({ ...options, firstPort: options.members + 1 });
+      for (let number = 1; number <= options.members; number++) members.push(makeMember(options, etcd, number));
+      const [first, ...others] = members as [Member, ...Member[]];
+      await first.start(members.length === 1 || etcd !== undefined ? ["up"] : ["cluster", "init"]);
+      const cluster = new Cluster({ members, etcd, network }, await credentialsOf(first));
       if (!(await cluster.isReadyWithin(1, readyMsMax))) throw new Error("m1 did not become ready: see its log");
-      for (const { number } of others) {
-        if (!(await cluster.join(number))) throw new Error(`m${number} did not join: see its log`);
+      for (const other of others) {
+        const isIn = etcd === undefined ? cluster.join(other.number) : cluster.#startLike(first, other);
+        if (!(await isIn)) throw new Error(`${other.name} did not join: see its log`);
       }
       return cluster;
     } catch (error) {
       await closeAll(members);
+      await etcd?.[Symbol.asyncDispose]();
       throw error;
     }
+  }
+
+  /** All processes of the run. */
+  get processes(): readonly Member[] {
+    return [...this.members, ...(this.etcd?.members ?? [])];
   }
 
   endpointOf(number: number): Endpoint {
@@ -138,6 +167,15 @@ export class Cluster implements AsyncDisposable {
     });
   }
 
+  /** Starts a server on etcd with the keys of another one. Returns true once it is ready. */
+  async #startLike(model: Member, member: Member): Promise<boolean> {
+    const [from, to] = [model, member].map(({ dataDirectory }) => join(dataDirectory, "pki")) as [string, string];
+    mkdirSync(to, { mode: 0o700 });
+    for (const name of sharedFiles) copyToDisk(join(from, name), join(to, name));
+    await member.start();
+    return this.isReadyWithin(member.number, readyMsMax);
+  }
+
   async #votes(number: number): Promise<boolean> {
     const role = (await this.status(number))?.role;
     return (role === "voter" || role === "leader") && (await this.isReady(number));
@@ -169,17 +207,18 @@ export class Cluster implements AsyncDisposable {
 
   /**
    * Acts as supervisor and administrator after all faults: starts members that do not run, as often as they end, and
-   * restarts members that do not become ready once. Returns the numbers of those that are still not ready in time.
+   * restarts members that do not become ready once. Returns the names of those that are still not ready in time.
    */
-  async heal(timeoutMs = readyMsMax): Promise<number[]> {
+  async heal(timeoutMs = readyMsMax): Promise<string[]> {
+    const lateEtcd = (await this.etcd?.heal()) ?? [];
     const late = await Promise.all(
       this.members.map(async (member) => {
         if (await this.#isReadySupervised(member, timeoutMs / 3)) return [];
         await member.kill();
-        return (await this.#isReadySupervised(member, timeoutMs)) ? [] : [member.number];
+        return (await this.#isReadySupervised(member, timeoutMs)) ? [] : [member.name];
       }),
     );
-    return late.flat();
+    return [...lateEtcd, ...late.flat()];
   }
 
   #isReadySupervised(member: Member, timeoutMs: number): Promise<boolean> {
@@ -192,20 +231,15 @@ export class Cluster implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const probe of this.#probes.values()) probe[Symbol.dispose]();
     await closeAll(this.members);
+    await this.etcd?.[Symbol.asyncDispose]();
   }
 }
 
-/** Repeats an attempt until it returns true. Returns false after the timeout. */
-export async function within(timeoutMs: number, attempt: () => Promise<boolean>): Promise<boolean> {
-  const deadlineMs = performance.now() + timeoutMs;
-  do {
-    if (await attempt()) return true;
-    await Bun.sleep(probeMs);
-  } while (performance.now() < deadlineMs);
-  return false;
-}
-
-function makeMember({ members, directory, launch, network, movesClocks }: ClusterOptions, number: number): Member {
+function makeMember(
+  { members, servingProcesses, directory, launch, network, movesClocks }: ClusterOptions,
+  etcd: EtcdCluster | undefined,
+  number: number,
+): Member {
   const disk = new MemberDisk(join(directory, `disk-${number}`));
   const host = network.addressOf(number);
   const clockFile = movesClocks ? join(directory, `clock-${number}`) : undefined;
@@ -213,14 +247,19 @@ function makeMember({ members, directory, launch, network, movesClocks }: Cluste
   const data = join(disk.directory, "data");
   mkdirSync(data, { mode: 0o700 });
   const serving = ["--data-dir", data, "--bind-address", host, "--secure-port", String(apiPort)];
+  if (servingProcesses > 0) serving.push("--serving-processes", String(servingProcesses));
+  if (etcd !== undefined) serving.push("--etcd-servers", etcd.urls.join(","));
   const joining = ["--peer-address", `${host}:${peerPort}`, "--member-name", `m${number}`];
+  const isAlone = members === 1 || etcd !== undefined;
   return new Member({
     number,
+    name: `m${number}`,
     host,
     namespace: network.namespaceOf(number),
     disk,
     launch,
-    flags: members === 1 ? serving : [...serving, ...joining],
+    command: ["up"],
+    flags: isAlone ? serving : [...serving, ...joining],
     logFile: join(directory, `member-${number}.log`),
     clockFile,
   });
@@ -238,6 +277,17 @@ async function credentialsOf(member: Member): Promise<{ ca: string; token: strin
   });
   if (found === undefined) throw new Error(`${member.name} wrote no kubeconfig: see its log`);
   return found;
+}
+
+/** Copies a private file, and syncs it, so that it survives a power cut. */
+function copyToDisk(from: string, to: string): void {
+  const file = openSync(to, "w", 0o600);
+  try {
+    writeFileSync(file, readFileSync(from));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 function readIfThere(path: string): string {

@@ -6,12 +6,16 @@ import type { Launch } from "./launch.ts";
 import type { MemberDisk } from "./member-disk.ts";
 
 export interface MemberOptions {
+  /** Its port at the switch. */
   readonly number: number;
+  readonly name: string;
   /** The host of its API. */
   readonly host: string;
   readonly namespace: string;
   readonly disk: MemberDisk;
   readonly launch: Launch;
+  /** Command of its starts, unless a start names another one. */
+  readonly command: readonly string[];
   /** Flags of every start. */
   readonly flags: readonly string[];
   /** File for its output. */
@@ -25,7 +29,10 @@ export const peerPort = 7380;
 
 const endMsMax = 20_000;
 
-/** A replica: its process, started and ended as often as a run needs, on its own disk and in its own network. */
+/**
+ * A replica or a member of its etcd: its process, started and ended as often as a run needs, on its own disk and in its
+ * own network.
+ */
 export class Member {
   readonly #options: MemberOptions;
   #process: Bun.Subprocess<"ignore", number, number> | undefined;
@@ -41,7 +48,7 @@ export class Member {
   }
 
   get name(): string {
-    return `m${this.number}`;
+    return this.#options.name;
   }
 
   get host(): string {
@@ -74,7 +81,7 @@ export class Member {
    * Starts the process if it does not run, without waiting until it serves.
    * @param command the command by which it becomes a member at its first start
    */
-  async start(command: readonly string[] = ["up"]): Promise<void> {
+  async start(command: readonly string[] = this.#options.command): Promise<void> {
     if (this.isRunning) return;
     const { namespace, launch, flags, clockFile, logFile } = this.#options;
     const log = await open(logFile, "a");
@@ -94,6 +101,14 @@ export class Member {
     } finally {
       await log.close();
     }
+  }
+
+  /** Kills its serving processes, which it replaces. */
+  killServing(): void {
+    const { pid } = this;
+    if (pid === undefined) return;
+    const { stdout } = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(pid)]);
+    for (const child of stdout.toString().split("\n").map(Number).filter(Boolean)) process.kill(child, "SIGKILL");
   }
 
   /** Kills the process and waits until it has ended. */

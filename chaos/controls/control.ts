@@ -12,6 +12,8 @@ export interface Control {
   readonly name: string;
   readonly does: string;
   readonly faults: readonly Fault[];
+  /** Whether it is the store on etcd that is broken. */
+  readonly isOnEtcd: boolean;
   /** Returns the way to run it. @param program the path of the correct one */
   readonly launch: (program: string) => Launch;
 }
@@ -35,7 +37,7 @@ function preloaded(path: string, environment: Launch["environment"] = {}): Launc
  */
 function mutant(name: string, does: string, rule: string, faults: readonly string[]): Control {
   const launch = () => preloaded("raft/testing/mutants/preload.ts", { [mutantVariable]: rule });
-  return { name, does, faults: named(faults), launch };
+  return { name, does, faults: named(faults), isOnEtcd: false, launch };
 }
 
 export const controls: readonly Control[] = [
@@ -43,12 +45,14 @@ export const controls: readonly Control[] = [
     name: "no-sync",
     does: "the log is written but not synced",
     faults: named(["power-cut-all"]),
+    isOnEtcd: false,
     launch: () => preloaded("chaos/controls/no-sync.ts"),
   },
   {
     name: "lying-sync",
     does: "the disk reports a sync that it has not made",
     faults: named(["power-cut-all"]),
+    isOnEtcd: false,
     launch: (program) => ({
       // The server's process keeps its own pid and signals beside this one.
       command: ["strace", "-D", "-f", "--seccomp-bpf", "-qqq", "-o", "/dev/null", ...lie, program],
@@ -61,6 +65,20 @@ export const controls: readonly Control[] = [
     "read confirmed without a round",
     ["isolate-leader+starve-leader"],
   ),
+  {
+    name: "no-barrier",
+    does: "reads do not ask etcd for its revision",
+    faults: named(["etcd-cut-off"]),
+    isOnEtcd: true,
+    launch: () => preloaded("chaos/controls/no-barrier.ts"),
+  },
+  {
+    name: "forgotten-attempt",
+    does: "a write that etcd did not answer counts as not sent",
+    faults: named(["etcd-answers-cut", "etcd-kill-all"]),
+    isOnEtcd: true,
+    launch: () => preloaded("chaos/controls/forgotten-attempt.ts"),
+  },
 ];
 
 function named(names: readonly string[]): Fault[] {

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { random } from "../../raft/testing/seed.ts";
-import { faultNamed, faults, goTogether, whyNot } from "./catalogue.ts";
+import { faultNamed, faults, goTogether, sizeFor, whyNot } from "./catalogue.ts";
 import { planFaults } from "./schedule.ts";
 
 test("every class has a unique name and can be run with some number of members", () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
   for (const fault of faults) {
     expect(faultNamed(fault.name)).toBe(fault);
-    expect(whyNot({ ...fault, membersMin: 8 }, 7)).toContain("needs 8 members");
+    expect(whyNot({ ...fault, membersMin: 8 }, { ...sizeFor(fault), members: 7 })).toContain("needs 8 members");
   }
 });
 

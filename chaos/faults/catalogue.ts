@@ -2,6 +2,7 @@ import { whyWithout } from "../requirements.ts";
 import { clockFaults } from "./clock-faults.ts";
 import { clusterFaults } from "./cluster-faults.ts";
 import { diskFaults } from "./disk-faults.ts";
+import { etcdFaults } from "./etcd-faults.ts";
 import type { Fault } from "./fault.ts";
 import { networkFaults } from "./network-faults.ts";
 import { processFaults } from "./process-faults.ts";
@@ -13,6 +14,7 @@ export const faults: readonly Fault[] = [
   ...networkFaults,
   ...clockFaults,
   ...clusterFaults,
+  ...etcdFaults,
 ];
 
 /** Returns a class, or two of them at the same time: `pause-leader+halves`. */
@@ -31,6 +33,7 @@ function together(first: Fault, second: Fault): Fault {
     does: `${first.does}; ${second.does}`,
     parts: [...first.parts, ...second.parts],
     membersMin: Math.max(first.membersMin, second.membersMin),
+    etcdMembersMin: Math.max(first.etcdMembersMin ?? 0, second.etcdMembersMin ?? 0),
     ...(needs === undefined ? {} : { needs }),
     inject: async (scene) => {
       const undoFirst = await first.inject(scene);
@@ -43,9 +46,27 @@ function together(first: Fault, second: Fault): Fault {
   };
 }
 
-/** Returns the reason why a class cannot run here with that many members, or undefined if it can. */
-export function whyNot({ needs, membersMin }: Fault, members: number): string | undefined {
-  if (members < membersMin) return `needs ${membersMin} members`;
+/** The number of processes of a cluster. */
+export interface ClusterSize {
+  readonly members: number;
+  /** Number of further processes of each member. */
+  readonly servingProcesses: number;
+  /** Number of members of the etcd that keeps the objects; 0 for a store of our own. */
+  readonly etcdMembers: number;
+}
+
+/** Returns the size of a cluster that is large enough for a class. */
+export function sizeFor({ etcdMembersMin = 0 }: Fault): ClusterSize {
+  return { members: Infinity, servingProcesses: Infinity, etcdMembers: etcdMembersMin };
+}
+
+/** Returns the reason why a class cannot run here with a cluster of that size, or undefined if it can. */
+export function whyNot(fault: Fault, size: ClusterSize): string | undefined {
+  const { needs, membersMin, etcdMembersMin = 0, isOfServing } = fault;
+  if (size.members < membersMin) return `needs ${membersMin} members`;
+  if (size.etcdMembers < etcdMembersMin) return `needs --etcd-members ${etcdMembersMin}`;
+  if (etcdMembersMin === 0 && size.etcdMembers > 0 && membersMin > 1) return "servers on etcd form no cluster";
+  if (isOfServing === true && size.servingProcesses === 0) return "needs --serving-processes";
   return needs === undefined ? undefined : whyWithout(needs);
 }
 

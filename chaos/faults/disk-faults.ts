@@ -14,18 +14,16 @@ import {
 import { traceCalls } from "./traced-calls.ts";
 
 function powerCut(name: string, does: string, membersMin: number, choose: Choice): Fault {
-  return {
-    name,
-    does,
-    parts: ["process", "disk"],
-    membersMin,
-    inject: async (scene) => {
-      const members = await choose(scene);
-      for (const { disk } of members) disk.cutPower();
-      await Promise.all(members.map((member) => member.kill()));
-      for (const { disk } of members) disk.restorePower();
-      return () => startAll(members);
-    },
+  return { name, does, parts: ["process", "disk"], membersMin, inject: withoutPower(choose) };
+}
+
+export function withoutPower(choose: Choice): Fault["inject"] {
+  return async (scene) => {
+    const members = await choose(scene);
+    for (const { disk } of members) disk.cutPower();
+    await Promise.all(members.map((member) => member.kill()));
+    for (const { disk } of members) disk.restorePower();
+    return () => startAll(members);
   };
 }
 

@@ -4,12 +4,17 @@ import type { Member } from "../cluster/member.ts";
 import type { Tool } from "../requirements.ts";
 
 /** A part that a fault affects. Two faults at the same time must not share any. */
-export type Part = "process" | "network" | "disk" | "clock" | "membership";
+export type Part = "process" | "network" | "disk" | "clock" | "membership" | "etcd";
 
 export interface Scene {
   readonly cluster: Cluster;
   /** Random source of the fault, so that a replay makes the same choices. */
   readonly random: SeededRandom;
+  /**
+   * Adds the history so far to the record, before a fault removes it. Returns the last recorded revision. Asks
+   * no member in vain that a fault has made silent.
+   */
+  readonly recordHistory: (silent?: Member) => Promise<number>;
   /** Records a choice for the report. */
   readonly note: (text: string) => void;
 }
@@ -24,6 +29,10 @@ export interface Fault {
   readonly parts: readonly Part[];
   /** Minimum number of members with which it makes sense. */
   readonly membersMin: number;
+  /** Minimum number of members of etcd; 0 by default, for faults of the replicas alone. */
+  readonly etcdMembersMin?: number;
+  /** Whether it concerns the serving processes of a member. */
+  readonly isOfServing?: boolean;
   readonly needs?: Tool;
   /** Causes the fault and returns the function that ends it. */
   readonly inject: (scene: Scene) => Promise<Undo>;

@@ -3,9 +3,9 @@ import type { LinkRule } from "../network/link-rules.ts";
 import { clientPort } from "../network/network.ts";
 import { anyone, type Fault, leading, repeating, type Scene, type Undo } from "./fault.ts";
 
-type Direction = readonly [from: number, to: number];
+export type Direction = readonly [from: number, to: number];
 
-function linkFault(
+export function linkFault(
   name: string,
   does: string,
   membersMin: number,
@@ -24,7 +24,7 @@ function linkFault(
   };
 }
 
-const cut: Partial<LinkRule> = { cut: 1 };
+export const cut: Partial<LinkRule> = { cut: 1 };
 
 const numbers = ({ cluster }: Scene) => cluster.members.map(({ number }) => number);
 const others = (scene: Scene, { number }: Member) => numbers(scene).filter((other) => other !== number);
@@ -39,8 +39,9 @@ const toClients = ({ number }: Member): Direction[] => [
 ];
 const everywhere = (scene: Scene): Direction[] =>
   numbers(scene).flatMap((from) => numbers(scene).flatMap((to) => (from === to ? [] : [[from, to] as const])));
-/** Returns all links, including the clients' own, which are the only ones of a single member. */
-const everyLink = (scene: Scene) => [...everywhere(scene), ...scene.cluster.members.flatMap(toClients)];
+/** Returns all links, including those to the clients and to etcd. */
+const everyLink = ({ cluster: { network } }: Scene): Direction[] =>
+  network.ports.flatMap((from) => network.ports.flatMap((to) => (from === to ? [] : [[from, to] as const])));
 
 function halves(scene: Scene): Direction[] {
   const shuffled = scene.random.shuffled(numbers(scene));
@@ -75,7 +76,7 @@ function oneLink(scene: Scene): Direction[] {
 /** Maximum time between changes, about the length of an election. */
 const flapMsMax = 600;
 
-function flap(scene: Scene, directions: readonly Direction[]): Undo {
+export function flap(scene: Scene, directions: readonly Direction[]): Undo {
   const { network } = scene.cluster;
   let isCut = 0;
   const turn = async () => {

@@ -17,7 +17,7 @@ function processFault(name: string, does: string, membersMin: number, inject: Fa
   return { name, does, parts: ["process"], membersMin, inject };
 }
 
-function killed(choose: Choice): Fault["inject"] {
+export function killed(choose: Choice): Fault["inject"] {
   return async (scene) => {
     const members = await choose(scene);
     await Promise.all(members.map((member) => member.kill()));
@@ -25,7 +25,7 @@ function killed(choose: Choice): Fault["inject"] {
   };
 }
 
-function paused(choose: Choice): Fault["inject"] {
+export function paused(choose: Choice): Fault["inject"] {
   return async (scene) => {
     const members = await choose(scene);
     for (const member of members) member.pause();
@@ -33,11 +33,21 @@ function paused(choose: Choice): Fault["inject"] {
   };
 }
 
+/** Interval at which serving processes are killed: some while they start. */
+const servingKillMs = 1_500;
+
+async function servingKilled({ cluster, random }: Scene): Promise<Undo> {
+  return repeating(async () => {
+    for (const member of cluster.members) if (random.below(2) === 0) member.killServing();
+    await Bun.sleep(random.below(servingKillMs));
+  }, nothingToUndo);
+}
+
 /** Time slice of a process that gets a tenth of a CPU. */
 const sliceMs = 20;
 const sliceIdleMs = 180;
 
-function starved(choose: Choice): Fault["inject"] {
+export function starved(choose: Choice): Fault["inject"] {
   return async (scene) => {
     const members = await choose(scene);
     const resume = () => members.forEach((member) => member.resume());
@@ -65,10 +75,12 @@ async function killedInALoop(scene: Scene): Promise<Undo> {
   return () => member.start();
 }
 
-async function stopped(scene: Scene): Promise<Undo> {
-  const member = anyone(scene);
-  await member.stop();
-  return () => member.start();
+export function stopped(choose: Choice): Fault["inject"] {
+  return async (scene) => {
+    const members = await choose(scene);
+    await Promise.all(members.map((member) => member.stop()));
+    return () => startAll(members);
+  };
 }
 
 /** Maximum wait until it is ready. With another fault at the same time it may never be. */
@@ -84,6 +96,10 @@ async function rolled({ cluster, random }: Scene): Promise<Undo> {
 }
 
 export const processFaults: readonly Fault[] = [
+  {
+    ...processFault("kill-serving", "the serving processes of members are killed again and again", 1, servingKilled),
+    isOfServing: true,
+  },
   processFault("kill-one", "SIGKILL to one member", 1, killed(one)),
   processFault("kill-leader", "SIGKILL to the leader", 3, killed(leader)),
   processFault("kill-minority", "SIGKILL to the largest minority", 5, killed(minority)),
@@ -99,7 +115,7 @@ export const processFaults: readonly Fault[] = [
   ),
   processFault("starve-cpu", "one member gets a tenth of the time, in slices", 1, starved(one)),
   processFault("starve-leader", "the leader gets a tenth of the time, in slices", 3, starved(leader)),
-  processFault("stop-one", "one member stops in an orderly way and starts again", 1, stopped),
+  processFault("stop-one", "one member stops in an orderly way and starts again", 1, stopped(one)),
   processFault(
     "rolling-restart",
     "members stop in an orderly way and start again, one after another, each when the previous one is ready",

@@ -4,10 +4,20 @@ import type { RunResult } from "../run.ts";
 const violationsShown = 30;
 
 /** Returns the command that repeats a run. The seed does not control the timing of the processes. */
-export function replayCommand({ seed, members, seconds: time, faults, control }: RunResult["options"]): string {
+export function replayCommand({
+  seed,
+  members,
+  servingProcesses,
+  etcdMembers,
+  seconds: time,
+  faults,
+  control,
+}: RunResult["options"]): string {
   const names = faults.map(({ name }) => name).join(",");
   const broken = control === undefined ? "" : ` --control ${control}`;
-  return `bun chaos/main.ts --seed ${seed} --members ${members} --time ${time} --faults ${names}${broken}`;
+  const serving = servingProcesses === 0 ? "" : ` --serving-processes ${servingProcesses}`;
+  const etcd = etcdMembers === 0 ? "" : ` --etcd-members ${etcdMembers}`;
+  return `bun chaos/main.ts --seed ${seed} --members ${members}${serving}${etcd} --time ${time} --faults ${names}${broken}`;
 }
 
 /** Formats a run for people, in Markdown. */
@@ -26,6 +36,7 @@ export function report(result: RunResult): string {
     "| Figure | |",
     "|---|---|",
     `| members | ${options.members} |`,
+    ...(options.etcdMembers === 0 ? [] : [`| members of etcd | ${options.etcdMembers} |`]),
     `| traffic | ${seconds(trafficMs)} |`,
     `| operations | ${[...counts].map(([kind, count]) => `${count} ${kind}`).join(", ")} |`,
     `| lists, reads from memory | ${history.lists.length}, ${history.cachedReads.length} |`,

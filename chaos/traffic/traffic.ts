@@ -23,6 +23,11 @@ const samplers = 2;
 /** Time for every client to receive the last write. */
 const catchUpMsMax = 15_000;
 const retryMs = 50;
+/** Time for a member to return its history. */
+const replaySeconds = 6;
+
+/** The history that a member returned, up to a revision; or it has no longer all of it. */
+type Replay = { readonly kind: "complete"; readonly until: number } | { readonly kind: "expired" };
 
 /** All clients of a run. */
 export class Traffic {
@@ -42,6 +47,8 @@ export class Traffic {
   #from = 0;
   /** Revision of the last object. */
   #until = 0;
+  /** Revision up to which the history was recorded, because it may be gone at the end. */
+  #recorded = 0;
 
   constructor(cluster: Cluster, history: History, seed: number) {
     this.#cluster = cluster;
@@ -56,6 +63,7 @@ export class Traffic {
 
   async start(): Promise<void> {
     this.#from = await this.#makeNamespace();
+    this.#recorded = this.#from;
     const members = this.#cluster.members.length;
     const writers: Worker[] = [];
     for (let number = 0; number < writersPinned + writersRoaming; number++) {
@@ -84,6 +92,29 @@ export class Traffic {
     }
     this.#writing = Promise.all(writers.map((worker) => worker.run(this.#stopWriting.signal)));
     this.#watching = Promise.all(watchers.map((worker) => worker.run(this.#stopWatching.signal)));
+  }
+
+  /**
+   * Records the changes so far. Returns the revision up to which they are recorded.
+   * @param except a member that need not be asked
+   */
+  async recordHistory(except?: Member): Promise<number> {
+    const members = this.#cluster.members.filter((member) => member !== except);
+    const deadlineMs = performance.now() + catchUpMsMax;
+    for (let attempt = 0; performance.now() < deadlineMs; attempt++) {
+      const { number } = members[attempt % members.length] as Member;
+      const list = (await this.#cluster.probe(number).ask("GET", path)) as ConfigMapList | undefined;
+      if (list !== undefined) {
+        const until = Math.max(this.#recorded, ...observeAll(list).map(({ revision }) => revision));
+        const replayed = await this.#replay(number, until, performance.now());
+        if (replayed?.kind === "complete") {
+          this.#recorded = replayed.until;
+          break;
+        }
+      }
+      await Bun.sleep(retryMs);
+    }
+    return this.#recorded;
   }
 
   /**
@@ -140,7 +171,8 @@ export class Traffic {
     const final = await this.#finalState(number, deadlineMs);
     if (final === undefined || final.revision < this.#until) problems.push(`${name} does not have ${this.#until}`);
     else this.#history.finals.push(final);
-    if (!(await this.#replay(number, this.#until, deadlineMs))) problems.push(`${name} did not return its history`);
+    const replayed = await this.#replay(number, this.#until, deadlineMs);
+    if (replayed === undefined) problems.push(`${name} did not return its history`);
   }
 
   async #finalState(member: number, deadlineMs: number): Promise<FinalState | undefined> {
@@ -154,25 +186,28 @@ export class Traffic {
     return undefined;
   }
 
-  /** Reads the whole history from this member. Returns false when it is incomplete. */
-  async #replay(member: number, until: number, deadlineMs: number): Promise<boolean> {
-    const stop = new AbortController();
-    const from = this.#from;
+  /** Reads the history that is not yet recorded from this member. Returns undefined if it is incomplete. */
+  async #replay(member: number, until: number, deadlineMs: number): Promise<Replay | undefined> {
+    const from = this.#recorded;
     const watcher = `replay-${member}`;
-    while (performance.now() < deadlineMs) {
+    do {
+      const stop = new AbortController();
       const record: WatchRecord = { watcher, member, color: undefined, from, events: [], until: from };
       const end = await watch(
         this.#cluster,
-        { member, from, color: undefined, timeoutSeconds: 2 },
+        { member, from, color: undefined, timeoutSeconds: replaySeconds },
         record,
         stop.signal,
+        ({ object }) => {
+          if (object.revision >= until) stop.abort();
+        },
       );
-      if (end.kind === "expired") return true;
+      if (end.kind === "expired") return end;
       if (record.until < until) continue;
       this.#history.watches.push(record);
-      return true;
-    }
-    return false;
+      return { kind: "complete", until: record.until };
+    } while (performance.now() < deadlineMs);
+    return undefined;
   }
 
   async #makeNamespace(): Promise<number> {

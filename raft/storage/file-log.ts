@@ -54,7 +54,7 @@ export interface OpenedParts {
  * Each write is synced before the next one begins, so only the very last one on disk can be torn.
  */
 export class FileLog implements Log {
-  readonly recovered: LogContents;
+  #recovered: LogContents | undefined;
   readonly #disk: Disk;
   readonly #logId: string;
   readonly #witness: TailWitness;
@@ -84,7 +84,7 @@ export class FileLog implements Log {
 
   constructor(parts: OpenedParts, tuning: FileLogTuning = {}) {
     const { contents, used, tail, chain } = parts.recovered;
-    this.recovered = contents;
+    this.#recovered = contents;
     this.#disk = parts.disk;
     this.#logId = parts.logId;
     this.#witness = parts.witness;
@@ -102,6 +102,11 @@ export class FileLog implements Log {
     this.#hardState = contents.hardState;
     this.#base = contents.base;
     this.#expected = contents.expected;
+  }
+
+  get recovered(): LogContents {
+    assert(this.#recovered !== undefined, "the first write has released what was recovered");
+    return this.#recovered;
   }
 
   append({ expected, snapshot, hardState, entries }: LogWrite): Promise<void> {
@@ -138,6 +143,7 @@ export class FileLog implements Log {
   #enqueue(records: readonly LogRecord[]): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (records.length === 0) return this.#flushing ?? Promise.resolve();
+    this.#recovered = undefined;
     const bytes = records.reduce((sum, record) => sum + recordBytes(record), 0);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ records, bytes, resolve, reject });

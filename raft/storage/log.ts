@@ -35,7 +35,7 @@ export interface LogWrite {
  * ones. Each write is there completely or not at all.
  */
 export interface Log {
-  /** Contents found at the open. The core takes them over, and they are released afterwards. */
+  /** Contents found at the open. The core takes them over, and the first write releases them. */
   readonly recovered: LogContents;
   /**
    * Resolves when the write is durable. Several may wait. They are made in the order of the calls, as many as possible

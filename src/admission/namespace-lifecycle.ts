@@ -1,9 +1,12 @@
+import type { Entry } from "../api/entry.ts";
 import { followedBy } from "../api/eventual.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { status } from "../api/status.ts";
 import type { Namespace } from "../api/types/core-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
+
+const namespaces: GroupResource = { group: "", resource: "namespaces" };
 
 /** Namespaces that cannot be deleted because the control plane itself uses them. */
 const immortalNamespaces = new Set(["default", "kube-system", "kube-public"]);
@@ -22,20 +25,26 @@ export function namespaceLifecycle({ lookup, catchUp }: NamespaceLifecycleParts)
       const { operation, info, namespace, name } = attributes;
       if (info.group === "" && info.resource === "namespaces") {
         if (operation === "DELETE" && immortalNamespaces.has(name)) {
-          throw status.forbidden({ group: "", resource: "namespaces", name }, "this namespace may not be deleted");
+          throw status.forbidden({ ...namespaces, name }, "this namespace may not be deleted");
         }
         return;
       }
       if (operation !== "CREATE" || namespace === "" || isAccessReview(info)) return;
-      const find = () => lookup.get({ group: "", resource: "namespaces" }, "", namespace);
+      const find = () => lookup.get(namespaces, "", namespace);
       // Another replica may have just created it.
-      return followedBy(find() ?? catchUp().then(find), (found) => requireActive(found, attributes));
+      return followedBy(find() ?? catchUp().then(find), (found) => {
+        requireActive(found, attributes);
+        attributes.dependsOn(() => {
+          requireActive(find(), attributes);
+          return lookup.entry(namespaces, "", namespace) as Entry;
+        });
+      });
     },
   };
 }
 
 function requireActive(found: Namespace | undefined, { info, namespace, name }: AdmissionAttributes): void {
-  if (found === undefined) throw status.notFound({ group: "", resource: "namespaces", name: namespace });
+  if (found === undefined) throw status.notFound({ ...namespaces, name: namespace });
   if (found.metadata.deletionTimestamp === undefined && phaseOf(found) !== "Terminating") return;
   throw status.forbidden(
     { group: info.group, resource: info.resource, name },

@@ -1,19 +1,12 @@
 import type { Pod, PodSpec } from "../api/types/core-v1.ts";
 import type { PriorityClass } from "../api/types/scheduling-v1.ts";
+import { systemPriorities } from "../kinds/scheduling/system-priorities.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import { podSpecOf } from "./pod.ts";
 
 const resource = { group: "scheduling.k8s.io", resource: "priorityclasses" };
-/**
- * Classes of the system, which exist even before their objects do, because pods of the control plane must not wait for
- * them.
- */
-const systemPriorities: ReadonlyMap<string, number> = new Map([
-  ["system-cluster-critical", 2_000_000_000],
-  ["system-node-critical", 2_000_001_000],
-]);
 const defaultPolicy = "PreemptLowerPriority";
 
 /** Sets the priority of pods from their class, and allows at most one default class. */
@@ -85,6 +78,7 @@ function computedPriority(
     };
   }
   const found = lookup.get(resource, "", priorityClassName) as PriorityClass | undefined;
+  // Pods of the control plane must not wait until the objects of these classes exist.
   const value = found?.value ?? systemPriorities.get(priorityClassName);
   if (value === undefined) {
     throw refuse(attributes, `no PriorityClass with name ${priorityClassName} was found`);

@@ -123,6 +123,11 @@ describe("rejects", () => {
       'pods "p" is forbidden: container c with envVar E referencing secret.secretName="s" is not allowed because service account default does not reference that secret',
     ],
     [
+      "CVE-2024-3177: all variables of such a secret",
+      pod({ initContainers: [{ name: "i", envFrom: [{ secretRef: { name: "s" } }] }] }),
+      'pods "p" is forbidden: init container i with envFrom referencing secret.secretName="s" is not allowed because service account default does not reference that secret',
+    ],
+    [
       "a pull secret of its own",
       pod({ imagePullSecrets: [{ name: "s" }] }),
       'pods "p" is forbidden: imagePullSecrets[0].name="s" is not allowed because service account default does not reference that imagePullSecret',
@@ -151,4 +156,22 @@ test("waits for the default account of a new namespace", async () => {
   });
   expect(await verdict(waiting, attributes("/pods", { object: pod() }))).toBeUndefined();
   expect(waits).toBe(3);
+});
+
+test.each([
+  ["CVE-2023-2728", { env: [{ name: "E", valueFrom: { secretKeyRef: { name: "s" } } }] }, "envVar E"],
+  ["CVE-2024-3177", { envFrom: [{ secretRef: { name: "s" } }] }, "envFrom"],
+])("%s: an ephemeral container gets no secret that a strict account does not reference", async (_cve, fields, what) => {
+  const strict = account("default", {}, { annotations: { "kubernetes.io/enforce-mountable-secrets": "true" } });
+  const object = pod({ serviceAccountName: "default", ephemeralContainers: [{ name: "e", ...fields }] });
+  const update = attributes("/pods", {
+    object,
+    oldObject: object,
+    operation: "UPDATE",
+    subresource: "ephemeralcontainers",
+  });
+  expect(await verdict(plugin(strict), update)).toBe(
+    `ephemeral container e with ${what} referencing secret.secretName="s" is not allowed because service account default does not reference that secret`,
+  );
+  expect(await verdict(plugin(account("default")), update)).toBeUndefined();
 });

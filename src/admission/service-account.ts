@@ -1,6 +1,6 @@
 import type { JsonObject } from "../api/json.ts";
 import { type StatusError, status } from "../api/status.ts";
-import type { Container, Pod, PodSpec, ServiceAccount, Volume } from "../api/types/core-v1.ts";
+import type { Container, EphemeralContainer, Pod, PodSpec, ServiceAccount, Volume } from "../api/types/core-v1.ts";
 import { unaskableName } from "../api/validation/names.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
@@ -32,7 +32,10 @@ export function serviceAccount(parts: ServiceAccountParts): AdmissionPlugin {
   return {
     name: "ServiceAccount",
     admit: (attributes) => (isPodCreation(attributes) ? giveAccount(attributes, parts) : undefined),
-    validate: (attributes) => (isPodCreation(attributes) ? checkAccount(attributes, parts) : undefined),
+    validate(attributes) {
+      if (isPodCreation(attributes)) return checkAccount(attributes, parts);
+      return isEphemeralUpdate(attributes) ? checkEphemeral(attributes, parts) : undefined;
+    },
   };
 }
 
@@ -59,13 +62,36 @@ async function checkAccount(attributes: AdmissionAttributes, parts: ServiceAccou
     if (problem !== undefined) throw refuse(attributes, problem);
     return;
   }
-  if ((spec.serviceAccountName ?? "") === "") {
-    throw refuse(attributes, `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ""}`);
-  }
-  const account = await findAccount(attributes, spec.serviceAccountName as string, parts);
-  if (account.metadata.annotations?.[mountableSecretsAnnotation] !== "true") return;
+  const account = await findPodAccount(attributes, parts);
+  if (!limitsSecrets(account)) return;
   const problem = secretProblem(spec, account);
   if (problem !== undefined) throw refuse(attributes, problem);
+}
+
+/** Ephemeral containers are added to a pod that runs, and may use no more Secrets than the others. */
+async function checkEphemeral(attributes: AdmissionAttributes, parts: ServiceAccountParts): Promise<void> {
+  const account = await findPodAccount(attributes, parts);
+  if (!limitsSecrets(account)) return;
+  const { ephemeralContainers = [] } = podSpecOf(attributes.object as Pod);
+  const problem = variableProblem(secretVariables("ephemeral container", ephemeralContainers), account);
+  if (problem !== undefined) throw status.unconverted(problem);
+}
+
+function isEphemeralUpdate(attributes: AdmissionAttributes): boolean {
+  const { operation, subresource } = attributes;
+  return operation === "UPDATE" && subresource === "ephemeralcontainers" && isResource(attributes, "", "pods");
+}
+
+/** @throws StatusError 403 */
+function findPodAccount(attributes: AdmissionAttributes, parts: ServiceAccountParts): Promise<ServiceAccount> {
+  const pod = attributes.object as Pod;
+  const name = podSpecOf(pod).serviceAccountName ?? "";
+  if (name !== "") return findAccount(attributes, name, parts);
+  throw refuse(attributes, `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ""}`);
+}
+
+function limitsSecrets({ metadata }: ServiceAccount): boolean {
+  return metadata.annotations?.[mountableSecretsAnnotation] === "true";
 }
 
 function isPodCreation(attributes: AdmissionAttributes): boolean {
@@ -134,7 +160,11 @@ function tokenVolume(name: string): Volume {
 /** Returns the problem with a mirror pod, which must not use objects that only the API may provide. */
 function mirrorPodProblem(spec: PodSpec): string | undefined {
   if ((spec.serviceAccountName ?? "") !== "") return "a mirror pod may not reference service accounts";
-  if (secretVolumes(spec).length > 0 || secretVariables(spec).length > 0 || (spec.imagePullSecrets ?? []).length > 0) {
+  if (
+    secretVolumes(spec).length > 0 ||
+    secretVariables("", containersOf(spec)).length > 0 ||
+    (spec.imagePullSecrets ?? []).length > 0
+  ) {
     return "a mirror pod may not reference secrets";
   }
   const projects = (spec.volumes ?? []).some((volume) =>
@@ -144,17 +174,35 @@ function mirrorPodProblem(spec: PodSpec): string | undefined {
 }
 
 function secretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
-  const mountable = new Set((account.secrets ?? []).map(({ name = "" }) => name));
-  const why = `is not allowed because service account ${account.metadata.name ?? ""} does not reference that secret`;
+  const mountable = mountableSecrets(account);
   const volume = secretVolumes(spec).find((secret) => !mountable.has(secret));
-  if (volume !== undefined) return `volume with secret.secretName=${JSON.stringify(volume)} ${why}`;
-  const variable = secretVariables(spec).find(({ secret }) => !mountable.has(secret));
-  if (variable !== undefined) return `${variable.text} referencing secret.secretName="${variable.secret}" ${why}`;
+  if (volume !== undefined) return `volume with secret.secretName=${JSON.stringify(volume)} ${unreferenced(account)}`;
+  const variables = [
+    ...secretVariables("init container", spec.initContainers ?? []),
+    ...secretVariables("container", spec.containers ?? []),
+  ];
+  const problem = variableProblem(variables, account);
+  if (problem !== undefined) return problem;
   const pullable = new Set((account.imagePullSecrets ?? []).map(({ name = "" }) => name));
   const at = (spec.imagePullSecrets ?? []).findIndex(({ name = "" }) => !pullable.has(name));
   if (at < 0) return undefined;
   const name = spec.imagePullSecrets?.[at]?.name ?? "";
-  return `imagePullSecrets[${at}].name="${name}" ${why.replace("that secret", "that imagePullSecret")}`;
+  return `imagePullSecrets[${at}].name="${name}" ${unreferenced(account, "imagePullSecret")}`;
+}
+
+function mountableSecrets({ secrets = [] }: ServiceAccount): ReadonlySet<string> {
+  return new Set(secrets.map(({ name = "" }) => name));
+}
+
+function unreferenced({ metadata }: ServiceAccount, what = "secret"): string {
+  return `is not allowed because service account ${metadata.name ?? ""} does not reference that ${what}`;
+}
+
+function variableProblem(variables: readonly SecretVariable[], account: ServiceAccount): string | undefined {
+  const mountable = mountableSecrets(account);
+  const variable = variables.find(({ secret }) => !mountable.has(secret));
+  if (variable === undefined) return undefined;
+  return `${variable.text} referencing secret.secretName="${variable.secret}" ${unreferenced(account)}`;
 }
 
 function secretVolumes({ volumes = [] }: PodSpec): string[] {
@@ -166,20 +214,19 @@ function projectedSources({ projected }: Volume): readonly JsonObject[] {
   return (projected as { sources?: JsonObject[] } | undefined)?.sources ?? [];
 }
 
-function secretVariables(spec: PodSpec): { text: string; secret: string }[] {
-  return containersOf(spec).flatMap((container) => [...variables(container), ...variableSources(container)]);
+interface SecretVariable {
+  readonly text: string;
+  readonly secret: string;
 }
 
-function variables({ name, env = [] }: Container): { text: string; secret: string }[] {
-  return env.flatMap((variable) => {
-    const secret = variable.valueFrom?.secretKeyRef?.name ?? "";
-    return secret === "" ? [] : [{ text: `container ${name} with envVar ${variable.name}`, secret }];
-  });
-}
-
-function variableSources({ name, envFrom = [] }: Container): { text: string; secret: string }[] {
-  return envFrom.flatMap(({ secretRef }) => {
-    const secret = secretRef?.name ?? "";
-    return secret === "" ? [] : [{ text: `container ${name} with envFrom`, secret }];
-  });
+function secretVariables(kind: string, containers: readonly (Container | EphemeralContainer)[]): SecretVariable[] {
+  return containers.flatMap(({ name, env = [], envFrom = [] }) =>
+    [
+      ...env.map((variable) => ({
+        text: `${kind} ${name} with envVar ${variable.name}`,
+        secret: variable.valueFrom?.secretKeyRef?.name ?? "",
+      })),
+      ...envFrom.map(({ secretRef }) => ({ text: `${kind} ${name} with envFrom`, secret: secretRef?.name ?? "" })),
+    ].filter(({ secret }) => secret !== ""),
+  );
 }

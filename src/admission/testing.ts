@@ -19,6 +19,7 @@ export function objects(byResource: Readonly<Record<ResourceText, readonly objec
   return {
     get: (resource, namespace, name) =>
       of(resource).find((object) => object.metadata.name === name && isIn(namespace)(object)),
+    entry: () => undefined,
     list: (resource, namespace, labels = everyLabel) =>
       of(resource)
         .filter(isIn(namespace))
@@ -65,6 +66,7 @@ export function attributes(
     annotate: (key, value) => annotations.set(key, value),
     annotateBody: (key, value) => annotations.set(key, value()),
     onSettled() {},
+    dependsOn() {},
     warnings,
     annotations,
     ...parts,

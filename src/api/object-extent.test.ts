@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countValues, hasMoreValues } from "./object-extent.ts";
+import { countObjectValues, countValues, hasMoreValues } from "./object-extent.ts";
 
 const documents = [
   [1, null],
@@ -30,4 +30,10 @@ test("counting stops at the limit", () => {
   );
   expect(hasMoreValues(list, 10)).toBe(true);
   expect(reads).toBeLessThan(50);
+});
+
+test("the managedFields of an object do not count", () => {
+  const object = { metadata: { name: "a", managedFields: [{ fieldsV1: { "f:a": {}, "f:b": {} } }] }, data: { a: "b" } };
+  expect(countObjectValues(object, 100)).toBe(5);
+  expect(countObjectValues({ data: { a: "b" } }, 100)).toBe(3);
 });

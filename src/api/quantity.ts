@@ -24,7 +24,8 @@ export const maxQuantityLength = 256;
 /** Greatest decimal exponent that is computed; bounds the size of the numbers. */
 export const maxQuantityExponent = 256;
 
-const nanosPerUnit = 10n ** 9n;
+/** Quantities are exact to a billionth. */
+export const nanosPerUnit = 10n ** 9n;
 const maxBinaryNanos = (2n ** 63n - 1n) * nanosPerUnit;
 
 const formatMessage = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
@@ -62,11 +63,25 @@ interface Suffix {
   readonly format: QuantityFormat;
 }
 
+/** Number of quantities that are remembered before all of them are forgotten. */
+const knownMax = 1_000;
+/** Quantities by their texts. Objects use few different ones, and the rules of a pod read each several times. */
+const known = new Map<string, Quantity>();
+
 /**
  * Parses `1.5Gi`, `500m`, `1e3`. Fractions below 10⁻⁹ are rounded away from zero.
  * @throws QuantityError
  */
 export function parseQuantity(text: string): Quantity {
+  let quantity = known.get(text);
+  if (quantity !== undefined) return quantity;
+  quantity = readQuantity(text);
+  if (known.size === knownMax) known.clear();
+  known.set(text, quantity);
+  return quantity;
+}
+
+function readQuantity(text: string): Quantity {
   if (text.length === 0 || text.length > maxQuantityLength) throw new QuantityError(formatMessage);
   const negative = text[0] === "-";
   let at = negative || text[0] === "+" ? 1 : 0;

@@ -123,11 +123,9 @@ export const status = {
     const error = status.invalid({ group: "", kind: "", name: "" }, errors);
     return new StatusError({ ...error.status, reason: "BadRequest", code: 400 });
   },
-  /** Options of a request (ListOptions, DeleteOptions …) that contradict each other. List options give 400. */
-  invalidOptions: (kind: string, errors: readonly FieldError[], code: 400 | 422 = 422) => {
-    const error = status.invalid({ group: metaGroup, kind, name: "" }, errors);
-    return code === 422 ? error : new StatusError({ ...error.status, reason: "BadRequest", code });
-  },
+  /** Options of a request (ListOptions, DeleteOptions …) that contradict each other. */
+  invalidOptions: (kind: string, errors: readonly FieldError[]) =>
+    status.invalid({ group: metaGroup, kind, name: "" }, errors),
   badRequest: (message: string) => failure(400, "BadRequest", message),
   unauthorized: () => failure(401, "Unauthorized", "Unauthorized"),
   forbidden: (ref: ObjectRef, why: string, causes?: readonly StatusCause[]) =>

@@ -151,3 +151,10 @@ describe("kubectl", () => {
     expect(apply(live, sample({ replicas: 2 }), "other")).toMatchObject({ kind: "conflict" });
   });
 });
+
+test("a result with too many values is refused before it is tracked", () => {
+  const keys = (prefix: string) =>
+    Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`${prefix}${at}`, "v"]));
+  const live = applied([sample({ labels: keys("a") }), "a"]);
+  expect(() => apply(live, sample({ labels: keys("b") }), "b")).toThrow("limit is 64000 values");
+});

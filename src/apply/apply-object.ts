@@ -1,5 +1,7 @@
 import { equalJson, type JsonObject } from "../api/json.ts";
+import { hasMoreValues, objectValuesMax } from "../api/object-extent.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
+import { status } from "../api/status.ts";
 import { capManagers } from "./cap-managers.ts";
 import { changeHands, reconcileEntries } from "./change-hands.ts";
 import { type Conflict, type ConflictReport, reportConflicts } from "./conflicts.ts";
@@ -15,7 +17,7 @@ import { updateEntries, withoutManagedFields } from "./track-update.ts";
 import { TrackingError } from "./tracking-error.ts";
 import { typeError } from "./type-errors.ts";
 import { withoutUntracked } from "./untracked-fields.ts";
-import { type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
+import { pause, type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
 const beforeFirstApply = "before-first-apply";
 
@@ -55,6 +57,7 @@ export class BadApplyError extends Error {}
  * document.
  * @throws BadApplyError
  * @throws TrackingError when the body does not have the form of its kind (500)
+ * @throws StatusError 413 when the result has more values than an object may have
  */
 export function* applyObject(apply: ObjectApply): Steps<ApplyOutcome> {
   const { applied, version, find, subresource, now } = apply;
@@ -65,7 +68,9 @@ export function* applyObject(apply: ObjectApply): Steps<ApplyOutcome> {
   const stored = storedEntries(apply.live);
   const entries = stored.length > 0 ? stored : yield* firstEntries(live, apply);
   checkDocuments(live, applied, version);
+  yield pause;
   const reconciled = yield* reconcileEntries(entries, live, version, find);
+  yield pause;
   const identity: ManagerIdentity = {
     manager: apply.manager === "" ? "unknown" : apply.manager,
     operation: "Apply",
@@ -75,13 +80,18 @@ export function* applyObject(apply: ObjectApply): Steps<ApplyOutcome> {
   const last = reconciled.find((entry) => isSameManager(entry, identity));
   const all = fieldsOf(applied, version.type);
   const own = new ManagerEntry(identity, last?.time ?? "", version.resetFields?.(all) ?? all);
+  yield pause;
   const fresh = yield* merge(live, apply, { last, own, entries: reconciled });
+  yield pause;
+  if (hasMoreValues(fresh, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
   const { others, conflicts } = yield* changeHands(reconciled, { live, fresh, version, find }, identity);
   const refused = apply.force ? [] : withoutClientSide(conflicts, live, apply);
   if (refused.length > 0) return { kind: "conflict", ...reportConflicts(refused) };
+  yield pause;
   const isChanged = !equalJson(live, fresh);
   const tracked = own.with(withoutUntracked(own.fields), isChanged ? now : own.time);
   const after = apply.manager === kubectlManager ? withLastApplied(fresh, applied) : fresh;
+  yield pause;
   return {
     kind: "merged",
     object: isChanged || after !== fresh ? after : undefined,
@@ -125,6 +135,7 @@ function* merge(live: JsonObject, apply: ObjectApply, { last, own, entries }: Ow
   const { applied, version, find, emptied } = apply;
   const merged = mergeValues(live, applied, version.type) as JsonObject;
   if (last === undefined) return merged;
+  yield pause;
   const after = [...entries.filter((entry) => entry !== last), own];
   try {
     return yield* prune({ merged, version, last, entries: after, applied: own, find, emptied });

@@ -1,6 +1,6 @@
+import { compareTexts } from "../api/code-points.ts";
 import { FieldSet } from "./field-set.ts";
 import { identityText, ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
-import { compareTexts } from "./text-order.ts";
 
 export const updateManagersMax = 10;
 const ancientManager = "ancient-changes";

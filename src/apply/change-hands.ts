@@ -1,9 +1,9 @@
-import type { JsonObject } from "../api/json.ts";
+import { type JsonObject, shallowCopy } from "../api/json.ts";
 import { compareValues, type Difference } from "./compare-values.ts";
 import type { Conflict } from "./conflicts.ts";
 import { isSameManager, type ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { reconcileFields } from "./reconcile-fields.ts";
-import { convertTo, type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
+import { convertTo, pause, type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
 /** A write, in the version that it is made in. */
 export interface Change {
@@ -37,6 +37,7 @@ export function* changeHands(
   const conflicts: Conflict[] = [];
   for (const entry of entries) {
     if (writer !== undefined && isSameManager(entry, writer)) continue;
+    yield pause;
     const own = byVersion.get(entry.apiVersion) ?? (yield* otherDifference(entry.apiVersion, change));
     if (own === undefined) continue;
     byVersion.set(entry.apiVersion, own);
@@ -50,9 +51,20 @@ export function* changeHands(
 
 /** Compares two documents of a version, without fields that the endpoint cannot change. */
 export function differenceIn({ type, resetFields }: TrackedVersion, live: JsonObject, fresh: JsonObject): Difference {
-  const difference = compareValues(live, fresh, type);
-  if (resetFields === undefined) return difference;
+  if (resetFields === undefined) return compareValues(live, fresh, type);
+  const difference = compareValues(live, withFieldsOf(live, fresh, resetFields.wholeFields), type);
   return { changed: resetFields(difference.changed), removed: resetFields(difference.removed) };
+}
+
+/** Takes over fields, because equal ones need no comparison. */
+function withFieldsOf(live: JsonObject, fresh: JsonObject, names: readonly string[]): JsonObject {
+  const object = shallowCopy(fresh);
+  for (const name of names) {
+    const value = live[name];
+    if (value === undefined) delete object[name];
+    else object[name] = value;
+  }
+  return object;
 }
 
 /** Undefined when the version is not served. */
@@ -79,6 +91,7 @@ export function* reconcileEntries(
     // The document is not needed in that version, but the write fails here when it cannot be had.
     if (!reached.has(own.apiVersion)) yield* convertTo(live, version, own);
     reached.add(own.apiVersion);
+    yield pause;
     reconciled.push(entry.with(reconcileFields(entry.fields, own.type)));
   }
   return reconciled;

@@ -1,8 +1,8 @@
+import { compareTexts } from "../api/code-points.ts";
 import { quoteText } from "../api/go-literal.ts";
 import type { FieldSet } from "./field-set.ts";
 import { identityText, type ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { pathText } from "./path-element.ts";
-import { compareTexts } from "./text-order.ts";
 
 /** Fields that an apply would take from another owner. */
 export interface Conflict {

@@ -1,11 +1,11 @@
 import { FieldSet } from "./field-set.ts";
-import { fieldElement } from "./path-element.ts";
+import { fieldElement, isFieldElement } from "./path-element.ts";
 import type { FieldFilter } from "./versions.ts";
 
 /** Leaves out these fields and all that is below them. Keep the filter: it caches its results. */
 export function excludingFields(excluded: FieldSet): FieldFilter {
   const known = new WeakMap<FieldSet, FieldSet>();
-  return (fields) => {
+  const filter = (fields: FieldSet) => {
     let left = known.get(fields);
     if (left === undefined) {
       left = fields.recursiveDifference(excluded);
@@ -13,6 +13,10 @@ export function excludingFields(excluded: FieldSet): FieldFilter {
     }
     return left;
   };
+  const wholeElements = excluded.elements.filter((_, at) => excluded.nodes[at]?.owned);
+  return Object.assign(filter, {
+    wholeFields: wholeElements.filter(isFieldElement).map((element) => element.slice(2)),
+  });
 }
 
 /** The same for dotted names: `metadata.labels`. */

@@ -1,5 +1,5 @@
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
-import { comparePathElements, type PathElement } from "./path-element.ts";
+import { comparePathElements, orderOfElements, type PathElement } from "./path-element.ts";
 
 /**
  * A set of field paths, as a trie. A path is in the set when the node at its end is owned.
@@ -264,9 +264,7 @@ export function fieldSetNode(owned: boolean, elements: PathElement[], nodes: Fie
 }
 
 function sortedNode(owned: boolean, elements: readonly PathElement[], nodes: readonly FieldSet[]): FieldSet {
-  const order = elements
-    .map((_, at) => at)
-    .sort((a, b) => comparePathElements(elements[a] as PathElement, elements[b] as PathElement));
+  const order = orderOfElements(elements);
   return new FieldSet(
     owned,
     order.map((at) => elements[at] as PathElement),

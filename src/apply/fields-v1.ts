@@ -45,6 +45,13 @@ function firstCharacter(value: Exclude<JsonValue, JsonObject | null>): string {
 /** Sets by their documents, which stored objects share. */
 const storedSets = new WeakMap<JsonObject, FieldSet>();
 
+/** Returns the document of a set. Reading it gives the set again, with what is known of it. */
+export function documentOfFields(fields: FieldSet): JsonObject {
+  const document = fields.toDocument();
+  if (!storedSets.has(document)) storedSets.set(document, fields.withOwned(false));
+  return document;
+}
+
 /** Reads a document that `FieldSet.toDocument` made, whose elements are canonical and in order. */
 export function readStoredFields(document: JsonObject): FieldSet {
   let fields = storedSets.get(document);

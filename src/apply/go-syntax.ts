@@ -1,7 +1,7 @@
+import { compareTexts } from "../api/code-points.ts";
 import { quoteText } from "../api/go-literal.ts";
 import { goText } from "../api/go-text.ts";
 import { isJsonObject, type JsonValue } from "../api/json.ts";
-import { compareTexts } from "./text-order.ts";
 
 /** Formats a value as Go's `%#v` does. */
 export function goSyntax(value: JsonValue): string {

@@ -1,9 +1,9 @@
+import { compareTexts } from "../api/code-points.ts";
 import { JsonSyntaxError, parseJson, stringifyJson } from "../api/codec/json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { compareValues } from "./compare-values.ts";
 import type { FieldSet } from "./field-set.ts";
 import { fieldsOf } from "./fields-of.ts";
-import { compareTexts } from "./text-order.ts";
 import { typeError } from "./type-errors.ts";
 import type { TrackedVersion } from "./versions.ts";
 

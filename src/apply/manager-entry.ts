@@ -1,8 +1,8 @@
+import { compareTexts } from "../api/code-points.ts";
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import type { FieldSet } from "./field-set.ts";
-import { readStoredFields } from "./fields-v1.ts";
-import { compareTexts } from "./text-order.ts";
+import { documentOfFields, readStoredFields } from "./fields-v1.ts";
 
 /** An owner of fields, as an entry of `metadata.managedFields` names it. */
 export interface ManagerIdentity {
@@ -60,7 +60,7 @@ export class ManagerEntry implements ManagerIdentity {
     entry["apiVersion"] = this.apiVersion;
     if (this.time !== "") entry["time"] = this.time;
     entry["fieldsType"] = "FieldsV1";
-    entry["fieldsV1"] = this.fields.toDocument();
+    entry["fieldsV1"] = documentOfFields(this.fields);
     if (this.subresource !== "") entry["subresource"] = this.subresource;
     return entry as unknown as ManagedFieldsEntry;
   }

@@ -1,8 +1,8 @@
 import { type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 
-/** Places that are remembered before all of them are forgotten: about 300 bytes each. */
-const shapesMax = 50_000;
+/** Places that are remembered before all of them are forgotten: about 800 bytes each, with the nodes made from them. */
+const shapesMax = 16_384;
 /** Parts of one value beyond which its places are not remembered: nothing has its shape again. */
 const partsMax = 128;
 
@@ -18,10 +18,10 @@ export class NodeShape {
   readonly #element: PathElement;
   readonly #below: FieldSet;
   readonly #parts: number;
-  readonly #leaves = new Map<PathElement, NodeShape>();
+  /** The first known place after a leaf. Most places have no other one, and need no map. */
+  #firstLeaf: NodeShape | undefined;
+  #otherLeaves: Map<PathElement, NodeShape> | undefined;
   #inner: Map<PathElement, Map<FieldSet, NodeShape>> | undefined;
-  /** The same places as in `#leaves`, by the names of fields. */
-  readonly #leafFields = new Map<string, NodeShape>();
   /** The last requested field, and its place. Most values have the shape of the previous one. */
   #lastName: string | undefined;
   #lastShape: NodeShape | undefined;
@@ -52,8 +52,7 @@ export class NodeShape {
   /** Returns the place after one more part. A place that repeats a part has no node. */
   after(element: PathElement, below: FieldSet): NodeShape {
     if (below === this.#lastBelow && element === this.#lastElement) return this.#lastPlace as NodeShape;
-    const known = below === leafFieldSet ? this.#leaves.get(element) : this.#inner?.get(element)?.get(below);
-    const next = known ?? this.#add(element, below);
+    const next = this.#find(element, below) ?? this.#add(element, below);
     if (next.#parts > partsMax) return next;
     this.#lastElement = element;
     this.#lastBelow = below;
@@ -73,18 +72,20 @@ export class NodeShape {
     return shape !== undefined;
   }
 
-  /** Returns the place after a field that is a leaf. Makes no path element for a known place. */
+  /** Returns the place after a field that is a leaf. */
   afterLeafField(name: string): NodeShape {
     if (name === this.#lastName) return this.#lastShape as NodeShape;
-    let next = this.#leafFields.get(name);
-    if (next === undefined) {
-      next = this.after(fieldElement(name), leafFieldSet);
-      if (next.#parts > partsMax) return next;
-      this.#leafFields.set(name, next);
-    }
+    const next = this.after(fieldElement(name), leafFieldSet);
+    if (next.#parts > partsMax) return next;
     this.#lastName = name;
     this.#lastShape = next;
     return next;
+  }
+
+  #find(element: PathElement, below: FieldSet): NodeShape | undefined {
+    if (below !== leafFieldSet) return this.#inner?.get(element)?.get(below);
+    const first = this.#firstLeaf;
+    return first !== undefined && first.#element === element ? first : this.#otherLeaves?.get(element);
   }
 
   #add(element: PathElement, below: FieldSet): NodeShape {
@@ -92,7 +93,11 @@ export class NodeShape {
     if (next.#parts > partsMax) return next;
     NodeShape.#count++;
     if (below === leafFieldSet) {
-      this.#leaves.set(element, next);
+      if (this.#firstLeaf !== undefined) {
+        this.#otherLeaves ??= new Map();
+        this.#otherLeaves.set(element, next);
+      }
+      this.#firstLeaf ??= next;
       return next;
     }
     this.#inner ??= new Map();

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { comparePathElements, keyElement, parsePathElement, pathText, valueElement } from "./path-element.ts";
+import {
+  comparePathElements,
+  keyElement,
+  orderOfElements,
+  parsePathElement,
+  pathText,
+  valueElement,
+} from "./path-element.ts";
 
 test("a value is written as upstream writes it, with some characters escaped once more", () => {
   expect(valueElement("a<b\\b\b&")).toBe('v:"a\\u003cb\\\\b\\u0008\\u0026"');
@@ -55,4 +62,10 @@ test("the order on the wire is fields, keys, values, indexes, and numbers by val
 test("a path is printed as in messages", () => {
   const path = ["f:spec", "f:ports", 'k:{"port":80,"protocol":"T\\"CP"}', "f:a.b", 'v:"x"', "i:3"];
   expect(pathText(path)).toBe('.spec.ports[port=80,protocol="T\\"CP"].a.b[="x"][3]');
+});
+
+test("many elements are sorted as each two of them are", () => {
+  const elements = ["i:3", 'v:"b"', "f:b", 'k:{"a":2}', "v:10", "v:9", 'k:{"a":10}', "f:a", 'v:"a"', "i:20", 'v:"a!"'];
+  const sorted = orderOfElements(elements).map((at) => elements[at] as string);
+  expect(sorted).toEqual(elements.toSorted(comparePathElements));
 });

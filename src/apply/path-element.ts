@@ -1,6 +1,6 @@
+import { compareTexts } from "../api/code-points.ts";
 import { quoteText } from "../api/go-literal.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { compareTexts } from "./text-order.ts";
 
 /**
  * One step of a field path, in its wire text: `f:<name>` a field or map key, `k:{…}` a list item by its key fields,
@@ -110,8 +110,26 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
   const rankB = rankOf(b);
   if (rankA !== rankB) return rankA - rankB;
   if (rankA === fieldRank) return compareTexts(a, b);
-  const [left, right] = [parsedElement(a), parsedElement(b)];
-  return rankA === keyRank ? compareKeys(left as JsonObject, right as JsonObject) : compareValues(left, right);
+  return compareParsed(rankA, parsedElement(a), parsedElement(b));
+}
+
+function compareParsed(rank: number, a: JsonValue, b: JsonValue): number {
+  return rank === keyRank ? compareKeys(a as JsonObject, b as JsonObject) : compareValues(a, b);
+}
+
+/** Returns the indexes of elements in the order on the wire. Parses each element once, however many there are. */
+export function orderOfElements(elements: readonly PathElement[]): number[] {
+  const parts = elements.map((element) => {
+    const rank = rankOf(element);
+    return { element, rank, value: rank === fieldRank ? null : (JSON.parse(element.slice(2)) as JsonValue) };
+  });
+  return parts
+    .map((_, at) => at)
+    .sort((left, right) => {
+      const [a, b] = [parts[left] as (typeof parts)[number], parts[right] as (typeof parts)[number]];
+      if (a.rank !== b.rank) return a.rank - b.rank;
+      return a.rank === fieldRank ? compareTexts(a.element, b.element) : compareParsed(a.rank, a.value, b.value);
+    });
 }
 
 const fieldRank = 0;

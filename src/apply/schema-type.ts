@@ -1,7 +1,7 @@
+import { compareTexts } from "../api/code-points.ts";
 import type { JsonValue } from "../api/json.ts";
 import type { Field, ScalarKind, Schema, StructSchema } from "../api/schema/schema.ts";
 import { fieldElement } from "./path-element.ts";
-import { compareTexts } from "./text-order.ts";
 import {
   deduced,
   deducedObject,

@@ -1,9 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { compareTexts } from "../api/code-points.ts";
+import { emptyJsonObject, isEmptyObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { fieldOf } from "./schema-type.ts";
-import { compareTexts } from "./text-order.ts";
 import {
   deduced,
   type FieldType,
+  type FieldTypes,
   type ListType,
   type MapType,
   type ScalarType,
@@ -59,28 +60,23 @@ class Compiler {
   }
 
   map(schema: JsonObject, preservesUnknown: boolean, isObject: boolean): MapType {
-    const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
-    const fields = new Map<string, FieldType>();
-    for (const name of Object.keys(properties)) {
-      const property = properties[name];
-      if (!isJsonObject(property)) continue;
-      fields.set(name, fieldOf(name, this.type(property, preservesUnknown), property["default"]));
-    }
-    if (isObject) {
-      for (const name of ["apiVersion", "kind"]) fields.set(name, fieldOf(name, scalarType("string"), undefined));
-      fields.set("metadata", fieldOf("metadata", this.#metadata, undefined));
-    }
-    const values = this.#values(
-      schema["additionalProperties"],
-      preservesUnknown || fields.size === 0,
-      preservesUnknown,
-    );
+    const properties = isJsonObject(schema["properties"]) ? schema["properties"] : emptyJsonObject();
+    const isOpen = !isObject && isEmptyObject(properties);
+    const values = this.#values(schema["additionalProperties"], preservesUnknown || isOpen, preservesUnknown);
     return {
       atomic: schema["x-kubernetes-map-type"] === "atomic",
-      fields,
+      fields: new DeclaredFields(properties, isObject ? this.#ofObjects() : [], (property) =>
+        this.type(property, preservesUnknown),
+      ),
       values,
-      free: fields.size === 0 && (values === deduced || values?.scalar === "untyped"),
+      free: isOpen && (values === deduced || values?.scalar === "untyped"),
     };
+  }
+
+  /** Returns the fields that every object has. */
+  #ofObjects(): FieldType[] {
+    const types = ["apiVersion", "kind"].map((name) => fieldOf(name, scalarType("string"), undefined));
+    return [...types, fieldOf("metadata", this.#metadata, undefined)];
   }
 
   #values(additional: JsonValue | undefined, open: boolean, preservesUnknown: boolean): ValueType | undefined {
@@ -99,6 +95,40 @@ class Compiler {
       declaredKeys,
       items: isJsonObject(items) ? this.type(items, preservesUnknown) : untypedAtomic,
     };
+  }
+}
+
+/** Fields whose types are compiled when they are first asked for: an object may have few of thousands. */
+class DeclaredFields implements FieldTypes {
+  readonly #properties: JsonObject;
+  readonly #compile: (property: JsonObject) => ValueType;
+  readonly #known = new Map<string, FieldType>();
+
+  /** @param given fields in place of declared ones */
+  constructor(properties: JsonObject, given: readonly FieldType[], compile: (property: JsonObject) => ValueType) {
+    this.#properties = properties;
+    this.#compile = compile;
+    for (const field of given) this.#known.set(field.element.slice(2), field);
+  }
+
+  get(name: string): FieldType | undefined {
+    return this.#known.get(name) ?? this.#declared(name);
+  }
+
+  has(name: string): boolean {
+    return this.#known.has(name) || isJsonObject(this.#property(name));
+  }
+
+  #declared(name: string): FieldType | undefined {
+    const property = this.#property(name);
+    if (!isJsonObject(property)) return undefined;
+    const field = fieldOf(name, this.#compile(property), property["default"]);
+    this.#known.set(name, field);
+    return field;
+  }
+
+  #property(name: string): JsonValue | undefined {
+    return Object.hasOwn(this.#properties, name) ? this.#properties[name] : undefined;
   }
 }
 

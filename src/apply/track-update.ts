@@ -9,7 +9,7 @@ import { objectText } from "./object-text.ts";
 import { TrackingError } from "./tracking-error.ts";
 import { typeError } from "./type-errors.ts";
 import { withoutUntracked } from "./untracked-fields.ts";
-import { type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
+import { pause, type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
 /** Any write but an apply. All documents are in the version of the write. */
 export interface TrackedUpdate {
@@ -38,20 +38,23 @@ export function* trackUpdate(update: TrackedUpdate): Steps<ManagedFieldsEntry[] 
   const entries = entriesToUpdate(live, subresource === "" ? sent : undefined);
   // An object without managedFields gets them with its first apply.
   if (entries.length === 0 && live !== undefined && hasUid(live)) return undefined;
-  return encodeEntries(capManagers(yield* updateEntries(entries, update)));
+  yield pause;
+  const updated = yield* updateEntries(entries, update);
+  yield pause;
+  return encodeEntries(capManagers(updated));
 }
 
 /**
- * Returns what `trackUpdate` does for a new object whose client sent no managedFields. Nearly all creations are such, and
- * there is nothing to compare or convert.
- * @throws TrackingError when fields cannot be tracked; the object is then stored without managedFields
+ * Returns the managedFields of a new object whose client sent none, as most do. There is nothing to convert.
+ * @throws TrackingError if fields cannot be tracked; the object is then stored without managedFields
  */
-export function trackCreation(
+export function* trackCreation(
   creation: Pick<TrackedUpdate, "object" | "manager" | "subresource" | "version" | "now">,
-): ManagedFieldsEntry[] | undefined {
+): Steps<ManagedFieldsEntry[] | undefined> {
   const { object, version, now } = creation;
   check("new", object, version);
   const fields = withoutUntracked(differenceIn(version, version.empty, object).changed);
+  yield pause;
   return fields.isEmpty ? undefined : [new ManagerEntry(writerOf(creation), now, fields).encode()];
 }
 
@@ -72,8 +75,10 @@ export function* updateEntries(
   check("live", live, version);
   try {
     const reconciled = yield* reconcileEntries(entries, live, version, find);
+    yield pause;
     const writer = writerOf(update);
     const { others, difference } = yield* changeHands(reconciled, { live, fresh, version, find }, writer);
+    yield pause;
     const known = reconciled.find((entry) => isSameManager(entry, writer));
     const own = entryOfWriter(writer, known, difference, update.now);
     return own.fields.isEmpty ? others : [...others, own];

@@ -21,6 +21,7 @@ export function typeError(
 ): string | undefined {
   const check = new Check(options.allowsDuplicates);
   check.value(value, type);
+  if (check.problems.length === 0) return undefined;
   const texts = check.problems.map(({ path, text }) => (path === "" ? text : `${path}: ${text}`));
   if (texts.length < 2) return texts[0];
   return ["errors:", ...texts.map((text) => `  ${text}`)].join("\n");

@@ -24,10 +24,13 @@ export interface ListType {
   readonly items: ValueType;
 }
 
+/** The declared fields of a struct, by name. */
+export type FieldTypes = Pick<ReadonlyMap<string, FieldType>, "get" | "has">;
+
 /** A struct, a map, or both: fields it declares, and a type for all other keys. */
 export interface MapType {
   readonly atomic: boolean;
-  readonly fields: ReadonlyMap<string, FieldType>;
+  readonly fields: FieldTypes;
   /** Undefined where only declared fields may be. */
   readonly values: ValueType | undefined;
   /** Whether owners of the map remain when the schema changes, because its parts have no type of their own. */
@@ -41,7 +44,7 @@ export interface FieldType {
   readonly keyDefault: JsonValue | undefined;
 }
 
-const noFields: ReadonlyMap<string, FieldType> = new Map();
+const noFields: FieldTypes = new Map();
 
 export function scalarType(scalar: ScalarType): ValueType {
   return { scalar, list: undefined, map: undefined };

@@ -1,12 +1,18 @@
 import type { Eventual } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
+import { TurnSlice } from "../api/turn-slice.ts";
 import type { FieldSet } from "./field-set.ts";
 import { TrackingError } from "./tracking-error.ts";
 import { typeError } from "./type-errors.ts";
 import type { ValueType } from "./value-type.ts";
 
-/** Leaves out the fields that a write through an endpoint cannot change. Gives the same set for the same fields. */
-export type FieldFilter = (fields: FieldSet) => FieldSet;
+/** Leaves out the fields that a write through an endpoint cannot change. */
+export interface FieldFilter {
+  /** Gives the same set for the same fields. */
+  (fields: FieldSet): FieldSet;
+  /** The fields of a document that are left out with all that is below them. */
+  readonly wholeFields: readonly string[];
+}
 
 /** One served version of a kind. */
 export interface TrackedVersion {
@@ -30,32 +36,41 @@ export interface ConversionRequest {
 /** A document in the requested version, or the reason why it cannot be converted. */
 export type ConversionReply = { readonly object: JsonObject } | { readonly error: string };
 
+/** A place where other requests may have a turn. Its reply means nothing. */
+export const pause = "pause";
+const resumed: ConversionReply = { error: "" };
+
 /**
- * A computation that pauses when it needs a document in another version. The caller decides how to get it, at once or
- * by asking a webhook.
+ * A computation that pauses when it needs a document in another version, and between long parts. The caller decides how
+ * to get the document, at once or by asking a webhook.
  */
-export type Steps<T> = Generator<ConversionRequest, T, ConversionReply>;
+export type Steps<T> = Generator<ConversionRequest | typeof pause, T, ConversionReply>;
 
 /** Finds a version by its text; undefined for one that is not served. */
 export type VersionFinder = (apiVersion: string) => TrackedVersion | undefined;
 
-/** Runs the steps with a conversion that may answer later; only then does the result come later. */
+/** Runs the steps with a conversion that may answer later. The result comes later then, or if the steps take long. */
 export function runStepsEventually<T>(
   steps: Steps<T>,
   convert: (request: ConversionRequest) => Eventual<ConversionReply>,
 ): Eventual<T> {
-  return finishSteps(steps, steps.next(), convert);
+  const slice = new TurnSlice();
+  return finishSteps(steps, steps.next(), (request) => (request === pause ? turnOf(slice) : convert(request)));
+}
+
+function turnOf(slice: TurnSlice): Eventual<ConversionReply> {
+  return slice.pass()?.then(() => resumed) ?? resumed;
 }
 
 function finishSteps<T>(
   steps: Steps<T>,
-  first: IteratorResult<ConversionRequest, T>,
-  convert: (request: ConversionRequest) => Eventual<ConversionReply>,
+  first: IteratorResult<ConversionRequest | typeof pause, T>,
+  replyTo: (request: ConversionRequest | typeof pause) => Eventual<ConversionReply>,
 ): Eventual<T> {
   let step = first;
   while (step.done !== true) {
-    const reply = convert(step.value);
-    if (reply instanceof Promise) return reply.then((answer) => finishSteps(steps, steps.next(answer), convert));
+    const reply = replyTo(step.value);
+    if (reply instanceof Promise) return reply.then((answer) => finishSteps(steps, steps.next(answer), replyTo));
     step = steps.next(reply);
   }
   return step.value;
@@ -64,7 +79,7 @@ function finishSteps<T>(
 /** Runs the steps with a conversion that answers at once. */
 export function runSteps<T>(steps: Steps<T>, convert: (request: ConversionRequest) => ConversionReply): T {
   let step = steps.next();
-  while (step.done !== true) step = steps.next(convert(step.value));
+  while (step.done !== true) step = steps.next(step.value === pause ? resumed : convert(step.value));
   return step.value;
 }
 

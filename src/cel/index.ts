@@ -39,6 +39,7 @@ export * as celTypes from "./types/cel-type.ts";
 export { recordTypes } from "./types/record-types.ts";
 export { joinProviders, type TypeProvider } from "./types/type-provider.ts";
 export { isJsonFields, isJsonList, type Json, type JsonFields, JsonList, jsonValue } from "./values/json-value.ts";
+export { entriesOf } from "./values/maps.ts";
 export { type HasJsonForm, NoJsonForm, toJson } from "./values/to-json.ts";
 export { EvaluationError, isError, List, OpaqueValue, type Result, type Value, ValueMap } from "./values/value.ts";
 export { newEnvironment, storedEnvironment } from "./versions.ts";

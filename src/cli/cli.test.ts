@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { StartupError } from "../process/startup-error.ts";
 import type { RunningServer, ServerOptions } from "../server/config/server-options.ts";
+import type { AgentCommands } from "./agent/commands.ts";
 import type { ClusterCommands } from "./cluster/commands.ts";
 import { type Commands, runCommand } from "./program.ts";
 import { startupFailureText } from "./startup-failure.ts";
@@ -32,21 +33,28 @@ class RecordingTerminal implements Terminal {
   }
 }
 
-/** Commands of a cluster that only note what they are called with. */
-function recording(calls: unknown[][]): ClusterCommands {
+/** Commands that only note what they are called with. */
+function recording(calls: unknown[][]): ClusterCommands & AgentCommands {
   const note = (_: object, name: string) => {
     return async (...args: unknown[]) => {
       calls.push([name, ...args.slice(0, -1)]);
       return 0;
     };
   };
-  return new Proxy({}, { get: note as never }) as ClusterCommands;
+  return new Proxy({}, { get: note as never }) as ClusterCommands & AgentCommands;
 }
 
 async function runCluster(...args: string[]) {
   const terminal = new RecordingTerminal();
   const calls: unknown[][] = [];
-  const commands: Commands = { up: async () => 1, version: async () => 1, cluster: recording(calls) };
+  const commands: Commands = {
+    up: async () => 1,
+    servingProcess: async () => 1,
+    version: async () => 1,
+    migrate: async () => 1,
+    cluster: recording(calls),
+    agent: recording(calls),
+  };
   const exitCode = await runCommand(args, terminal, commands);
   return { terminal, calls, exitCode };
 }
@@ -59,8 +67,11 @@ async function runUp(...args: string[]) {
       options = given;
       return 0;
     },
+    servingProcess: async () => 0,
     version: async () => 0,
+    migrate: async () => 0,
     cluster: recording([]),
+    agent: recording([]),
   };
   const exitCode = await runCommand(args, terminal, commands);
   return { terminal, options, exitCode };
@@ -297,6 +308,18 @@ describe("up", () => {
     expect(await done).toBe(0);
     expect(calls).toEqual(["beginShutdown", "close"]);
     expect(terminal.exits).toEqual([]);
+  });
+
+  test("says which nodes are simulated", async () => {
+    const terminal = new RecordingTerminal();
+    const simulatedNodes = { names: ["node-1", "node-2", "node-3"], seed: 7 };
+    const started = up({ inMemory: true }, terminal, async () => async () => ({ ...fakeServer([]), simulatedNodes }));
+    while (terminal.printed.length < 3) await Bun.sleep(1);
+    expect(terminal.printed[2]).toBe(
+      "# 3 simulated nodes, node-1 to node-3: pods run there without processes (--simulation-seed 7)",
+    );
+    terminal.signal("SIGTERM");
+    expect(await started).toBe(0);
   });
 
   test("exits with 1 and the reason when the store has failed", async () => {

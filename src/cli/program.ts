@@ -2,9 +2,14 @@ import { Argument, Command, CommanderError } from "commander";
 import { escapeControls } from "../process/redact.ts";
 import { StartupError } from "../process/startup-error.ts";
 import type { ServerOptions } from "../server/config/server-options.ts";
+import { type AgentCommands, addAgentCommands, agentCommands } from "./agent/commands.ts";
 import { addClusterCommands, type ClusterCommands, clusterCommands } from "./cluster/commands.ts";
 import { completionScript, type Shell, shells } from "./completion/completion.ts";
+import { addMigrateCommand, migrate } from "./migrate/command.ts";
+import type { MigrateOptions } from "./migrate/migrate-options.ts";
 import { addServerFlags, toServerOptions } from "./server-flags.ts";
+import { servingProcess } from "./serving-process.ts";
+import { servingProcessCommand } from "./serving-process-command.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 import { up } from "./up.ts";
@@ -13,11 +18,14 @@ import { version } from "./version.ts";
 /** The commands by name. Each returns its exit code. */
 export interface Commands {
   up(options: ServerOptions, terminal: Terminal): Promise<number>;
+  servingProcess(terminal: Terminal): Promise<number>;
   version(terminal: Terminal): Promise<number>;
+  migrate(options: MigrateOptions, terminal: Terminal): Promise<number>;
   readonly cluster: ClusterCommands;
+  readonly agent: AgentCommands;
 }
 
-const commands: Commands = { up, version, cluster: clusterCommands };
+const commands: Commands = { up, servingProcess, version, migrate, cluster: clusterCommands, agent: agentCommands };
 
 /**
  * Runs one command line.
@@ -54,7 +62,9 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .showHelpAfterError(false)
     .configureHelp({ optionDescription: ({ description }) => description })
     .configureOutput({ writeOut: (text) => terminal.print(text.trimEnd()), writeErr: () => {} })
-    .helpCommand(false);
+    .helpCommand(false)
+    // Flags after a subcommand are the subcommand's, also where its parent has the same ones.
+    .enablePositionalOptions();
   const upCommand = program
     .command("up")
     .description("run a control plane until interrupted, and write its kubeconfig")
@@ -62,6 +72,13 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .action(async (values: Record<string, unknown>) => setExitCode(await run.up(toServerOptions(values), terminal)));
   addServerFlags(upCommand);
   addClusterCommands(program, run.cluster, terminal, setExitCode);
+  addAgentCommands(program, run.agent, terminal, setExitCode);
+  addMigrateCommand(program, async (options) => setExitCode(await run.migrate(options, terminal)));
+  program
+    .command(servingProcessCommand, { hidden: true })
+    .description("serve requests for the quorate that starts this process")
+    .allowExcessArguments(false)
+    .action(async () => setExitCode(await run.servingProcess(terminal)));
   program
     .command("version")
     .description("print the versions of quorate and of the served API")
@@ -160,5 +177,5 @@ function nameOf(command: Command): string {
 
 /** Returns the prefix for unknown errors, which tells a failed start from a failed command. */
 function prefixOf([first]: readonly string[]): string {
-  return first === "up" ? "cannot start: " : "";
+  return first === "up" || first === "agent" ? "cannot start: " : "";
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { formatDurationMs } from "../server/config/duration.ts";
 import type { Flag } from "../server/config/flag.ts";
-import { type FlagName, flagNames, flags, optionName } from "../server/config/flags.ts";
+import { flagNames, flags, optionName } from "../server/config/flags.ts";
 import { parseFlag } from "../server/config/parse-flag.ts";
 import type { ServerOptions } from "../server/config/server-options.ts";
 
@@ -23,7 +23,8 @@ export function toServerOptions(values: Record<string, unknown>): ServerOptions 
   return Object.fromEntries(given) as ServerOptions;
 }
 
-function toOption(name: FlagName, flag: Flag): Option {
+/** Returns a flag as an option of a command. */
+export function toOption(name: string, flag: Flag): Option {
   const placeholder = flag.value ?? "bool";
   const value = flag.type === "boolean" ? `[${placeholder}]` : `<${placeholder}>`;
   // Commander allows one dash only for short names. `--v` is accepted too, as upstream does.

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownCommand } from "../process/own-command.ts";
 import { StartupError } from "../process/startup-error.ts";
 import {
   type RunningServer,
@@ -10,6 +11,7 @@ import {
   type StartServer,
 } from "../server/config/server-options.ts";
 import { releaseStartMemory } from "./release-start-memory.ts";
+import { servingProcessCommand } from "./serving-process-command.ts";
 import { shellWord } from "./shell-word.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";
@@ -42,6 +44,7 @@ export async function up(
   const startServer = await load();
   server = await startServer(explicit(options, config, await kubeconfigFor(config, scratch)));
   for (const line of instructions(server.kubeconfigPath)) terminal.print(line);
+  if (server.simulatedNodes !== undefined) terminal.print(simulatedNodesLine(server.simulatedNodes));
   scratch.use(releaseStartMemory(config.clock));
   void server.failed.then(async (error) => {
     const isKnown = error instanceof StartupError;
@@ -79,10 +82,11 @@ async function leave(server: RunningServer, config: ServerConfig, exitCode: numb
   await server.close({ graceMs: closeGraceMs });
 }
 
-/** Fixes the data directory and the port. Embedding code may leave them open; the command line may not. */
+/** Fixes the data directory, the port and the program. Embedding code may leave them open; the command line may not. */
 function explicit(options: ServerOptions, config: ServerConfig, kubeconfig: string): ServerOptions {
   const { dataDir, inMemory, securePort } = config;
-  return { ...options, dataDir, inMemory, securePort, kubeconfig };
+  const servingCommand = [...ownCommand(), servingProcessCommand];
+  return { ...options, dataDir, inMemory, securePort, kubeconfig, servingCommand };
 }
 
 /** Returns the path for the kubeconfig. It is temporary for a server in memory, which has no data directory. */
@@ -96,6 +100,15 @@ async function kubeconfigFor(config: ServerConfig, scratch: AsyncDisposableStack
 /** Returns the commands that the user types next. */
 export function instructions(kubeconfigPath = ""): string[] {
   return [`export KUBECONFIG=${shellWord(kubeconfigPath)}`, "kubectl get namespaces"];
+}
+
+/** Returns the line that says plainly that nodes are simulated, and with which seed. */
+function simulatedNodesLine({ names, seed }: NonNullable<RunningServer["simulatedNodes"]>): string {
+  const [first = "", ...others] = names;
+  const last = others.at(-1);
+  const nodes =
+    last === undefined ? `1 simulated node, ${first}` : `${names.length} simulated nodes, ${first} to ${last}`;
+  return `# ${nodes}: pods run there without processes (--simulation-seed ${seed})`;
 }
 
 async function loadServer(): Promise<StartServer> {

@@ -6,6 +6,8 @@ import { createAuthority, issueCertificate } from "../access/certificates/author
 import { listen } from "../http/listener.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { ExecCredentials, parseExecPlugin } from "./exec-credential.ts";
+import { httpClient } from "./http-client.ts";
+import { readKubeconfig, readUserProofs } from "./kubeconfig.ts";
 import { kubeconfigEndpoint } from "./kubeconfig-endpoint.ts";
 
 const apiVersion = "client.authentication.k8s.io/v1";
@@ -35,14 +37,16 @@ const plugin = (command: string, change: object = {}) =>
   parseExecPlugin({ apiVersion, command, interactiveMode: "Never", ...change }, directory, { server: "https://x" });
 
 describe("a credential of a command", () => {
-  test("is kept until shortly before its end, or until it is not accepted", async () => {
+  test("is kept until its end, or until a server rejects it", async () => {
     const { path, prints, runs } = script();
     prints({ token: "one", expirationTimestamp: new Date(nowMs + 60_000).toISOString() });
     const credentials = new ExecCredentials(plugin(path), clock);
     const [first, twin] = await Promise.all([credentials.get(), credentials.get()]);
     expect([first.token, twin.token, runs()]).toEqual(["one", "one", 1]);
-    nowMs += 55_000;
+    nowMs += 59_000;
     prints({ token: "two" });
+    expect((await credentials.get()).token).toBe("one");
+    nowMs += 1_000;
     const second = await credentials.get();
     expect([second.token, runs()]).toEqual(["two", 2]);
     credentials.forget(first);
@@ -79,6 +83,7 @@ describe("a credential of a command", () => {
   test.each<[string, object, string, RegExp]>([
     ["nothing useful", {}, apiVersion, /neither a token nor a certificate/],
     ["half a certificate", { clientCertificateData: "x" }, apiVersion, /without its key/],
+    ["no certificate", { clientCertificateData: "x", clientKeyData: "y" }, apiVersion, /unusable together/],
     ["another version", { token: "t" }, "client.authentication.k8s.io/v1beta1", /no ExecCredential of/],
     ["an end that is no time", { token: "t", expirationTimestamp: "soon" }, apiVersion, /no time/],
   ])("is refused when it is %s", async (_name, status, version, message) => {
@@ -106,9 +111,26 @@ describe("a credential of a command", () => {
   test.each<[string, object, RegExp]>([
     ["no version", { apiVersion: "v1" }, /exec.apiVersion/],
     ["no command", { command: "" }, /exec.command is required/],
+    ["a variable without a name", { env: [{ value: "x" }] }, /without a name/],
+    ["a mode that nobody knows", { interactiveMode: "Sometimes" }, /exec.interactiveMode/],
     ["no mode, which v1 requires", { interactiveMode: "" }, /exec.interactiveMode/],
   ])("cannot be had with %s", (_name, change, message) => {
     expect(() => plugin("true", change)).toThrow(message);
+  });
+
+  test("comes from a command of v1beta1, which is told its own version", async () => {
+    const older = "client.authentication.k8s.io/v1beta1";
+    const { path, prints, told } = script();
+    prints({ token: "old" }, older);
+    expect((await new ExecCredentials(plugin(path, { apiVersion: older }), clock).get()).token).toBe("old");
+    expect(told()).toEqual({ kind: "ExecCredential", apiVersion: older, spec: { interactive: false } });
+  });
+
+  test("is asked of a person in the mode Always", async () => {
+    const { path, prints, told } = script();
+    prints({ token: "asked" });
+    await new ExecCredentials(plugin(path, { interactiveMode: "Always" }), clock, true).get();
+    expect(told().spec).toEqual({ interactive: true });
   });
 
   test("has a mode by default in v1beta1", () => {
@@ -161,5 +183,104 @@ test("an endpoint whose plugin gives a new certificate after a 401 reconnects wi
   prints(status(issue("new", "client")));
   expect((await endpoint.post("{}", AbortSignal.timeout(5_000))).code).toBe(200);
   expect(seen).toEqual(["old", "old", "old", "new"]);
+  await server.close(0);
+});
+
+describe("a kubeconfig with an exec plugin", () => {
+  const ca = createAuthority({
+    commonName: "authority",
+    notBeforeMs: Date.now() - 3_600_000,
+    notAfterMs: Date.now() + 3_600_000,
+  });
+  const config = { audience: "x" };
+  const kubeconfigOf = (user: object) => {
+    const file = join(directory, `kubeconfig-${crypto.randomUUID()}`);
+    const cluster = {
+      server: "https://10.0.0.1:6443",
+      "tls-server-name": "api",
+      "certificate-authority-data": btoa(ca.certificate),
+      extensions: [{ name: "client.authentication.k8s.io/exec", extension: config }],
+    };
+    const names = { contexts: [{ name: "c", context: { cluster: "c", user: "c" } }], "current-context": "c" };
+    const text = { ...names, clusters: [{ name: "c", cluster }], users: [{ name: "c", user }] };
+    writeFileSync(file, JSON.stringify(text));
+    return file;
+  };
+  const exec = (command: string) => ({ apiVersion, command, interactiveMode: "Never", provideClusterInfo: true });
+
+  test("tells the command about the cluster, with the configuration for it", async () => {
+    const { path, prints, told } = script();
+    prints({ token: "t" });
+    await readKubeconfig(kubeconfigOf({ exec: exec(path) }), { clock }).proof();
+    expect(told().spec.cluster).toEqual({
+      server: "https://10.0.0.1:6443",
+      "tls-server-name": "api",
+      "certificate-authority-data": btoa(ca.certificate),
+      config,
+    });
+  });
+
+  test("uses a token that stands beside it, and does not run the command", async () => {
+    const { path, runs } = script();
+    const server = readKubeconfig(kubeconfigOf({ token: "fixed", exec: exec(path) }), { clock });
+    expect([(await server.proof()).authorization, runs()]).toEqual(["Bearer fixed", 0]);
+  });
+
+  test("gives webhooks a new credential after one was rejected", async () => {
+    const { path, prints, runs } = script();
+    prints({ token: "one" });
+    const { users } = readUserProofs(kubeconfigOf({ exec: exec(path) }), clock);
+    const proof = await users.get("c")?.();
+    await users.get("c")?.();
+    expect(runs()).toBe(1);
+    proof?.discard?.();
+    prints({ token: "two" });
+    expect([(await users.get("c")?.())?.authorization, runs()]).toEqual(["Bearer two", 2]);
+  });
+});
+
+test("a client whose plugin prints another certificate uses a new connection, and closes the old one", async () => {
+  const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
+  const authority = createAuthority({ commonName: "authority", ...validity });
+  const issue = (commonName: string, usage: "client" | "server") => {
+    const names = { commonName, organizations: [], dnsNames: ["localhost"], ipAddresses: [] };
+    return issueCertificate(authority, { ...validity, ...names, usage });
+  };
+  const serving = issue("localhost", "server");
+  const seen: string[] = [];
+  const server = await listen({
+    host: "localhost",
+    port: 0,
+    tls: { key: serving.key, cert: serving.certificate, ca: [authority.certificate] },
+    async handle({ peer }) {
+      seen.push(peer.kind === "verified" ? peer.commonName : peer.kind);
+      return { kind: "reply", code: 200, headers: [], body: new TextEncoder().encode("{}") };
+    },
+  });
+  const { path, prints } = script();
+  const print = ({ certificate, key }: { certificate: string; key: string }) =>
+    prints({
+      clientCertificateData: certificate,
+      clientKeyData: key,
+      expirationTimestamp: new Date(nowMs + 60_000).toISOString(),
+    });
+  const tls = { ca: authority.certificate, rejectUnauthorized: true };
+  const credentials = new ExecCredentials(plugin(path), clock);
+  using client = httpClient({
+    url: `https://localhost:${server.port}`,
+    async proof() {
+      const { certificate } = await credentials.get();
+      return { tls: { ...tls, ...certificate }, authorization: undefined };
+    },
+    renew: () => false,
+  });
+  const ask = () => client.get({ group: "", version: "v1", resource: "nodes" }, { name: "a" });
+  print(issue("old", "client"));
+  await ask();
+  await ask();
+  nowMs += 60_000;
+  print(issue("new", "client"));
+  await ask();
+  expect(seen).toEqual(["old", "old", "new"]);
   await server.close(0);
 });

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isAbsolute, join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { listOf, textOf } from "../api/json-reading.ts";
@@ -8,10 +9,10 @@ const group = "client.authentication.k8s.io";
 const versions = [`${group}/v1`, `${group}/v1beta1`];
 const infoVariable = "KUBERNETES_EXEC_INFO";
 const interactiveModes = ["Never", "IfAvailable", "Always"];
+/** Time after which a command is stopped; longer if a person may have to answer it. */
 const runMsMax = 60_000;
+const interactiveRunMsMax = 600_000;
 const outputBytesMax = 1024 * 1024;
-/** Time before its expiry at which a credential is renewed, so that it does not expire during a request. */
-const expiryMarginMs = 10_000;
 
 /** Credentials of a client: a token, a certificate, or both. */
 export interface Credential {
@@ -45,16 +46,17 @@ export function parseExecPlugin(exec: JsonObject, folder: string, cluster: JsonO
   if (!interactiveModes.includes(interactiveMode)) {
     throw new Error(`exec.interactiveMode has to be one of ${interactiveModes.join(", ")}`);
   }
+  const environment = listOf(exec["env"])
+    .filter(isJsonObject)
+    .map(({ name, value }) => [textOf(name), textOf(value)] as const);
+  if (environment.some(([name]) => name === "")) throw new Error("exec.env has a variable without a name");
+  // A name alone is looked up in PATH.
   const isPath = command.includes("/");
   return {
     apiVersion,
     command: isPath && !isAbsolute(command) ? join(folder, command) : command,
     args: listOf(exec["args"]).map(textOf),
-    environment: Object.fromEntries(
-      listOf(exec["env"])
-        .filter(isJsonObject)
-        .map(({ name, value }) => [textOf(name), textOf(value)]),
-    ),
+    environment: Object.fromEntries(environment),
     installHint: textOf(exec["installHint"]),
     interactiveMode,
     cluster: exec["provideClusterInfo"] === true ? cluster : undefined,
@@ -93,7 +95,7 @@ export class ExecCredentials {
   async #run(): Promise<Credential> {
     const printed = await run(this.#plugin, this.#hasTerminal);
     const { credential, endMs } = parseCredential(printed, this.#plugin);
-    this.#current = { credential, endMs: endMs - expiryMarginMs };
+    this.#current = { credential, endMs };
     return credential;
   }
 }
@@ -104,6 +106,7 @@ async function run(plugin: ExecPlugin, hasTerminal: boolean): Promise<string> {
     throw new Error(`the exec plugin ${command} needs a terminal, and there is none`);
   }
   const interactive = hasTerminal && interactiveMode !== "Never";
+  const timeout = interactive ? interactiveRunMsMax : runMsMax;
   const info = {
     kind: "ExecCredential",
     apiVersion,
@@ -116,14 +119,19 @@ async function run(plugin: ExecPlugin, hasTerminal: boolean): Promise<string> {
       stdin: interactive ? "inherit" : "ignore",
       stdout: "pipe",
       stderr: "inherit",
-      timeout: runMsMax,
+      timeout,
       maxBuffer: outputBytesMax,
     });
   } catch (error) {
     const hint = installHint === "" ? "" : `\n${installHint}`;
     throw new Error(`the exec plugin ${command} cannot be run (${(error as { code?: string }).code})${hint}`);
   }
+  const startedMs = performance.now();
   const [printed, code] = await Promise.all([child.stdout.text(), child.exited]);
+  if (child.signalCode !== null) {
+    const why = performance.now() - startedMs >= timeout ? `did not end within ${timeout / 1_000} s` : "was stopped";
+    throw new Error(`the exec plugin ${command} ${why}`);
+  }
   if (code !== 0) throw new Error(`the exec plugin ${command} ended with code ${code}`);
   return printed;
 }
@@ -149,6 +157,7 @@ function parseCredential(
   const [cert, key] = [textOf(status["clientCertificateData"]), textOf(status["clientKeyData"])];
   if ((cert === "") !== (key === "")) throw fail("printed a certificate without its key, or the other way round");
   if (token === "" && cert === "") throw fail("printed neither a token nor a certificate");
+  if (cert !== "" && !isPair(cert, key)) throw fail("printed a certificate and a key that are unusable together");
   const expiration = textOf(status["expirationTimestamp"]);
   const endMs = expiration === "" ? Number.POSITIVE_INFINITY : parseTimeMs(expiration);
   if (endMs === undefined) throw fail("printed an expirationTimestamp that is no time");
@@ -159,4 +168,13 @@ function parseCredential(
     },
     endMs,
   };
+}
+
+/** Reports whether the first certificate and the key belong together. Further certificates are intermediate ones. */
+function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }

@@ -254,3 +254,17 @@ test("a Status of another kind than 410 is reported", async () => {
   expect(script.errors).toEqual([new StatusError(forbidden)]);
   expect(script.asked).toEqual(["list 500", "watch 7"]);
 });
+
+test("objects are prepared before they are kept, those of lists and of events", async () => {
+  const script = new Script();
+  script.lists = [page("5", [configMap("a", "1")])];
+  script.watches = [[{ type: "ADDED", object: configMap("b", "6") }]];
+  const prepare = ({ metadata }: ConfigMap) => (metadata.labels = { prepared: "true" });
+  using informer = script.start({ prepare });
+  await informer.synced;
+  await settle();
+  expect([...informer.objects()].map(({ metadata }) => metadata.labels)).toEqual([
+    { prepared: "true" },
+    { prepared: "true" },
+  ]);
+});

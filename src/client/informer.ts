@@ -30,6 +30,8 @@ export interface InformerOptions<T extends KubeObject> extends InformerHandlers<
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Prepares an object in place before it is kept. */
+  readonly prepare?: ((object: T) => void) | undefined;
   /** Returns the maximum number of objects at the moment; a million by default. */
   readonly objectsMax?: (() => number) | undefined;
   /** Receives failures, each followed by another attempt, and errors that handlers throw. */
@@ -118,7 +120,7 @@ export class Informer<T extends KubeObject> implements Disposable {
   }
 
   async #list(): Promise<void> {
-    const { client, type, selector } = this.#options;
+    const { client, type, selector, prepare } = this.#options;
     const { signal } = this.#stop;
     const listed = new Map<string, T>();
     let resourceVersion = "";
@@ -126,7 +128,10 @@ export class Informer<T extends KubeObject> implements Disposable {
     for await (const { items, metadata } of listPages(client, type, options)) {
       resourceVersion ||= metadata.resourceVersion;
       this.#requireRoom(listed.size + items.length);
-      for (const object of items) listed.set(keyOfObject(object), object);
+      for (const object of items) {
+        prepare?.(object);
+        listed.set(keyOfObject(object), object);
+      }
     }
     this.#listsWhole = false;
     for (const [key, object] of this.#objects) if (!listed.has(key)) this.#remove(key, object);
@@ -163,6 +168,7 @@ export class Informer<T extends KubeObject> implements Disposable {
       return;
     }
     const { object, type } = event;
+    this.#options.prepare?.(object);
     const key = keyOfObject(object);
     if (type === "DELETED") this.#remove(key, object);
     else this.#set(key, object);

@@ -50,8 +50,8 @@ export function readKubeconfig(file: string, options: KubeconfigOptions = {}): K
     ...(serverName === "" ? {} : { serverName }),
     rejectUnauthorized: cluster["insecure-skip-tls-verify"] !== true,
   };
-  const { exec } = user;
-  if (isJsonObject(exec)) {
+  const exec = execOf(user);
+  if (exec !== undefined) {
     const plugin = parseExecPlugin(exec, folder, clusterInfo(cluster, ca));
     return execServer(url, tls, new ExecCredentials(plugin, options.clock ?? systemClock));
   }
@@ -92,6 +92,8 @@ export interface UserProof {
   readonly key?: string;
   /** Value of the header. */
   readonly authorization?: string;
+  /** Discards a credential that a server rejected, if another one can be had. */
+  discard?(): void;
 }
 
 /** The users of a kubeconfig by name. Their files are read when credentials are needed. */
@@ -115,8 +117,8 @@ export function readUserProofs(file: string, clock: Clock): UserProofs {
 
 function proofOf(user: JsonObject, folder: string, clock: Clock): () => Promise<UserProof> {
   const certificate = clientCertificate(user, folder);
-  const { exec } = user;
-  if (!isJsonObject(exec)) {
+  const exec = execOf(user);
+  if (exec === undefined) {
     return async () => {
       const value = authorization(user, folder);
       return { ...certificate, ...(value === undefined ? {} : { authorization: value }) };
@@ -124,9 +126,18 @@ function proofOf(user: JsonObject, folder: string, clock: Clock): () => Promise<
   }
   const credentials = new ExecCredentials(parseExecPlugin(exec, folder, {}), clock);
   return async () => {
-    const { token, certificate: issued } = await credentials.get();
-    return { ...issued, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    const credential = await credentials.get();
+    const { token, certificate: issued } = credential;
+    const discard = () => credentials.forget(credential);
+    return { ...issued, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), discard };
   };
+}
+
+/** Returns the exec plugin of a user. Credentials that stand in the kubeconfig are used instead, as upstream does. */
+function execOf(user: JsonObject): JsonObject | undefined {
+  const given = ["token", "tokenFile", "username", "client-certificate", "client-certificate-data"];
+  const { exec } = user;
+  return isJsonObject(exec) && given.every((name) => textOf(user[name]) === "") ? exec : undefined;
 }
 
 function execServer(url: string, tls: TlsOptions, credentials: ExecCredentials): KubeconfigServer {

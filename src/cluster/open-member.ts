@@ -4,6 +4,7 @@ import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/logs.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { aloneError, type Cluster, type MemberRecord } from "../storage/cluster.ts";
+import type { LogSource } from "../storage/replicated/log-source.ts";
 import {
   openReplica,
   type ReplicaEvent,
@@ -29,6 +30,8 @@ export interface OpenMember {
   readonly directory: string;
   readonly store: Store;
   readonly cluster: Cluster;
+  /** The log, for the other processes of this server. */
+  readonly source: LogSource;
   /** Called when another member leads, or no known one. */
   onLeaderChanged(listener: () => void): void;
   /** Resolves when the store accepts no more writes, with a RemovedMemberError if this member was removed. */
@@ -90,9 +93,11 @@ export async function openMember(
     if (event.kind === "leader") for (const listener of leaderListeners) listener();
   };
   const { observer } = metrics;
-  const { store, cluster } = await openReplica({ directory, clock, connect, onEvent, observer }).catch((error) => {
-    throw listenFailure(error, membership.peerAddress);
-  });
+  const { store, cluster, source } = await openReplica({ directory, clock, connect, onEvent, observer }).catch(
+    (error) => {
+      throw listenFailure(error, membership.peerAddress);
+    },
+  );
   try {
     await quorum(store, log);
   } catch (error) {
@@ -105,6 +110,7 @@ export async function openMember(
     directory,
     store,
     cluster,
+    source,
     onLeaderChanged: (listener) => void leaderListeners.push(listener),
     failed: failure.promise,
     peers() {

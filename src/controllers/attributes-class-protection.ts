@@ -5,8 +5,9 @@ import type * as coreV1 from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
+import { followObjects } from "./follow-objects.ts";
 import { isHeldBy, release } from "./held-object.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Time from a change to the check, which reads all claims and volumes. Further changes in this time share the check. */
 const settleMs = 500;

@@ -7,7 +7,8 @@ import type { Registry } from "../registry/registry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { followObjects } from "./follow-objects.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "bootstrap.kubernetes.io/token";
 const infoNamespace = "kube-public";

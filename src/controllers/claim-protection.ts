@@ -6,9 +6,10 @@ import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
 import { ephemeralClaimName, isClaimOfPod } from "./ephemeral-claim.ts";
+import { followObjects } from "./follow-objects.ts";
 import { hold, isHeldBy, lacksFinalizer, release } from "./held-object.ts";
 import { namesOf } from "./object-key.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 export interface ClaimProtectionParts extends QueueSource {
   readonly claims: Registry;

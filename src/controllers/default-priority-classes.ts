@@ -1,17 +1,18 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
+import { clusterCriticalPriority, nodeCriticalPriority } from "../kinds/scheduling/system-priorities.ts";
 import type { Registries } from "../registry/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
 
 const classes: readonly { name: string; value: number; description: string }[] = [
   {
     name: "system-node-critical",
-    value: 2_000_001_000,
+    value: nodeCriticalPriority,
     description: "For pods without which a node does not work, and which cannot run on another one.",
   },
   {
     name: "system-cluster-critical",
-    value: 2_000_000_000,
+    value: clusterCriticalPriority,
     description: "For pods without which the cluster does not work; they may run on any node.",
   },
 ];

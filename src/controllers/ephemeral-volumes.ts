@@ -10,8 +10,9 @@ import { ephemeralClaimName, isControlledByPod } from "./ephemeral-claim.ts";
 import { EventRecorder } from "./events/event-recorder.ts";
 import { type RecordEvent, recordingWith } from "./events/record-event.ts";
 import { followEntries } from "./follow-entries.ts";
+import { followObjects } from "./follow-objects.ts";
 import { namesOf } from "./object-key.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const component = "ephemeral_volume";
 const workers = 10;

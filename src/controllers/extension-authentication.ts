@@ -1,6 +1,7 @@
 import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
 import { frontProxyClientName, type OwnFrontProxy } from "../access/certificates/own-front-proxy.ts";
 import type { ConfigMap } from "../api/types/core-v1.ts";
+import { joinedAuthentication } from "./joined-authentication.ts";
 
 export interface ExtensionAuthenticationParts {
   /** Returns the PEM of the authorities of clients. */
@@ -9,6 +10,8 @@ export interface ExtensionAuthenticationParts {
   readonly frontProxy: PublishedFrontProxy | undefined;
   /** This server as the proxy in front of the servers of APIServices, where flags name no other. */
   readonly ownFrontProxy: Pick<OwnFrontProxy, "authority">;
+  /** Whether other programs on the same store publish their authorities too, as kube-apiservers do; by default not. */
+  readonly isOnEtcd?: boolean;
 }
 
 export type PublishedFrontProxy = FrontProxyOptions & { readonly authority: () => string | undefined };
@@ -23,12 +26,13 @@ export function extensionAuthentication({
   clientAuthorities,
   frontProxy,
   ownFrontProxy,
+  isOnEtcd = false,
 }: ExtensionAuthenticationParts): (current: ConfigMap | undefined) => Record<string, string> {
   return (current) => {
     const published = current?.data?.[authorityKey];
     const authority = frontProxy === undefined ? ownFrontProxy.authority(published) : (frontProxy.authority() ?? "");
     const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes, allowedNames } = frontProxy ?? ownNames;
-    return {
+    const own: Record<string, string> = {
       "client-ca-file": clientAuthorities(),
       [authorityKey]: authority,
       "requestheader-allowed-names": JSON.stringify(allowedNames),
@@ -37,6 +41,7 @@ export function extensionAuthentication({
       "requestheader-group-headers": JSON.stringify(groupHeaders),
       "requestheader-extra-headers-prefix": JSON.stringify(extraHeaderPrefixes),
     };
+    return isOnEtcd ? joinedAuthentication(current?.data ?? {}, own) : own;
   };
 }
 

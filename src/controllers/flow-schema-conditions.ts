@@ -9,7 +9,8 @@ import { strategyOf } from "../registry/kind.ts";
 import type { Registry } from "../registry/registry.ts";
 import { applyAsServer } from "../registry/server-apply.ts";
 import type { Store } from "../storage/store.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { followObjects } from "./follow-objects.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** The field manager that clients know. */
 const manager = "api-priority-and-fairness-config-consumer-v1";

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../api/object-meta.ts";
-import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
+import { unlessGone } from "./unless-gone.ts";
 
 /** Reports whether the object is being deleted and still has this finalizer. */
 export function isHeldBy(object: KubeObject | undefined, finalizer: string): boolean {
@@ -19,11 +19,7 @@ export async function hold(registry: Registry, namespace: string, name: string, 
     lacksFinalizer(old, finalizer)
       ? { ...old, metadata: { ...old.metadata, finalizers: [...(old.metadata.finalizers ?? []), finalizer] } }
       : old;
-  try {
-    await registry.update(namespace, name, held, serverContext, { reapplies: true });
-  } catch (error) {
-    if (!(error instanceof StatusError && error.code === 404)) throw error;
-  }
+  await unlessGone(registry.update(namespace, name, held, serverContext, { reapplies: true }));
 }
 
 /** Removes one finalizer. */

@@ -40,6 +40,8 @@ export interface IdentityControllersParts extends QueueSource {
   readonly frontProxy: PublishedFrontProxy | undefined;
   readonly ownFrontProxy: ExtensionAuthenticationParts["ownFrontProxy"];
   readonly ca: TrustBundle;
+  /** Whether the store is on etcd, which kube-apiservers may share; by default not. */
+  readonly isOnEtcd?: boolean;
   readonly bootstrapSignerKey: "token" | "secret";
   readonly controllers: ReadonlySet<ControllerName>;
   readonly onError: (error: unknown) => void;

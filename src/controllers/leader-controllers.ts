@@ -14,7 +14,7 @@ import type { ServerRecords } from "./server-records.ts";
 import { startStorageVersionCleaner, storageVersions } from "./storage-version-cleaner.ts";
 
 export interface LeaderControllersParts
-  extends Omit<ObjectControllersParts, "client" | "servers" | "settle">,
+  extends Omit<ObjectControllersParts, "client" | "servers">,
     IdentityControllersParts,
     AvailabilityParts {
   readonly servers: ServerRecords;
@@ -38,9 +38,8 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   // Two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
-  const settle = () => parts.servers.settle();
-  running.use(startObjectControllers({ ...parts, settle }));
-  running.use(startCustomResources({ ...parts, settle }));
+  running.use(startObjectControllers(parts));
+  running.use(startCustomResources(parts));
   running.use(startCustomApiServices(parts));
   running.use(startAvailabilityController(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });

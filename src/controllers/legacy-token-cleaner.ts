@@ -10,13 +10,13 @@ import { decodeBody, decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
+import { TurnSlice } from "../api/turn-slice.ts";
 import type { Secret, ServiceAccount } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import { trackingStart } from "./legacy-token-tracking.ts";
-import { TurnSlice } from "./turn-slice.ts";
 import { dayOf, isDay } from "./utc-day.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -58,7 +58,7 @@ async function cleanLegacyTokens(parts: LegacyTokenCleanerParts, isStopped: () =
   const used = new Map<string, ReadonlySet<ReferenceKey>>();
   for (const entry of secrets.cacher.entries()) {
     if (entry.index.fields?.["type"] !== tokenSecretType) continue;
-    await slice.turn();
+    await slice.pass();
     if (isStopped()) return;
     const secret = decodeEntry(entry, secrets.info) as Secret;
     const { namespace = "", name = "" } = secret.metadata;

@@ -15,7 +15,6 @@ import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Command, Store } from "../storage/store.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
-import { ServerRecords } from "./server-records.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const rounds = 10;
@@ -39,8 +38,7 @@ test("no object remains in a namespace that is deleted during creations", async 
   const configMaps = registries.of(scheme.find("", "v1", "configmaps"));
   const failures: unknown[] = [];
   const onError = (error: unknown) => void failures.push(error);
-  const settle = () => registries.creations.ended();
-  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, settle, onError }));
+  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, onError }));
 
   for (let round = 0; round < rounds; round++) {
     const namespace = `n${round}`;
@@ -61,7 +59,7 @@ test("no object remains in a namespace that is deleted during creations", async 
   expect(failures).toEqual([]);
 });
 
-test("a creation that another server has admitted before is waited for and deleted too", async () => {
+test("a creation that another server admitted before the deletion is refused, however late it comes", async () => {
   await using cleanup = new AsyncDisposableStack();
   const store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
   const failures: unknown[] = [];
@@ -78,36 +76,41 @@ test("a creation that another server has admitted before is waited for and delet
       };
     },
   });
-  const serverOn = async (id: string, shared: Store) => {
+  const registriesOn = (shared: Store) => {
     const cachers = cleanup.adopt(new CacherSet({ store: shared, clock: systemClock }), (set) => set.close());
     const parts = { catalog: builtInCatalog(Scheme.builtIn()), store: shared, cachers, clock: systemClock };
-    const registries = openRegistries({ ...parts, randomInt: () => 0 }).registries;
-    const creationsEnded = () => registries.creations.ended();
-    const servers = new ServerRecords({ id, store, clock: systemClock, creationsEnded, onError });
-    await cleanup.use(servers).join();
-    servers.announce(6443, undefined);
-    return { servers, registries, namespaces: registries.builtIn({ group: "", resource: "namespaces" }) };
+    return openRegistries({ ...parts, randomInt: () => 0 }).registries;
   };
-  const [leader, other] = [await serverOn("a", store), await serverOn("b", slow)];
-  const { registries, namespaces, servers } = leader;
-  const settle = () => servers.settle();
-  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, settle, onError }));
-  for (const name of ["ns", "quick"]) {
-    await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name } }, "", context);
-  }
-  const configMaps = other.registries.builtIn({ group: "", resource: "configmaps" });
-  const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "late", namespace: "ns" } };
-  const creating = configMaps.create(object, "ns", context);
+  const [registries, other] = [registriesOn(store), registriesOn(slow)];
+  const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
+  const configMaps = other.builtIn({ group: "", resource: "configmaps" });
+  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, onError }));
+  const create = (name: string, metadata = {}) =>
+    namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name, ...metadata } }, "", context);
+  const createIn = (namespace: string) =>
+    configMaps.create(
+      { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "late", namespace } },
+      namespace,
+      context,
+    );
+  const [gone, held, renewed, labelled] = ["gone", "held", "renewed", "labelled"] as const;
+  for (const name of [gone, renewed, labelled]) await create(name);
+  await create(held, { finalizers: ["example.com/hold"] });
+  const creating = [gone, held, renewed, labelled].map(createIn);
   await Bun.sleep(5);
-  await namespaces.delete("", "ns", plainDeletion, context);
-  await Bun.sleep(60);
-  expect(namespaces.current("", "ns")?.metadata.deletionTimestamp).toBeDefined();
+  for (const name of [gone, held, renewed]) await namespaces.delete("", name, plainDeletion, context);
+  for (const name of [gone, renewed]) while (namespaces.current("", name) !== undefined) await Bun.sleep(1);
+  await create(renewed);
+  const label = (old: KubeObject): KubeObject => ({ ...old, metadata: { ...old.metadata, labels: { a: "b" } } });
+  await namespaces.update("", labelled, label, context, { reapplies: true });
   gate.resolve();
-  await creating;
-  while (namespaces.current("", "ns") !== undefined) await Bun.sleep(1);
-  expect(store.scan(configMaps.info.keyPrefix)).toEqual([]);
-  await namespaces.delete("", "quick", plainDeletion, context);
-  while (namespaces.current("", "quick") !== undefined) await Bun.sleep(1);
+  const answers = await Promise.allSettled(creating);
+  expect(answers.map((answer) => (answer.status === "rejected" ? String(answer.reason.message) : "created"))).toEqual([
+    'namespaces "gone" not found',
+    'configmaps "late" is forbidden: unable to create new content in namespace held because it is being terminated',
+    "created",
+    "created",
+  ]);
   expect(failures).toEqual([]);
 });
 
@@ -130,8 +133,7 @@ test("many namespaces are emptied at once, and a finalizer keeps one of them", a
       await configMaps.create({ kind: "ConfigMap", apiVersion: "v1", metadata }, name, context);
     }
   }
-  const settle = () => registries.creations.ended();
-  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, settle, onError }));
+  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, onError }));
   for (const name of names) await namespaces.delete("", name, plainDeletion, context);
   const conditionsOf = () => namespaces.current("", "n7")?.["status"] as { conditions?: { message: string }[] };
   while (store.scan(namespaces.info.keyPrefix).length > 1 || conditionsOf().conditions === undefined)

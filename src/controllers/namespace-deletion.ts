@@ -14,9 +14,10 @@ import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
 import { type AggregatedResources, addUndiscovered, emptyAggregated } from "./aggregation/empty-aggregated.ts";
 import { eachAtATime } from "./each-at-a-time.ts";
+import { followObjects } from "./follow-objects.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { maybeDeleting, storedMetadata } from "./stored-metadata.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Number of namespaces emptied at a time, and of objects of one namespace deleted at a time. */
 const workers = 10;
@@ -32,8 +33,6 @@ export interface NamespaceDeletionParts extends QueueSource {
   readonly namespaces: Registry;
   readonly store: Store;
   readonly clock: Clock;
-  /** Resolves when creations that any server admitted earlier have ended. */
-  readonly settle: () => Promise<void>;
   /** The objects of extension servers, which are deleted too. */
   readonly aggregated?: AggregatedResources | undefined;
   readonly onError: (error: unknown) => void;
@@ -41,69 +40,30 @@ export interface NamespaceDeletionParts extends QueueSource {
 
 /**
  * Empties namespaces that are being deleted and then removes them: pods first, then everything else, then the
- * finalizer. Their conditions name the remaining contents.
+ * finalizer. Their conditions name the remaining contents. Nothing is added meanwhile: a creation depends on the
+ * namespace as it was when it was admitted, so the store refuses it after the deletion has begun.
  */
 export function startNamespaceDeletion(parts: NamespaceDeletionParts): Disposable {
   const { store, clock, observeQueue, namespaces, onError } = parts;
   const running = new DisposableStack();
-  const settling = new Settling(parts);
-  const work = (key: Key) => finish(parts, queue, settling, key);
+  const work = (key: Key) => finish(parts, queue, key);
   const queue: WorkQueue = running.use(
     new WorkQueue({ name: "namespace", clock, observeQueue, onError, workers, work }),
   );
   running.use(
     followObjects(store, namespaces.info.keyPrefix, (key, type) => {
-      if (type === "DELETED") settling.forget(key);
-      else queue.add(key);
+      if (type !== "DELETED") queue.add(key);
     }),
   );
   return running;
 }
 
-/**
- * Waits for creations that any server admitted before the deletion was visible. Later ones are rejected. Namespaces wait
- * in parallel, so that none delays the others.
- */
-class Settling {
-  /** States of the namespaces that are being deleted. */
-  readonly #known = new Map<Key, { isOver: boolean }>();
-  readonly #parts: NamespaceDeletionParts;
-
-  constructor(parts: NamespaceDeletionParts) {
-    this.#parts = parts;
-  }
-
-  /** Reports whether the wait is over. If not, adds the key to the queue when it is. */
-  isOver(key: Key, queue: WorkQueue): boolean {
-    const known = this.#known.get(key);
-    if (known !== undefined) return known.isOver;
-    const state = { isOver: false };
-    this.#known.set(key, state);
-    this.#parts.settle().then(
-      () => {
-        state.isOver = true;
-        queue.add(key);
-      },
-      () => {
-        this.#known.delete(key);
-        queue.addAfter(key, retryMs);
-      },
-    );
-    return false;
-  }
-
-  forget(key: Key): void {
-    this.#known.delete(key);
-  }
-}
-
-async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, settling: Settling, key: Key): Promise<void> {
+async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, key: Key): Promise<void> {
   const { namespaces } = parts;
   const name = key.slice(namespaces.info.keyPrefix.length);
   const namespace = namespaces.current("", name);
   if (namespace?.metadata.deletionTimestamp === undefined) return;
   if (!specFinalizers(namespace).includes(namespaceFinalizer)) return;
-  if (!settling.isOver(key, queue)) return;
   const content = await empty(parts, name);
   // Other finalizers may keep the namespace. Its conditions then report that it is empty.
   if (!content.isEmpty || isHeldByOthers(namespace)) await report(parts, name, content);

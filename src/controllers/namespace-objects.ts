@@ -4,7 +4,8 @@ import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { followChanges, followObjects } from "./follow-objects.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Receives the code of the answer, and the duration of each sync of a namespace. */
 export type SyncObserver = (code: number, seconds: number) => void;
@@ -57,7 +58,7 @@ export class NamespaceObjects {
     const ofObjects = objects.info.keyPrefix;
     const suffix = `/${name}`;
     running.use(
-      followObjects(store, ofObjects, (key, type) => {
+      followChanges(store, ofObjects, (key, type) => {
         if (type !== "ADDED" && key.endsWith(suffix)) queue.add(key.slice(ofObjects.length, -suffix.length));
       }),
     );

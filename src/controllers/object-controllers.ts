@@ -18,8 +18,6 @@ export interface ObjectControllersParts
     StartResourceClaimsParts {
   /** The resources of extension servers, and clients for them by the name of the controller that they act for. */
   readonly aggregated?: { readonly versions: DiscoveredVersions; clientOf(controller: string): Client } | undefined;
-  /** Resolves when creations that any server admitted earlier have ended. */
-  readonly settle: () => Promise<void>;
   /** Called if the garbage collector could not read the objects of a kind. */
   readonly syncFailed?: (() => void) | undefined;
   /** Gets the time from when each finished Job was due until it was deleted. */

@@ -1,11 +1,11 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { runSliced } from "../api/sliced.ts";
-import { StatusError } from "../api/status.ts";
 import type { ValidatingAdmissionPolicy } from "../api/types/admissionregistration-v1.ts";
 import type { Client, ResourceType } from "../client/client.ts";
 import { Informer } from "../client/informer.ts";
 import { type ServedKinds, typeCheckingOf, typeWarnings } from "../kinds/admissionregistration/type-warnings.ts";
 import type { Clock } from "../process/clock.ts";
+import { unlessGone } from "./unless-gone.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 export const validatingPolicies: ResourceType = {
@@ -66,10 +66,7 @@ async function check(client: Client, served: ServedKinds, policy: ValidatingAdmi
     metadata: { name },
     status: { observedGeneration: generation, typeChecking: typeCheckingOf(warnings) },
   };
-  try {
-    const place = { name, subresource: "status" };
-    await client.patch(validatingPolicies, place, { kind: "apply", document, force: true }, { fieldManager });
-  } catch (error) {
-    if (!(error instanceof StatusError && error.code === 404)) throw error;
-  }
+  const place = { name, subresource: "status" };
+  const application = { kind: "apply", document, force: true } as const;
+  await unlessGone(client.patch(validatingPolicies, place, application, { fieldManager }));
 }

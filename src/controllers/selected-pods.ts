@@ -1,7 +1,7 @@
 import type { Entry } from "../api/entry.ts";
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
+import type { TurnSlice } from "../api/turn-slice.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { TurnSlice } from "./turn-slice.ts";
 
 /** Number of pods processed between two readings of the clock. */
 const podsPerLook = 256;
@@ -22,7 +22,7 @@ export async function selectedPods<Pod>(
   const found: Pod[] = [];
   let looks = 0;
   for (const entry of pods.cacher.entries(pods.keyOf(namespace, ""))) {
-    if (++looks % podsPerLook === 0) await slice.turn();
+    if (++looks % podsPerLook === 0) await slice.pass();
     if (!matchesLabels(selector, entry.index.labels)) continue;
     const pod = read(entry);
     if (pod !== undefined) found.push(pod);

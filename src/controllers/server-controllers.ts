@@ -5,6 +5,7 @@ import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
 import type { LeaderControllersParts } from "./leader-controllers.ts";
 import { LeaderElection } from "./leader-election.ts";
 import { startLegacyTokenTracking } from "./legacy-token-tracking.ts";
+import { MasterLeases } from "./master-leases.ts";
 
 /** The name of the lease, also in metrics. */
 export const leaderLeaseName = "quorate-controllers";
@@ -17,6 +18,8 @@ export interface ServerControllersParts extends LeaderControllersParts {
   readonly bindAddress: string;
   readonly port: number;
   readonly secretTokenUses: SecretTokenUses;
+  /** Whether the store is on etcd, which kube-apiservers may share. */
+  readonly isOnEtcd: boolean;
 }
 
 export interface ServerControllers {
@@ -42,15 +45,15 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
 
   const running = new DisposableStack();
   running.use(startIdentityLease({ leases, serverId, clock, onError }));
-  const secrets = registries.find({ group: "", resource: "secrets" });
-  if (secrets !== undefined) {
-    running.use(startLegacyTokenTracking({ secrets, clock, uses: parts.secretTokenUses, onError }));
-  }
-  running.use(shareQuotaCharges(parts));
+  running.use(startRequestControllers(parts));
   const network = parts.serviceAllocation?.network;
-  servers.announce(port, announcedAddress(bindAddress, network?.clusterIps[0]?.family ?? "IPv4"));
+  const address = announcedAddress(bindAddress, network?.clusterIps[0]?.family ?? "IPv4");
+  servers.announce(port, address);
+  const leased = parts.isOnEtcd ? new MasterLeases({ store, clock, servers, address, port, onError }) : undefined;
+  if (leased !== undefined) running.use(leased.start());
   const registry = registries.builtIn.bind(registries);
-  const service = network === undefined ? undefined : new KubernetesService({ ...parts, registry, network });
+  const found = { ...parts, servers: leased ?? servers, registry };
+  const service = network === undefined ? undefined : new KubernetesService({ ...found, network });
   if (service !== undefined) running.use(service.start());
   const leave = async () => service?.leave();
   return {
@@ -67,6 +70,24 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
   };
 }
 
+/** The parts of the controllers that a process needs which only answers requests. */
+export type RequestControllersParts = Pick<
+  ServerControllersParts,
+  "registries" | "clock" | "secretTokenUses" | "quotas" | "servers" | "onError"
+>;
+
+/** Starts the controllers that belong to the requests which a process answers. */
+export function startRequestControllers(parts: RequestControllersParts): Disposable {
+  const { registries, clock, onError } = parts;
+  const running = new DisposableStack();
+  const secrets = registries.find({ group: "", resource: "secrets" });
+  if (secrets !== undefined) {
+    running.use(startLegacyTokenTracking({ secrets, clock, uses: parts.secretTokenUses, onError }));
+  }
+  running.use(shareQuotaCharges(parts));
+  return running;
+}
+
 /** Loads the controllers of the leader when this server leads for the first time, because it answers before that. */
 function loadLeaderControllers(parts: LeaderControllersParts): Disposable {
   const running = new DisposableStack();
@@ -78,7 +99,7 @@ function loadLeaderControllers(parts: LeaderControllersParts): Disposable {
   return running;
 }
 
-function shareQuotaCharges({ quotas, servers, onError }: ServerControllersParts): Disposable {
+function shareQuotaCharges({ quotas, servers, onError }: RequestControllersParts): Disposable {
   const running = new DisposableStack();
   const meet = () => {
     quotas.meet(servers.joined).catch((error: unknown) => {

@@ -19,12 +19,7 @@ afterEach(async () => {
 });
 
 /** @param link fails writes while it is cut */
-async function join(
-  id: string,
-  port: number,
-  link: { isCut: boolean } = { isCut: false },
-  creationsEnded: () => Promise<void> = async () => {},
-): Promise<ServerRecords> {
+async function join(id: string, port: number, link: { isCut: boolean } = { isCut: false }): Promise<ServerRecords> {
   const linked = new Proxy(store, {
     get(target, property) {
       if (property === "commit") return commit;
@@ -41,7 +36,6 @@ async function join(
     id,
     store: linked,
     clock,
-    creationsEnded,
     onError,
   });
   await records.join();
@@ -98,26 +92,6 @@ test("a leaving server has no address, and has a record until it has stopped", a
   expect(ports(a)).toEqual([1, undefined]);
 });
 
-test("a server waits for current requests on all servers, and not for servers that have gone", async () => {
-  const a = await join("a", 1);
-  await a.settle();
-  const ending = Promise.withResolvers<void>();
-  await join("b", 2, undefined, () => ending.promise);
-  const c = await join("c", 3, undefined, () => new Promise(() => {}));
-  let isSettled = false;
-  void a.settle().then(() => (isSettled = true));
-  await pass(30_000);
-  expect(isSettled).toBe(false);
-  ending.resolve();
-  await pass(1_000);
-  expect(isSettled).toBe(false);
-  c[Symbol.dispose]();
-  await pass(16_000);
-  expect(isSettled).toBe(true);
-  await join("d", 4);
-  await Promise.all([a.settle(), pass(1_000)]);
-});
-
 test("a server that cannot write yet joins as soon as it can", async () => {
   const link = { isCut: true };
   const joining = join("a", 1, link);
@@ -127,15 +101,6 @@ test("a server that cannot write yet joins as soon as it can", async () => {
   await pass(1_500);
   const a = await joining;
   expect([ports(a), a.isAlone]).toEqual([[1], true]);
-});
-
-test("a stopping server no longer waits", async () => {
-  const a = await join("a", 1);
-  await join("b", 2, undefined, () => new Promise(() => {}));
-  const settling = a.settle();
-  await pass(1_000);
-  await a.withdraw();
-  await expect(settling).rejects.toThrow("the server stops");
 });
 
 test("a stopped server is gone at once and does not come back", async () => {

@@ -4,11 +4,10 @@ import type { Entry, Key } from "../api/entry.ts";
 import { type Revision, zeroRevision } from "../api/revision.ts";
 import { atMost } from "../process/at-most.ts";
 import type { Clock } from "../process/clock.ts";
+import { masterLeasePrefix, serverPrefix } from "../storage/record-prefixes.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import { type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
 
-/** Prefix of the records. Each running server has one, named by its id. It belongs to no API resource. */
-const prefix: Key = "/registry/masterleases/";
 /** Time without a renewal after which a server counts as stopped. */
 const ttlMs = 15_000;
 const renewIntervalMs = 10_000;
@@ -25,22 +24,12 @@ export interface ServerRecord {
   readonly address: string | undefined;
 }
 
-/** The part of the record by which servers wait for each other. */
-interface Settling {
-  /**
-   * The revision for which the server waits: creations that were admitted without knowing it must have ended everywhere.
-   */
-  readonly asked: number;
-  /** Revision up to which they have ended on this server. */
-  readonly settled: number;
-}
-
 export interface ServerRecordsParts {
   readonly id: string;
   readonly store: Store;
   readonly clock: Clock;
-  /** Resolves when the current creations on this server have ended. */
-  readonly creationsEnded: () => Promise<void>;
+  /** Whether the store is on etcd, where other programs may have objects, too, and kube-apiservers keep leases. */
+  readonly isOnEtcd?: boolean;
   readonly onError: (error: unknown) => void;
 }
 
@@ -57,12 +46,13 @@ interface Observation {
  */
 export class ServerRecords {
   readonly #parts: ServerRecordsParts;
+  readonly #prefix: Key;
   readonly #running = new DisposableStack();
   readonly #observed = new Map<Key, Observation>();
   readonly #listeners = new Set<() => void>();
-  #self: ServerRecord & Settling;
-  /** Callbacks of `settle` while it waits for the others. */
-  readonly #waiting = new Set<() => void>();
+  #self: ServerRecord;
+  /** Ends the wait for another attempt to join. */
+  #wake: () => void = () => {};
   #joined = zeroRevision;
   #joinedAtMs: number | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
@@ -72,7 +62,8 @@ export class ServerRecords {
 
   constructor(parts: ServerRecordsParts) {
     this.#parts = parts;
-    this.#self = { id: parts.id, port: undefined, address: undefined, asked: 0, settled: 0 };
+    this.#prefix = parts.isOnEtcd === true ? serverPrefix : masterLeasePrefix;
+    this.#self = { id: parts.id, port: undefined, address: undefined };
   }
 
   /**
@@ -86,9 +77,7 @@ export class ServerRecords {
     const { store, clock } = this.#parts;
     this.#joined = store.revision;
     this.#joinedAtMs = clock.steadyMs();
-    // Requests that are admitted from now on know this revision.
-    this.#self = { ...this.#self, settled: this.#joined };
-    for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
+    for (const { key, revision } of store.scan(this.#prefix)) this.#see(key, revision);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
     this.#schedule();
   }
@@ -106,9 +95,8 @@ export class ServerRecords {
   async #wait(delayMs: number): Promise<void> {
     const over = Promise.withResolvers<void>();
     using _timer = this.#parts.clock.after(delayMs, over.resolve);
-    this.#waiting.add(over.resolve);
+    this.#wake = over.resolve;
     await over.promise;
-    this.#waiting.delete(over.resolve);
     if (this.#running.disposed) throw new StoreUnavailableError("the server stops");
   }
 
@@ -121,14 +109,16 @@ export class ServerRecords {
 
   /** Returns the current servers, including this one, in the same order everywhere. */
   all(): readonly ServerRecord[] {
-    return this.#parts.store.scan(prefix).map(recordOf);
+    return this.#parts.store.scan(this.#prefix).map(recordOf);
   }
 
   /** Whether no other server shares the store. A server that joins later has not admitted any request yet. */
   get isAlone(): boolean {
     // This is read for every write that a quota counts, so it must not scan the store.
     const keys =
-      this.#joinedAtMs === undefined ? this.#parts.store.scan(prefix).map(({ key }) => key) : this.#observed.keys();
+      this.#joinedAtMs === undefined
+        ? this.#parts.store.scan(this.#prefix).map(({ key }) => key)
+        : this.#observed.keys();
     for (const key of keys) if (key !== this.#key) return false;
     return true;
   }
@@ -138,7 +128,7 @@ export class ServerRecords {
   }
 
   has(id: string): boolean {
-    return this.#parts.store.get(prefix + id) !== undefined;
+    return this.#parts.store.get(this.#prefix + id) !== undefined;
   }
 
   /** The revision at which this server joined. It has admitted no request that is based on an earlier one. */
@@ -153,34 +143,14 @@ export class ServerRecords {
 
   /** The revision up to which no running request of another server can be based; zero if that is unknown. */
   get inherited(): Revision {
-    return this.isAlone ? this.#joined : zeroRevision;
+    // A kube-apiserver on the same etcd has no record.
+    return this.isAlone && this.#parts.isOnEtcd !== true ? this.#joined : zeroRevision;
   }
 
   /** Calls the listener when servers joined, left or moved. */
   follow(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
-  }
-
-  /**
-   * Resolves when the creations have ended that any server admitted without knowing the current state of the store.
-   * @throws StoreUnavailableError if this server stops first
-   */
-  async settle(): Promise<void> {
-    const { store, creationsEnded } = this.#parts;
-    const at = store.revision;
-    await creationsEnded();
-    if (this.isAlone) return;
-    this.#self = { ...this.#self, asked: Math.max(this.#self.asked, at) };
-    await this.#renew();
-    const isSettled = () =>
-      store.scan(prefix).every((entry) => entry.key === this.#key || settlingOf(entry).settled >= at);
-    while (!isSettled()) {
-      if (this.#running.disposed) throw new StoreUnavailableError("the server stops");
-      const changed = Promise.withResolvers<void>();
-      this.#waiting.add(changed.resolve);
-      await changed.promise;
-    }
   }
 
   /** Withdraws the address of this server, which accepts no new clients but still serves its current ones. */
@@ -203,35 +173,13 @@ export class ServerRecords {
   }
 
   get #key(): Key {
-    return prefix + this.#parts.id;
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
-  }
-
-  /** Publishes the revision up to which everything has ended here. */
-  async #answer(asked: number): Promise<void> {
-    const { creationsEnded, onError } = this.#parts;
-    await creationsEnded();
-    if (asked <= this.#self.settled) return;
-    this.#self = { ...this.#self, settled: asked };
-    try {
-      await this.#renew();
-    } catch (error) {
-      // The next renewal publishes it too.
-      if (!(error instanceof StoreUnavailableError) && !this.#running.disposed) onError(error);
-    }
+    return this.#prefix + this.#parts.id;
   }
 
   #receive(events: readonly StoreEvent[]): void {
     let isChanged = false;
     for (const { type, entry, previous } of events) {
-      if (!entry.key.startsWith(prefix)) continue;
-      const { asked } = settlingOf(entry);
-      if (entry.key !== this.#key && asked > this.#self.settled) void this.#answer(asked);
-      this.#wake();
+      if (!entry.key.startsWith(this.#prefix)) continue;
       if (type === "DELETED") this.#observed.delete(entry.key);
       else this.#see(entry.key, entry.revision);
       isChanged ||= type !== "MODIFIED" || previous === undefined || !isSame(recordOf(entry), recordOf(previous));
@@ -279,7 +227,7 @@ export class ServerRecords {
     await this.#renew();
     if (clock.steadyMs() - lastMs >= ttlMs) {
       // If our own renewal failed, the others may have been unable to write as well.
-      for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
+      for (const { key, revision } of store.scan(this.#prefix)) this.#see(key, revision);
       return;
     }
     for (const entry of this.#over()) await this.#remove(entry);
@@ -289,7 +237,7 @@ export class ServerRecords {
   #over(): Entry[] {
     const { clock, store } = this.#parts;
     const nowMs = clock.steadyMs();
-    return store.scan(prefix).filter(({ key, revision }) => {
+    return store.scan(this.#prefix).filter(({ key, revision }) => {
       const seen = this.#observed.get(key);
       return key !== this.#key && seen?.revision === revision && nowMs - seen.sinceMs >= ttlMs;
     });
@@ -298,12 +246,12 @@ export class ServerRecords {
   async #renew(): Promise<void> {
     if (this.#withdrawn !== undefined) return;
     const { store, clock } = this.#parts;
-    const { port, address, asked, settled } = this.#self;
+    const { port, address } = this.#self;
     const startedMs = clock.steadyMs();
     const endpoint = { ...(port === undefined ? {} : { port }), ...(address === undefined ? {} : { address }) };
     const body = {
       prefix: Buffer.from(`{"metadata":{"name":"${this.#parts.id}","resourceVersion":"`),
-      suffix: Buffer.from(`"},"endpoint":${stringifyJson(endpoint)},"asked":${asked},"settled":${settled}}`),
+      suffix: Buffer.from(`"},"endpoint":${stringifyJson(endpoint)}}`),
     };
     const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
     const operation = { kind: "put", index, body } as const;
@@ -339,12 +287,7 @@ export class ServerRecords {
 
 function recordOf(entry: Entry): ServerRecord {
   const { endpoint = {} } = decodeBody(entry) as { endpoint?: Partial<ServerRecord> };
-  return { id: entry.key.slice(prefix.length), port: endpoint.port, address: endpoint.address };
-}
-
-function settlingOf(entry: Entry): Settling {
-  const { asked = 0, settled = 0 } = decodeBody(entry) as Partial<Settling>;
-  return { asked, settled };
+  return { id: entry.key.slice(entry.key.lastIndexOf("/") + 1), port: endpoint.port, address: endpoint.address };
 }
 
 function isSame(a: ServerRecord, b: ServerRecord): boolean {

@@ -13,7 +13,8 @@ import { strategyOf } from "../registry/kind.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { followObjects } from "./follow-objects.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";
 

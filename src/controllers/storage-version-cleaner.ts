@@ -9,8 +9,9 @@ import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Strategy } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
+import { followObjects } from "./follow-objects.ts";
 import { identityLabel, identityLeaseNamespace } from "./identity-lease.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 export const storageVersions: ResourceType = {
   group: "internal.apiserver.k8s.io",

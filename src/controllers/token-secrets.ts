@@ -11,9 +11,10 @@ import type { Registry } from "../registry/registry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
+import { followObjects } from "./follow-objects.ts";
 import { namesOf } from "./object-key.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Time after which a Secret without its account is removed. The Secret may be created before the account. */
 const accountWaitMs = 10_000;

@@ -3,8 +3,9 @@ import type { PersistentVolume } from "../api/types/core-v1.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store } from "../storage/store.ts";
+import { followObjects } from "./follow-objects.ts";
 import { hold, isHeldBy, lacksFinalizer, release } from "./held-object.ts";
-import { followObjects, type QueueSource, WorkQueue } from "./work-queue.ts";
+import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 export interface VolumeProtectionParts extends QueueSource {
   readonly volumes: Registry;

@@ -1,7 +1,6 @@
 import type { Key } from "../api/entry.ts";
 import { StatusError } from "../api/status.ts";
 import type { Clock } from "../process/clock.ts";
-import type { Store, StoreEvent } from "../storage/store.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
 /** First delay after a failure. It doubles with each further failure, up to the maximum. */
@@ -165,16 +164,4 @@ export class WorkQueue implements Disposable {
     const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** (failures - 1));
     this.addAfter(key, Math.max(waitMs, this.#budget.take()));
   }
-}
-
-/** Reports every object below `prefix`: existing ones as ADDED, then every change. */
-export function followObjects(
-  store: Store,
-  prefix: Key,
-  onChange: (key: Key, type: StoreEvent["type"]) => void,
-): Disposable {
-  for (const { key } of store.scan(prefix)) onChange(key, "ADDED");
-  return store.subscribe((events) => {
-    for (const { entry, type } of events) if (entry.key.startsWith(prefix)) onChange(entry.key, type);
-  });
 }

@@ -1,5 +1,6 @@
-import { Readable } from "node:stream";
+import type { Gzip } from "node:zlib";
 import { type Finish, headerValues, type IncomingRequest, type Reply } from "../request/exchange.ts";
+import { SlabWriter } from "./slab-writer.ts";
 
 /** Size up to which replies are not compressed. */
 export const compressionBytesMin = 128 * 1024;
@@ -33,11 +34,11 @@ async function compressReply(reply: Reply): Promise<Reply> {
     const chunks: readonly Uint8Array[] = body instanceof Uint8Array ? [body] : body;
     const bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
     if (bytes <= compressionBytesMin) return reply;
-    return compressed(reply, bytes <= compressionBytesSync ? gzipAtOnce(chunks) : gzipInPieces(chunks));
+    return compressed(reply, bytes <= compressionBytesSync ? gzipAtOnce(chunks) : gzipInPieces([], chunks.values()));
   }
   const { head, rest, exhausted } = await readHead(body as AsyncIterable<Uint8Array> | Iterable<Uint8Array>);
   if (exhausted) return { ...reply, body: head };
-  return compressed(reply, gzipInPieces(concatenate(head, rest)));
+  return compressed(reply, gzipInPieces(head, rest));
 }
 
 function compressed(reply: Reply, body: Reply["body"]): Reply {
@@ -56,22 +57,37 @@ function gzipAtOnce(chunks: readonly Uint8Array[]): Uint8Array {
   return Bun.gzipSync(whole as Uint8Array<ArrayBuffer>, { level: gzipLevel });
 }
 
-function gzipInPieces(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  return {
-    async *[Symbol.asyncIterator]() {
-      const source = Readable.from(chunks, { objectMode: true, highWaterMark: 16 });
-      const { createGzip } = await import("node:zlib");
-      const gzip = createGzip({ level: gzipLevel, chunkSize: 64 * 1024 });
-      source.on("error", (error) => gzip.destroy(error));
-      source.pipe(gzip);
-      try {
-        yield* gzip as AsyncIterable<Uint8Array>;
-      } finally {
-        source.destroy();
-        gzip.destroy();
-      }
-    },
-  };
+/** Compresses what was read of a body, and then the rest of it at the pace of the reader. */
+async function* gzipInPieces(head: readonly Uint8Array[], rest: ChunkIterator): AsyncGenerator<Uint8Array> {
+  const { createGzip } = await import("node:zlib");
+  const gzip = createGzip({ level: gzipLevel, chunkSize: 64 * 1024 });
+  feed(gzip, head, rest).then(
+    () => gzip.end(),
+    (error) => gzip.destroy(error),
+  );
+  try {
+    yield* gzip as AsyncIterable<Uint8Array>;
+  } finally {
+    gzip.destroy();
+    await rest.return?.();
+  }
+}
+
+/** Does not come back once the compressor is destroyed. */
+async function feed(gzip: Gzip, head: readonly Uint8Array[], rest: ChunkIterator): Promise<void> {
+  const writer = new SlabWriter((bytes) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    gzip.write(bytes, (error) => (error ? reject(error) : resolve()));
+    return promise;
+  });
+  await writer.addAll(head);
+  for (;;) {
+    const following = rest.next();
+    const next = following instanceof Promise ? await following : following;
+    if (next.done === true) return writer.end();
+    const added = writer.add(next.value);
+    if (added !== undefined) await added;
+  }
 }
 
 type ChunkIterator = AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
@@ -88,13 +104,4 @@ async function readHead(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) 
     bytes += next.value.byteLength;
   }
   return { head, rest, exhausted: false };
-}
-
-async function* concatenate(head: readonly Uint8Array[], rest: ChunkIterator): AsyncGenerator<Uint8Array> {
-  try {
-    yield* head;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
 }

@@ -11,9 +11,9 @@ const protobuf = "application/vnd.kubernetes.protobuf";
 const all: readonly MediaType[] = ["application/json", "application/yaml", protobuf, "application/cbor"];
 const options: DecodeBodyOptions = { strict: true, accepted: all, cbor: true };
 
-function statusOf(run: () => unknown): StatusError {
+async function statusOf(run: () => unknown): Promise<StatusError> {
   try {
-    run();
+    await run();
   } catch (error) {
     if (error instanceof StatusError) return error;
     throw error;
@@ -31,8 +31,8 @@ describe("decodeBody", () => {
     ["application/cbor", encodeCbor({ a: 1 }), "application/cbor"],
   ];
   for (const [contentType, body, mediaType] of documents) {
-    test(`reads a body of type ${contentType ?? "none"}`, () => {
-      expect(decodeBody(body, contentType, options)).toEqual({
+    test(`reads a body of type ${contentType ?? "none"}`, async () => {
+      expect(await decodeBody(body, contentType, options)).toEqual({
         kind: "document",
         mediaType: mediaType as "application/json",
         value: { a: 1 },
@@ -42,33 +42,36 @@ describe("decodeBody", () => {
     });
   }
 
-  test("leaves protobuf in its envelope", () => {
-    const body = decodeBody(wrapUnknown({ apiVersion: "v1", kind: "Pod" }, bytes("raw")), protobuf, options);
+  test("leaves protobuf in its envelope", async () => {
+    const body = await decodeBody(wrapUnknown({ apiVersion: "v1", kind: "Pod" }, bytes("raw")), protobuf, options);
     expect(body).toMatchObject({ kind: "protobuf", mediaType: protobuf, envelope: { apiVersion: "v1", kind: "Pod" } });
   });
 
-  test("reports repeated keys of JSON and YAML", () => {
-    expect(decodeBody(bytes('{"a":1,"a":2}'), undefined, options)).toMatchObject({ duplicates: ["a"] });
-    expect(decodeBody(bytes("a: 1\na: 2"), "application/yaml", options)).toMatchObject({
+  test("reports repeated keys of JSON and YAML", async () => {
+    expect(await decodeBody(bytes('{"a":1,"a":2}'), undefined, options)).toMatchObject({ duplicates: ["a"] });
+    expect(await decodeBody(bytes("a: 1\na: 2"), "application/yaml", options)).toMatchObject({
       duplicateLines: ['line 2: key "a" already set in map'],
     });
-    expect(decodeBody(bytes('{"a":1,"a":2}'), undefined, { ...options, strict: false })).toMatchObject({
+    expect(await decodeBody(bytes('{"a":1,"a":2}'), undefined, { ...options, strict: false })).toMatchObject({
       duplicates: [],
     });
   });
 
-  test("refuses unknown types with the list of accepted ones", () => {
-    const error = statusOf(() =>
+  test("refuses unknown types with the list of accepted ones", async () => {
+    const error = await statusOf(async () =>
       decodeBody(bytes("a=1"), "application/x-www-form-urlencoded", { ...options, cbor: false }),
     );
     expect(error.code).toBe(415);
     expect(error.message).toBe(
       `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, ${protobuf}`,
     );
-    expect(statusOf(() => decodeBody(encodeCbor(1), "application/cbor", { ...options, cbor: false })).code).toBe(415);
-    expect(statusOf(() => decodeBody(bytes("{}"), protobuf, { ...options, accepted: ["application/json"] })).code).toBe(
-      415,
-    );
+    expect(
+      (await statusOf(async () => decodeBody(encodeCbor(1), "application/cbor", { ...options, cbor: false }))).code,
+    ).toBe(415);
+    expect(
+      (await statusOf(async () => decodeBody(bytes("{}"), protobuf, { ...options, accepted: ["application/json"] })))
+        .code,
+    ).toBe(415);
   });
 
   const malformed: readonly (readonly [contentType: string, body: Uint8Array, message: string])[] = [
@@ -104,27 +107,27 @@ describe("decodeBody", () => {
     ],
   ];
   for (const [contentType, body, message] of malformed) {
-    test(`refuses malformed ${contentType} of ${body.length} bytes`, () => {
-      const error = statusOf(() => decodeBody(body, contentType, { ...options, expectedKind: "Pod" }));
+    test(`refuses malformed ${contentType} of ${body.length} bytes`, async () => {
+      const error = await statusOf(async () => decodeBody(body, contentType, { ...options, expectedKind: "Pod" }));
       expect([error.code, error.reason, error.message]).toEqual([400, "BadRequest", message]);
     });
   }
 
-  test("gives a plain problem when no kind is expected", () => {
-    expect(statusOf(() => decodeBody(bytes("x"), undefined, options)).message).toBe(
+  test("gives a plain problem when no kind is expected", async () => {
+    expect((await statusOf(async () => decodeBody(bytes("x"), undefined, options))).message).toBe(
       "couldn't get version/kind; json parse error: invalid character 'x' looking for beginning of value",
     );
   });
 
-  test("answers any bytes with a body or a StatusError", () => {
-    fc.assert(
-      fc.property(
+  test("answers any bytes with a body or a StatusError", async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.uint8Array({ maxLength: 100 }),
         fc.constantFrom(...all, "text/plain"),
         fc.boolean(),
-        (body, type, strict) => {
+        async (body, type, strict) => {
           try {
-            decodeBody(body, type, { ...options, strict });
+            await decodeBody(body, type, { ...options, strict });
           } catch (error) {
             expect(error).toBeInstanceOf(StatusError);
           }

@@ -1,12 +1,14 @@
 import { CborDecodeError, decodeCbor } from "../api/codec/cbor.ts";
-import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
+import { JsonSyntaxError, parseJsonInSteps } from "../api/codec/json.ts";
 import { type UnknownEnvelope, unwrapUnknown } from "../api/codec/protobuf-envelope.ts";
 import { ProtobufDecodeError } from "../api/codec/protobuf-wire.ts";
 import type { MediaType } from "../api/codec/representation.ts";
-import { parseYaml, yamlValuesMax } from "../api/codec/yaml.ts";
+import { parseYamlInSteps, yamlValuesMax } from "../api/codec/yaml.ts";
 import { YamlSyntaxError } from "../api/codec/yaml-syntax.ts";
+import type { Eventual } from "../api/eventual.ts";
 import type { JsonValue } from "../api/json.ts";
 import { objectValuesMax } from "../api/object-extent.ts";
+import { runSliced } from "../api/sliced.ts";
 import { type StatusError, status } from "../api/status.ts";
 
 export interface DecodeBodyOptions {
@@ -40,17 +42,27 @@ export interface DecodedProtobuf {
 }
 
 /**
- * Decodes a request body by its Content-Type, which is JSON by default. Parameters are ignored.
- * @throws StatusError 415 for an unaccepted type, 400 for an invalid body, 413 for more than `objectValuesMax` values
+ * Decodes a request body by its Content-Type, which is JSON by default. Parameters are ignored. A body that takes long
+ * is decoded in several turns of the event loop.
+ * @throws StatusError 415 for an unaccepted type, 400 for an invalid body, 413 for more than `objectValuesMax` values;
+ *     also as a rejection
  */
 export function decodeBody(
   bytes: Uint8Array,
   contentType: string | undefined,
   options: DecodeBodyOptions,
-): DecodedBody {
+): Eventual<DecodedBody> {
+  return runSliced(decodeInSteps(bytes, contentType, options));
+}
+
+function* decodeInSteps(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  options: DecodeBodyOptions,
+): Generator<void, DecodedBody> {
   const mediaType = acceptedMediaType(contentType, options);
   try {
-    return decodeAs(mediaType, bytes, options.strict);
+    return yield* decodeAs(mediaType, bytes, options.strict);
   } catch (error) {
     const problem = problemOf(error);
     throw problem === undefined ? error : malformedBody(bytes, problem, options.expectedKind);
@@ -83,17 +95,17 @@ function acceptedMediaType(contentType: string | undefined, options: DecodeBodyO
   return found;
 }
 
-function decodeAs(mediaType: MediaType, bytes: Uint8Array, strict: boolean): DecodedBody {
+function* decodeAs(mediaType: MediaType, bytes: Uint8Array, strict: boolean): Generator<void, DecodedBody> {
   switch (mediaType) {
     case "application/json":
       return {
         kind: "document",
         mediaType,
-        ...parseJson(bytes, { strict, valuesMax: objectValuesMax }),
+        ...(yield* parseJsonInSteps(bytes, { strict, valuesMax: objectValuesMax })),
         duplicateLines: [],
       };
     case "application/yaml": {
-      const { value, duplicateLines } = parseYaml(bytes, { strict, valuesMax: yamlValuesMax });
+      const { value, duplicateLines } = yield* parseYamlInSteps(bytes, { strict, valuesMax: yamlValuesMax });
       return { kind: "document", mediaType, value, duplicates: [], duplicateLines };
     }
     case "application/cbor":

@@ -58,19 +58,41 @@ const quorumTimeoutMs = 2_000;
 
 /** Fails while this replica cannot confirm that its state is up to date. */
 export function quorumCheck(store: Pick<Store, "readBarrier">, clock: Clock): HealthCheck {
-  return {
-    name: "etcd-readiness",
-    endpoints: ["readyz"],
-    async check() {
-      const { promise, reject } = Promise.withResolvers<never>();
-      const timer = clock.after(quorumTimeoutMs, () => reject(new Error("no quorum answers")));
-      try {
-        await Promise.race([store.readBarrier(), promise]);
-      } finally {
-        timer[Symbol.dispose]();
-      }
-    },
-  };
+  const check = () => confirm(store, clock, quorumTimeoutMs, "no quorum answers");
+  return { name: "etcd-readiness", endpoints: ["readyz"], check };
+}
+
+export interface EtcdCheckTimeouts {
+  readonly healthcheckTimeoutMs: number;
+  readonly readycheckTimeoutMs: number;
+}
+
+/** Fail while etcd does not answer. The names are upstream's. */
+export function etcdChecks(
+  store: Pick<Store, "readBarrier">,
+  clock: Clock,
+  { healthcheckTimeoutMs, readycheckTimeoutMs }: EtcdCheckTimeouts,
+): HealthCheck[] {
+  const within = (timeoutMs: number) => () => confirm(store, clock, timeoutMs, "etcd does not answer");
+  return [
+    { name: "etcd", endpoints: healthEndpoints, check: within(healthcheckTimeoutMs) },
+    { name: "etcd-readiness", endpoints: ["readyz"], check: within(readycheckTimeoutMs) },
+  ];
+}
+
+async function confirm(
+  store: Pick<Store, "readBarrier">,
+  clock: Clock,
+  timeoutMs: number,
+  failure: string,
+): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = clock.after(timeoutMs, () => reject(new Error(failure)));
+  try {
+    await Promise.race([store.readBarrier(), promise]);
+  } finally {
+    timer[Symbol.dispose]();
+  }
 }
 
 export const pingCheck: HealthCheck = { name: "ping", endpoints: healthEndpoints, check() {} };

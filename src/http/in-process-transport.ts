@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { NoAnswerError, type Transport, type TransportAnswer, type TransportRequest } from "../client/transport.ts";
+import { abortable } from "../process/abortable.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import type { UserInfo } from "../request/user-info.ts";
@@ -82,16 +83,6 @@ function exchangeOf(
     responseHeaders: [],
     audit: undefined,
   };
-}
-
-/** A handler may continue after its request was abandoned. Its outcome no longer matters. */
-function abortable<T>(work: T | Promise<T>, signal: AbortSignal): T | Promise<T> {
-  if (!(work instanceof Promise)) return work;
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  return promise;
 }
 
 function answerOf(response: HttpResponse, signal: AbortSignal): TransportAnswer {

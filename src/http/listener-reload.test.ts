@@ -2,6 +2,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import http2, { type ClientHttp2Session } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
+import { until } from "../../test/until.ts";
 import { createAuthority, type TestAuthority, type TestCertificate } from "./listener/testing.ts";
 import { type Listener, listen } from "./listener.ts";
 
@@ -78,9 +79,6 @@ function asBob(port: number): { socket: TLSSocket; closed: Promise<void>; text: 
   socket.on("close", () => resolve());
   return { socket, closed, text: () => text };
 }
-const until = async (isSo: () => boolean) => {
-  while (!isSo()) await Bun.sleep(1);
-};
 
 test("ends an HTTP/1.1 connection after the current request, and ignores later ones", async () => {
   const listener = await start();

@@ -1,17 +1,17 @@
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, ListenOptions } from "node:net";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
 import type { ListenerTls } from "../access/certificates/identity.ts";
 import type { Eventual } from "../api/eventual.ts";
 import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { authoritiesOf } from "./listener/authority.ts";
-import { Connection } from "./listener/connection.ts";
+import type { Connection } from "./listener/connection.ts";
+import { ConnectionPool } from "./listener/connection-pool.ts";
 import { createHttp1 } from "./listener/http1.ts";
 import { serveHttp2 } from "./listener/http2.ts";
 import { defaultLimits, type ListenerLimits } from "./listener/limits.ts";
 import { type Authorities, judgePeer } from "./listener/peer-certificate.ts";
 import type { Serving, Upgrade } from "./listener/serving.ts";
-import type { StreamSink } from "./listener/stream-sink.ts";
 
 export type { ListenerLimits } from "./listener/limits.ts";
 
@@ -19,6 +19,8 @@ export interface ListenerOptions {
   readonly host: string;
   /** Port; 0 for any free one. */
   readonly port: number;
+  /** Lets other processes listen on the same port. The kernel then distributes the connections. */
+  readonly reusePort?: boolean;
   readonly tls: ListenerTls;
   readonly handle: (request: IncomingRequest) => Eventual<HttpResponse>;
   readonly limits?: Partial<ListenerLimits> | undefined;
@@ -57,26 +59,23 @@ const ciphers = [
   "ECDHE-RSA-CHACHA20-POLY1305",
 ].join(":");
 
-const sweepIntervalMsMax = 1_000;
 const keepAliveMs = 30_000;
 
 /**
  * Listens for HTTP/2 and HTTP/1.1 over TLS on one port. Clients without a valid certificate may connect too;
- * authentication answers them. Neither Node nor Bun enforces timeouts on such sockets, so this file does.
+ * authentication answers them.
  */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits: ListenerLimits = { ...defaultLimits, ...options.limits };
   const onError = (error: unknown) => {
     if (!isClientGone(error)) options.onError?.(error);
   };
-  const connections = new Set<Connection>();
-  const sinks = new Set<StreamSink>();
-  let draining = false;
+  const pool = new ConnectionPool(limits);
   const serving: Serving = {
     limits,
-    sinks,
+    sinks: pool.sinks,
     get draining() {
-      return draining;
+      return pool.draining;
     },
     handle: options.handle,
     onError,
@@ -84,14 +83,11 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
   let authorities = trustedBy(options.tls);
   const http1 = createHttp1(serving);
-  const bySocket = new WeakMap<TLSSocket, Connection>();
+  const bySocket = new WeakMap<TLSSocket, Connection<TLSSocket>>();
 
-  const accept = (socket: TLSSocket): Connection => {
-    const connection = new Connection(socket, limits.handshakeTimeoutMs);
+  const accept = (socket: TLSSocket): Connection<TLSSocket> => {
+    const connection = pool.add(socket);
     bySocket.set(socket, connection);
-    connections.add(connection);
-    socket.once("close", () => connections.delete(connection));
-    socket.on("error", () => socket.destroy());
     return connection;
   };
 
@@ -105,10 +101,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (connection.hasOldTrust && !isJudgedTheSame(connection, authorities)) return void socket.destroy();
     if (socket.alpnProtocol === "h2") serveHttp2(connection, serving);
     else http1.serve(connection);
-    if (draining) connection.finish();
+    if (pool.draining) connection.finish();
   });
   server.on("connection", (socket) => {
-    if (connections.size >= limits.connections) socket.destroy();
+    if (pool.isFull) socket.destroy();
     else accept(socket as TLSSocket);
   });
   server.on("tlsClientError", (_error, socket) => {
@@ -118,28 +114,28 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
-  server.listen({ host: options.host, port: options.port }, resolve);
-  await listening;
+  const { host, port, reusePort = false } = options;
+  server.listen({ host, port, ...(reusePort ? { reusePort } : {}) } as ListenOptions, resolve);
+  await listening.catch(async (error) => {
+    await pool.close(0);
+    throw error;
+  });
   server.off("error", reject);
   server.on("error", onError);
 
-  const sweeper = setInterval(() => sweep(connections), sweepInterval(limits));
-  sweeper.unref();
   const bound = server.address() as AddressInfo;
 
   const drain = () => {
-    if (draining) return;
-    draining = true;
+    if (pool.draining) return;
     server.close();
-    for (const connection of connections) connection.finish();
-    for (const sink of sinks) sink.end();
+    pool.drain();
   };
 
   return {
     port: bound.port,
     address: bound.address,
     get connections() {
-      return connections.size;
+      return pool.size;
     },
     reload(tls) {
       server.setSecureContext(tlsOptions(tls));
@@ -148,7 +144,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       const [ids, formerIds] = [idsOf(authorities), idsOf(before)];
       const someGone = !formerIds.isSubsetOf(ids);
       if (!someGone && ids.isSubsetOf(formerIds)) return;
-      for (const connection of connections) {
+      for (const connection of pool) {
         if (connection.isShakingHands) connection.hasOldTrust = true;
         else if (someGone) refuseUnlessIssuedBy(ids, connection);
       }
@@ -156,11 +152,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     drain,
     async close(graceMs) {
       drain();
-      const end = performance.now() + graceMs;
-      while (connections.size > 0 && performance.now() < end) await Bun.sleep(Math.min(10, graceMs));
-      clearInterval(sweeper);
-      for (const { socket } of connections) socket.destroy();
-      connections.clear();
+      await pool.close(graceMs);
     },
   };
 }
@@ -201,16 +193,4 @@ function tlsOptions({ key, cert, ca, frontProxyCa }: ListenerTls): TlsOptions {
     minVersion: "TLSv1.2",
     ciphers,
   };
-}
-
-function sweep(connections: ReadonlySet<Connection>): void {
-  const now = performance.now();
-  for (const { deadlineMs, socket } of connections) if (deadlineMs <= now) socket.destroy();
-}
-
-function sweepInterval({ handshakeTimeoutMs, headersTimeoutMs, idleTimeoutMs, lingerMs }: ListenerLimits): number {
-  return Math.min(
-    sweepIntervalMsMax,
-    Math.max(5, Math.min(handshakeTimeoutMs, headersTimeoutMs, idleTimeoutMs, lingerMs) / 4),
-  );
 }

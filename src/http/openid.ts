@@ -13,19 +13,21 @@ export interface OpenIdOptions {
   /** Issuer of service account tokens. */
   readonly issuer: string;
   readonly keys: readonly TokenKey[];
-  /** The advertised URL of the key set. */
-  readonly jwksUri: string;
+  /** Returns the advertised URL of the key set. */
+  readonly jwksUri: () => string;
 }
 
 /** Serves OpenID discovery, which lets anyone verify service account tokens. */
 export function openIdPlugin({ issuer, keys, jwksUri }: OpenIdOptions): AppPlugin {
-  const configuration = encode({
-    issuer,
-    jwks_uri: jwksUri,
-    response_types_supported: ["id_token"],
-    subject_types_supported: ["public"],
-    id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithm }) => algorithm))].sort(),
-  });
+  const algorithms = [...new Set(keys.map(({ algorithm }) => algorithm))].sort();
+  const configuration = () =>
+    encode({
+      issuer,
+      jwks_uri: jwksUri(),
+      response_types_supported: ["id_token"],
+      subject_types_supported: ["public"],
+      id_token_signing_alg_values_supported: algorithms,
+    });
   const keySet = encode({ keys: keys.map(publicJwk) });
   return {
     name: "openid",
@@ -35,7 +37,7 @@ export function openIdPlugin({ issuer, keys, jwksUri }: OpenIdOptions): AppPlugi
       const isKeys = info.path === keysPath;
       const contentType = isKeys ? "application/jwk-set+json" : "application/json";
       refuseUnproduced(header(request, "accept"), [contentType]);
-      return document(contentType, isKeys ? keySet : configuration);
+      return document(contentType, isKeys ? keySet : configuration());
     },
   };
 }

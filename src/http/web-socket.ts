@@ -6,6 +6,7 @@ import type { FrameEncoder } from "../api/codec/frame-encoder.ts";
 import { status } from "../api/status.ts";
 import {
   type ByteSink,
+  type HeaderList,
   type HttpResponse,
   header,
   headerValues,
@@ -60,12 +61,7 @@ export function webSocketReply(
   return {
     kind: "stream",
     code: 101,
-    headers: [
-      ["upgrade", "websocket"],
-      ["connection", "Upgrade"],
-      ["sec-websocket-accept", accept],
-      ...(protocol === undefined ? [] : ([["sec-websocket-protocol", protocol]] as const)),
-    ],
+    headers: webSocketHeaders(accept, protocol),
     async run(sink) {
       const reader = new WebSocketReader({
         pong: (payload) => sink.write(webSocketFrame("pong", payload)),
@@ -77,6 +73,16 @@ export function webSocketReply(
       if (socket.writable) socket.end(webSocketFrame("close", normalClosure));
     },
   };
+}
+
+/** Returns the headers of the answer that switches to WebSocket. */
+export function webSocketHeaders(accept: string, protocol: string | undefined): HeaderList {
+  return [
+    ["upgrade", "websocket"],
+    ["connection", "Upgrade"],
+    ["sec-websocket-accept", accept],
+    ...(protocol === undefined ? [] : ([["sec-websocket-protocol", protocol]] as const)),
+  ];
 }
 
 /** RFC 6455, 5.5.1: the answer to a close frame is a close frame. Without it, clients report an error. */

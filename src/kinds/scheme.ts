@@ -79,6 +79,7 @@ export class Scheme {
    */
   readonly stored: readonly ResourceInfo[];
   readonly #types: TypeSchemas;
+  readonly #infos: ResourceInfos;
   readonly #groups: readonly GroupInfo[];
   readonly #byResource = new Map<string, ResourceInfo>();
   readonly #byKind = new Map<string, ResourceInfo>();
@@ -110,10 +111,18 @@ export class Scheme {
       this.#byResource.set(`${info.group}/${info.version}/${info.resource}`, info);
       this.#byKind.set(`${apiVersionOf(info)}/${info.kind}`, info);
     }
+    this.#infos = infos;
     const byDefault = resources.filter(([, { defaultOn }]) => defaultOn).map(([key]) => infos.of(key));
     const known = [...byDefault, ...this.resources].filter((info) => !info.virtual);
     this.stored = [...new Set(known.map(storedInfo))];
     this.#groups = groups.flatMap(({ group, versions }) => this.#servedGroup(group, versions));
+  }
+
+  /** Returns every version of every stored kind, served or not. */
+  storedVersions(): ResourceInfo[] {
+    return generatedResources()
+      .map(([key]) => this.#infos.of(key))
+      .filter((info) => !info.virtual);
   }
 
   find(group: string, version: string, resource: string): ResourceInfo | undefined {

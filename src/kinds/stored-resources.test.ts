@@ -13,11 +13,12 @@ test.each([
   ["/registry/apiextensions.k8s.io/customresourcedefinitions/c", "apiextensions.k8s.io", "customresourcedefinitions"],
   ["/registry/example.com/widgets/default/w", "example.com", "widgets"],
   ["/registry/example.com/widgets/w", "example.com", "widgets"],
+  ["/registry/storage.k8s.io/widgets/default/w", "storage.k8s.io", "widgets"],
 ])("the object at %s belongs to group %j, resource %s", (key, group, resource) => {
   expect(resourceOf(key)).toEqual({ group, resource });
 });
 
-test.each(["/registry/masterleases/10.0.0.1", "/registry/ranges/serviceips", "/registry/apiregistration.k8s.io/x/y"])(
+test.each(["/registry/masterleases/10.0.0.1", "/registry/ranges/serviceips", "/registry/quorate/servers/s"])(
   "%s is not the key of an object",
   (key) => expect(resourceOf(key)).toBeUndefined(),
 );

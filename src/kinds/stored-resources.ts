@@ -1,14 +1,11 @@
-import type { Key } from "../api/entry.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import resourcesJson from "../api/scheme/generated/resources.json";
+import type { ResourceFinder } from "../storage/encryption/entry-cipher.ts";
 
 /** Number of slashes in the longest prefix of a resource, as in `/registry/services/specs/`. */
 const prefixSlashesMax = 4;
 /** Events are stored for both of their groups. Upstream's configurations name the core group. */
 const eventsGroup = "events.k8s.io";
-
-/** Finds the resource to which the object of a key belongs; undefined for records that are not objects. */
-export type ResourceFinder = (key: Key) => GroupResource | undefined;
 
 /** Returns a finder for the built-in kinds, served or not, and for custom ones, below `/registry/<group>/<plural>/`. */
 export function storedResources(): ResourceFinder {
@@ -19,7 +16,6 @@ export function storedResources(): ResourceFinder {
     const group = name.split("/").length === 3 ? name.slice(0, name.indexOf("/")) : "";
     if (group !== eventsGroup) builtIn.set(`${entry.prefix}/`, { group, resource });
   }
-  const groups = new Set([...builtIn.values()].map(({ group }) => group));
   return (key) => {
     const slashes = slashesIn(key);
     for (const at of slashes.toReversed()) {
@@ -28,13 +24,14 @@ export function storedResources(): ResourceFinder {
     }
     const [, first = 0, second = 0, third] = slashes;
     const group = key.slice(first + 1, second);
-    if (third === undefined || !group.includes(".") || groups.has(group)) return undefined;
+    if (third === undefined || !group.includes(".")) return undefined;
+    // A definition may also use the group of built-in kinds, whose own keys are found above.
     return { group, resource: key.slice(second + 1, third) };
   };
 }
 
 /** Returns the places of the first slashes of a key. */
-function slashesIn(key: Key): number[] {
+function slashesIn(key: string): number[] {
   const places: number[] = [];
   for (let at = key.indexOf("/"); at >= 0 && places.length < prefixSlashesMax; at = key.indexOf("/", at + 1)) {
     places.push(at);

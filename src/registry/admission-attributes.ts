@@ -2,7 +2,7 @@ import type { GroupVersionKind } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
-import type { AdmissionAttributes } from "./admission.ts";
+import type { AdmissionAttributes, FindPremise } from "./admission.ts";
 import { type DocumentForms, storedForms } from "./document-forms.ts";
 import { Reinvocation } from "./reinvocation.ts";
 import type { SettleListener } from "./settlement.ts";
@@ -25,6 +25,8 @@ export interface AdmittedRequest {
   /** Forms of the documents; by default those of stored objects. */
   readonly forms?: DocumentForms;
   onSettled(listener: SettleListener): void;
+  /** Needed for writes to the store. */
+  dependsOn?(premise: FindPremise): void;
 }
 
 /** Returns the attributes of a request for admission plugins. */
@@ -56,6 +58,7 @@ export function admissionAttributes(request: AdmittedRequest): AdmissionAttribut
     webhooksTook: (ms) => context.webhooksTook?.(ms),
     annotateBody: (key, value) => context.annotateBody?.(key, value),
     onSettled: request.onSettled,
+    dependsOn: (premise) => request.dependsOn?.(premise),
   };
 }
 

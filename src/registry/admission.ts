@@ -4,6 +4,7 @@ import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { UserInfo } from "../request/user-info.ts";
+import type { Premise } from "../storage/store.ts";
 import type { AdmissionObserver, AdmissionStep, AdmissionTimer } from "./admission-observer.ts";
 import type { DocumentForms } from "./document-forms.ts";
 import type { Reinvocation } from "./reinvocation.ts";
@@ -50,7 +51,16 @@ export interface AdmissionAttributes {
    * the object.
    */
   onSettled(listener: SettleListener): void;
+  /** Makes the write depend on an object that the plugin has judged. */
+  dependsOn(premise: FindPremise): void;
 }
+
+/**
+ * Judges an object on which a write depends. Called in the turn in which the write goes to the store, and again if the
+ * object has changed until then.
+ * @throws StatusError if the object does not allow the write
+ */
+export type FindPremise = () => Premise;
 
 /** One plugin. Both methods refuse by throwing a StatusError. */
 export interface AdmissionPlugin {

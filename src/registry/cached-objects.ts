@@ -21,8 +21,13 @@ export class CachedObjects implements ObjectLookup {
 
   get(resource: GroupResource, namespace: string, name: string): KubeObject | undefined {
     const registry = this.#registryOf(resource);
-    const entry = registry?.cacher.get(registry.keyOf(namespace, name));
+    const entry = this.entry(resource, namespace, name);
     return registry === undefined || entry === undefined ? undefined : this.#decode(entry, registry);
+  }
+
+  entry(resource: GroupResource, namespace: string, name: string): Entry | undefined {
+    const registry = this.#registryOf(resource);
+    return registry?.cacher.get(registry.keyOf(namespace, name));
   }
 
   list(resource: GroupResource, namespace: string, labels?: LabelSelector): readonly KubeObject[] {

@@ -7,11 +7,10 @@ import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { formatTime } from "../api/time.ts";
 import { nextTurn } from "../api/turn.ts";
 import { validateObjectMeta, validatePrefixSegment } from "../api/validation/object-meta.ts";
-import type { ApplyResult } from "../storage/store.ts";
 import { judgeObject } from "./judge-object.ts";
 import { generatedName } from "./random-name.ts";
 import { dropRepeatedOwners } from "./repeated-owners.ts";
-import { type StoredKind, withRevision } from "./stored-kind.ts";
+import { type PutResult, type StoredKind, withRevision } from "./stored-kind.ts";
 import { wipeSystemFields } from "./system-fields.ts";
 import { absent } from "./unreadable.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
@@ -103,7 +102,7 @@ function namedDrafts(write: Write): () => Promise<void> {
   };
 }
 
-type Inserted = ApplyResult | { readonly kind: "dryRun" };
+type Inserted = PutResult | { readonly kind: "dryRun" };
 
 async function complete(write: Write, authorize: CreateOptions["authorize"]): Promise<Inserted> {
   await takeSteps(completion, write);
@@ -112,14 +111,14 @@ async function complete(write: Write, authorize: CreateOptions["authorize"]): Pr
   return insert(write);
 }
 
-async function insert({ kind, object, namespace, context }: Write): Promise<Inserted> {
+async function insert({ kind, object, namespace, context, premises }: Write): Promise<Inserted> {
   const { store } = kind.parts;
   const { name = "" } = object.metadata;
   const key = kind.keyOf(namespace, name);
   if (store.corruptAt(key) !== undefined) throw absent(kind, store, { namespace, name }, context.version);
   if (!context.dryRun) {
     refuseResourceVersion(object);
-    return kind.put(object, key, undefined, context);
+    return kind.put(object, key, undefined, context, premises);
   }
   const current = store.get(key);
   return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };

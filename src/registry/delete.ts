@@ -62,7 +62,7 @@ async function removeOrMark(
     if (!context.dryRun && (await kind.remove(entry, context)) === undefined) return undefined;
     return next.marked === undefined ? result(old, entry, true) : result(next.marked, undefined, true);
   }
-  const canonical = kind.canonical(next.object);
+  const canonical = kind.canonical(next.object, old);
   if (context.dryRun) return result(canonical, undefined, false);
   const applied = await kind.put(canonical, entry.key, entry, context);
   if (applied.kind === "rejected") return undefined;

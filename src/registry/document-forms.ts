@@ -1,5 +1,4 @@
 import type { Eventual } from "../api/eventual.ts";
-import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { inServedVersion, inStoredVersion } from "../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
@@ -8,17 +7,14 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 export interface DocumentForms {
   /** Returns the document in the given version of its kind. */
   show(document: KubeObject, version: ResourceInfo): Eventual<KubeObject>;
-  /** Converts a plugin's document from this version back to its own version. */
+  /** Converts a plugin's document, which has its defaults, from this version back to its own version. */
   enter(document: KubeObject, version: ResourceInfo): Eventual<KubeObject>;
 }
 
 /** Forms of stored objects: any served version, and the stored one. */
 export const storedForms: DocumentForms = {
   show: inServedVersion,
-  enter(document, version) {
-    version.form.applyDefaults(document as unknown as JsonObject);
-    return inStoredVersion(document, version);
-  },
+  enter: inStoredVersion,
 };
 
 /** Forms of documents with a single version: a Scale, a Binding, the options of a connection. */

@@ -88,9 +88,10 @@ export class FieldOwnership {
       now: formatTime(nowMs),
     };
     try {
-      if (live === undefined && sent === undefined) return trackCreation(write);
-      const update = { ...write, live, sent, find: this.#finder(subresource) };
-      const tracked = runStepsEventually(trackUpdate(update), this.#convert);
+      const isNew = live === undefined && sent === undefined;
+      const find = this.#finder(subresource);
+      const steps = isNew ? trackCreation(write) : trackUpdate({ ...write, live, sent, find });
+      const tracked = runStepsEventually(steps, this.#convert);
       return tracked instanceof Promise ? tracked.catch(untracked) : tracked;
     } catch (error) {
       return untracked(error);

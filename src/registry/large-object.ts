@@ -1,5 +1,5 @@
-import type { JsonValue } from "../api/json.ts";
-import { countValues, objectValuesMax, ordinaryValuesMax } from "../api/object-extent.ts";
+import type { JsonObject } from "../api/json.ts";
+import { countObjectValues, objectValuesMax, ordinaryValuesMax } from "../api/object-extent.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 
@@ -9,7 +9,7 @@ import { status } from "../api/status.ts";
  * @throws StatusError 413 when it has more values than an object may have
  */
 export function isLargeObject(object: KubeObject): boolean {
-  const values = countValues(object as unknown as JsonValue, objectValuesMax);
+  const values = countObjectValues(object as unknown as JsonObject, objectValuesMax);
   if (values > objectValuesMax) throw status.tooManyValues(objectValuesMax);
   return values > ordinaryValuesMax;
 }

@@ -1,3 +1,4 @@
+import type { Entry } from "../api/entry.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { LabelSelector } from "../api/label-selector.ts";
 import type { KubeObject } from "../api/object-meta.ts";
@@ -6,6 +7,8 @@ import type { KubeObject } from "../api/object-meta.ts";
 export interface ObjectLookup {
   /** Finds an object; `namespace` is "" for cluster-scoped kinds. */
   get(resource: GroupResource, namespace: string, name: string): KubeObject | undefined;
+  /** Finds the stored form of an object. */
+  entry(resource: GroupResource, namespace: string, name: string): Entry | undefined;
   /**
    * Lists the objects of one namespace, or all of a cluster-scoped kind, ordered by name. They stay decoded, which
    * suits kinds with few objects. With a selector, objects that it does not select are never decoded.

@@ -9,7 +9,7 @@ import type { Admission } from "./admission.ts";
 import type { Allocator } from "./allocator.ts";
 import { type Catalog, type CatalogEntry, kindOfVersion } from "./catalog.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
-import { InFlight } from "./in-flight.ts";
+import { Gate } from "./gate.ts";
 import { strategyOf } from "./kind.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
@@ -49,8 +49,8 @@ export class Registries {
   readonly #byResource = new Map<ResourceInfo, Registry>();
   /** Registries by group, then by resource: each write looks up a dozen. */
   readonly #byGroup = new Map<string, Map<string, Registry>>();
-  /** Every creation in progress. */
-  readonly creations = new InFlight();
+  /** Delays creations until this server may admit them. */
+  readonly creations = new Gate();
 
   constructor(parts: RegistriesParts) {
     this.#parts = parts;

@@ -7,6 +7,7 @@ import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { unknownLabelText } from "../api/scheme/selectable-fields.ts";
 import { status } from "../api/status.ts";
+import type { Pin } from "../storage/cacher/facet.ts";
 import type { ContentSelection } from "../storage/cacher/prepared-batch.ts";
 
 /** The objects of a resource that a request selects. Made once per request and applied to each object. */
@@ -17,6 +18,8 @@ export interface Selection {
   readonly key: Key | undefined;
   /** Reports whether an entry matches; undefined if everything below the prefix does. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
+  /** Conditions that every selected entry meets, by which the cache finds entries without a scan. */
+  readonly pins: readonly Pin[];
   /** The selection in two steps, if it depends on content that may need a conversion in between. */
   readonly content?: ContentSelection | undefined;
 }
@@ -43,6 +46,7 @@ export function selectionOf(
     prefix,
     content: selectsContent ? contentSelection(info, labels, fields, pinnedName) : undefined,
     key: single ? prefix + pinnedName : undefined,
+    pins: single ? [] : pinsOf(info, pinnedName, labels, fields),
     matches: selects ? (entry) => matches(entry, info, labels, fields, pinnedName) : undefined,
   };
 }
@@ -81,7 +85,26 @@ function fieldOf(entry: Entry, info: ResourceInfo, label: string): string {
   if (label === "metadata.name") return nameOf(entry.key);
   if (label === "metadata.namespace") return info.namespaced ? namespaceOf(entry.key, info) : "";
   if (info.form.kind === "structural") return info.selectableFields.get(label)?.(bodyIn(entry, info)) ?? "";
-  return entry.index.fields?.[info.storedAs?.fieldLabels.get(label) ?? label] ?? "";
+  return entry.index.fields?.[storedLabel(info, label)] ?? "";
+}
+
+/** Returns the label by which the stored version selects the field. */
+function storedLabel(info: ResourceInfo, label: string): string {
+  return info.storedAs?.fieldLabels.get(label) ?? label;
+}
+
+/** Returns the conditions that the index of an entry can answer, the most selective kinds first. */
+function pinsOf(info: ResourceInfo, name: string, labels: LabelSelector, { terms }: FieldSelector): Pin[] {
+  const pins: Pin[] = name === "" ? [] : [{ facet: "name", values: [name] }];
+  for (const { label, operator, value } of terms) {
+    const isIndexed = info.form.kind !== "structural" && !label.startsWith("metadata.");
+    if (operator === "=" && isIndexed) pins.push({ facet: `field ${storedLabel(info, label)}`, values: [value] });
+  }
+  for (const { key, operator, values } of labels.requirements) {
+    const isPinned = operator === "=" || operator === "==" || operator === "in";
+    if (isPinned) pins.push({ facet: `label ${key}`, values });
+  }
+  return pins;
 }
 
 /** Returns the body as readers get it, defaults included. A body that only a webhook could convert is unchanged. */

@@ -10,20 +10,22 @@ import { ordinaryBytesMax } from "../api/object-extent.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { withType } from "../api/scheme/with-type.ts";
 import { status } from "../api/status.ts";
 import { nextTurn } from "../api/turn.ts";
 import { fieldErrorsMax } from "../api/validation/labels.ts";
 import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Cacher } from "../storage/cacher/cacher.ts";
+import { encodeForStore } from "../storage/encode-for-store.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Command, Operation, Store } from "../storage/store.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, FindPremise } from "./admission.ts";
 import type { Allocator } from "./allocator.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
-import { encodeForStore } from "./encode-for-store.ts";
+import { DecodedBodies } from "./decoded-bodies.ts";
 import { type FieldFilterFinder, FieldOwnership } from "./field-ownership.ts";
-import type { InFlight } from "./in-flight.ts";
+import type { Gate } from "./gate.ts";
 import type { RandomInt } from "./random-name.ts";
 import { type RequestLifetime, refuseAbandoned } from "./request-lifetime.ts";
 import type { StoreObserver, StoreOperation } from "./store-observer.ts";
@@ -48,8 +50,8 @@ export interface RegistryParts {
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields that cannot be written; by default none. */
   readonly gatedFields?: GatedFields | undefined;
-  /** Counter of creations between admission and storage; by default none. */
-  readonly creations?: InFlight | undefined;
+  /** Delays creations; by default nothing does. */
+  readonly creations?: Gate | undefined;
   /** Returns the fields that writers through each path can own; by default all. */
   readonly ownedFields?: FieldFilterFinder | undefined;
   /** Allocator of unique values, for resources that need them. */
@@ -61,6 +63,13 @@ export interface RegistryParts {
 
 /** Limit of a stored object, however it was made: many small patches must not add up to more than one body may have. */
 export const objectBytesMax = 2 * 1024 * 1024;
+
+/** Shared by all kinds, so that its limit is the limit of the process. */
+const bodies = new DecodedBodies();
+/** Limit of the attempts to store an object while those that it depends on keep changing. */
+const premiseTriesMax = 50;
+
+export type PutResult = Exclude<ApplyResult, { readonly kind: "outdated" }>;
 
 /** Parts that all writes to one kind share, and the conversion of its objects to and from the store. */
 export class StoredKind {
@@ -110,10 +119,16 @@ export class StoredKind {
    */
   decode(entry: Entry, signalOf?: SignalSource): Eventual<KubeObject> {
     const { info } = this;
-    if (info.converter === undefined) return withOwnTurn(decodeEntry(entry, info), entry);
-    return followedBy(prepareEntry(entry, info, signalOf), (prepared) =>
-      withOwnTurn(decodeEntry(prepared, info), prepared),
-    );
+    return followedBy(prepareEntry(entry, info, signalOf), (prepared) => {
+      const object = { kind: info.kind, apiVersion: apiVersionOf(info), ...bodies.of(prepared) };
+      return withOwnTurn(object as unknown as KubeObject, prepared);
+    });
+  }
+
+  /** Notes that an update has stored the object, with its new resourceVersion, as this entry in place of another. */
+  keepDecoded(before: Entry, entry: Entry, object: KubeObject): void {
+    const { info, storage = info } = this.parts;
+    if (storage === info) bodies.replace(before, entry, object);
   }
 
   /** Reports whether the entry is stored as it would be written now. An update without changes rewrites others. */
@@ -127,20 +142,28 @@ export class StoredKind {
   /**
    * Brings an object into canonical order, with zero values as on the wire, so that equal objects have equal bytes.
    * Takes over its argument.
+   * @param old the stored object. Its parts that the object has kept are canonical
    */
-  canonical(object: KubeObject): KubeObject {
+  canonical(object: KubeObject, old?: KubeObject): KubeObject {
     const { info } = this;
-    const options = { kind: info.kind, takesOver: true };
+    const options = { kind: info.kind, takesOver: true, settled: old as unknown as JsonObject | undefined };
     const { object: canonical } = info.form.decode(object as unknown as JsonObject, options);
-    const { kind: _kind, apiVersion: _apiVersion, ...fields } = canonical;
-    return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;
+    return withType(canonical, info);
   }
 
   /**
    * Stores the object if its entry has not changed since it was read; undefined means that there was none. Stores
    * nothing once the client has gone: an interrupted webhook may have let the request pass.
+   * @param premises called again if the objects that they found have changed meanwhile
+   * @throws StatusError of a premise
    */
-  async put(object: KubeObject, key: Key, before: Entry | undefined, request: RequestLifetime): Promise<ApplyResult> {
+  async put(
+    object: KubeObject,
+    key: Key,
+    before: Entry | undefined,
+    request: RequestLifetime,
+    premises: readonly FindPremise[] = [],
+  ): Promise<PutResult> {
     const { clock, storage = this.info } = this.parts;
     const { converter } = storage;
     const converted = storage === this.info ? undefined : converter?.forStorage(object, storage, request.signal);
@@ -148,7 +171,14 @@ export class StoredKind {
     refuseAbandoned(request, clock);
     const expect: Command["expect"] =
       before === undefined ? { kind: "absent" } : { kind: "revision", revision: before.revision };
-    return this.#commit({ key, expect, operation }, before === undefined ? "create" : "update");
+    const verb = before === undefined ? "create" : "update";
+    if (premises.length === 0) return (await this.#commit({ key, expect, operation }, verb)) as PutResult;
+    for (let tries = 1; tries <= premiseTriesMax; tries++) {
+      const found = premises.map((find) => find());
+      const result = await this.#commit({ key, expect, premises: found, operation }, verb);
+      if (result.kind !== "outdated") return result;
+    }
+    throw status.staleResourceVersion(this.ref(object.metadata.name ?? ""));
   }
 
   /** Returns undefined if the entry has changed since it was read. Removes nothing once the client has gone. */
@@ -160,7 +190,7 @@ export class StoredKind {
       operation: { kind: "delete", last: splitAtResourceVersion(entry.body) },
     };
     const applied = await this.#commit(command, "delete");
-    if (applied.kind === "rejected") return undefined;
+    if (applied.kind !== "applied") return undefined;
     await this.parts.allocator?.afterDelete(decodeEntry(applied.entry, this.info));
     return applied.entry;
   }

@@ -2,10 +2,11 @@ import type { Entry, Key } from "../api/entry.ts";
 import type { Eventual } from "../api/eventual.ts";
 import { fieldError } from "../api/field-error.ts";
 import type { GroupResource } from "../api/gvk.ts";
-import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
+import { copyObject } from "./copy-object.ts";
 import { judgeObject } from "./judge-object.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
@@ -68,8 +69,7 @@ export async function updateObject(
   const { strategy = kind.parts.strategy, reapplies = false, makesAnew = false } = options;
   const decoded = kind.decode(entry, context.signal);
   const old = decoded instanceof Promise ? await decoded : decoded;
-  const copy = () => cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
-  const object = await transform(makesAnew ? old : copy());
+  const object = await transform(makesAnew ? old : copyObject(old));
   const guarded = checkGuards(kind, object, entry, { strategy, reapplies, asked: context.version });
   const write = new Write(kind, { object, old, namespace }, context, options) as Replacement;
   return write.settlement.run(
@@ -82,12 +82,12 @@ export async function updateObject(
 }
 
 async function replace(
-  { kind, object, old, context }: Replacement,
+  { kind, object, old, context, premises }: Replacement,
   entry: Entry,
   guarded: boolean,
 ): Promise<WriteResult | undefined> {
   const ref = kind.ref(old.metadata.name ?? "", context.version);
-  if (kind.isCurrent(entry) && isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
+  if (isUnchanged(object, old) && kind.isCurrent(entry)) return { object: old, entry, created: false, removed: false };
   if (finishesDeletion(object, kind.parts.strategy)) {
     if (context.dryRun || (await kind.remove(entry, context)) !== undefined) {
       return { object, entry: undefined, created: false, removed: true };
@@ -96,9 +96,10 @@ async function replace(
     return undefined;
   }
   if (context.dryRun) return { object, entry: undefined, created: false, removed: false };
-  const applied = await kind.put(object, entry.key, entry, context);
+  const applied = await kind.put(object, entry.key, entry, context, premises);
   if (applied.kind === "applied") {
     const stored = withRevision(object, applied.entry);
+    kind.keepDecoded(entry, applied.entry, stored);
     return { object: stored, entry: applied.entry, created: false, removed: false };
   }
   if (applied.current === undefined) throw status.notFound(ref);

@@ -1,9 +1,9 @@
 import { type Eventual, followedBy } from "../api/eventual.ts";
-import type { JsonObject } from "../api/json.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
 import { nextTurn } from "../api/turn.ts";
 import { managedFieldsProblem } from "../apply/managed-fields.ts";
-import type { Admission, AdmissionAttributes } from "./admission.ts";
+import type { Admission, AdmissionAttributes, FindPremise } from "./admission.ts";
 import { admissionAttributes } from "./admission-attributes.ts";
 import type { FieldTracker } from "./field-ownership.ts";
 import { isLargeObject } from "./large-object.ts";
@@ -23,6 +23,8 @@ export interface WriteOptions {
   readonly tracker?: FieldTracker;
   /** Admission in place of the registry's chain, for writes of another document than the object. */
   readonly admission?: Admission;
+  /** Another object on which the write depends. */
+  readonly premise?: FindPremise;
 }
 
 /** One attempt to write an object, changed by each step. */
@@ -34,6 +36,8 @@ export class Write {
   readonly subresource: string;
   readonly admission: Admission;
   readonly settlement = new Settlement();
+  /** The objects on which this write depends. */
+  readonly premises: FindPremise[];
   /** Object to replace; undefined for a creation. */
   readonly old: KubeObject | undefined;
   /** The object in its current state. */
@@ -57,6 +61,7 @@ export class Write {
     this.strategy = options.strategy ?? kind.parts.strategy;
     this.subresource = options.subresource ?? "";
     this.admission = options.admission ?? kind.parts.admission;
+    this.premises = options.premise === undefined ? [] : [options.premise];
     this.#tracker = options.tracker ?? updateTracker(kind, this.subresource, context);
   }
 
@@ -71,6 +76,7 @@ export class Write {
       oldObject: this.old,
       context: this.context,
       onSettled: this.settlement.add,
+      dependsOn: (premise) => void this.premises.push(premise),
     });
     return this.#attributes;
   }
@@ -124,7 +130,7 @@ export const writeSteps = {
     return followedBy(write.admission.admit(write.attributes), () => restoreManagedFields(write, managedFields));
   },
   canonicalise(write: Write): void {
-    write.object = write.kind.canonical(write.object);
+    write.object = write.kind.canonical(write.object, write.old);
   },
   warn({ strategy, object, old, context }: Write): void {
     for (const text of strategy.warnings?.(object, old) ?? []) context.warn(text);
@@ -146,7 +152,7 @@ export const writeSteps = {
 /** Undoes a plugin's change of managedFields that left them unreadable. */
 function restoreManagedFields({ object, context }: Write, before: ManagedFieldsEntry[] | undefined): void {
   const { managedFields } = object.metadata;
-  if (managedFields === before) return;
+  if (equalJson(managedFields as JsonValue | undefined, before as JsonValue | undefined)) return;
   const problem = managedFieldsProblem(managedFields);
   if (problem === undefined) return;
   setManagedFields(object, before);

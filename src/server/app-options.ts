@@ -48,6 +48,8 @@ export interface AppParts extends StartContext {
   readonly api: ServerApi;
   readonly credentials: ServerCredentials;
   readonly lifecycle: Lifecycle;
+  /** Returns host and port for clients. The port is known once the server listens. */
+  readonly address: () => string;
   readonly audited: OpenAudit | undefined;
   readonly auditFilter: AuditFilterMetrics;
   readonly checks: readonly HealthCheck[];
@@ -147,6 +149,7 @@ function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints
     authorizer,
     nodeClient: () => identity.nodeClient(clock.nowMs()),
     nodeAuthorities: identity.nodeAuthorities,
+    nodeAddressTypes: config.kubeletPreferredAddressTypes,
     randomInt: (below) => (below > 0 ? randomInt(below) : 0),
   });
   const tokens = { ...config.authentication.serviceAccounts, ...authentication };
@@ -189,10 +192,9 @@ function clusterPlugins({ storage, api, config, credentials, heard }: AppParts):
 }
 
 function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlugin[] {
-  const { config } = parts;
+  const { config, address } = parts;
   const { scheme, catalog, apis, remoteDiscovery, remoteOpenApi } = parts.api;
   const { authentication } = parts.credentials;
-  const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
   const plugins: AppPlugin[] = [
@@ -218,7 +220,7 @@ function documentPlugins(parts: AppParts, further: readonly AppPlugin[]): AppPlu
     openIdPlugin({
       issuer: issuers[0] ?? "",
       keys: authentication.verificationKeys,
-      jwksUri: jwksUri ?? defaultJwksUri(`https://${address}`),
+      jwksUri: () => jwksUri ?? defaultJwksUri(`https://${address()}`),
     }),
   ];
   const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { openAuthorization, type ServerAuthorization } from "../access/authorization/server-authorization.ts";
 import { ProxyClient } from "../access/certificates/proxy-client.ts";
-import { openServerId } from "../access/certificates/server-id.ts";
+import { openServerId, servingProcessId } from "../access/certificates/server-id.ts";
 import { rbacEscalation } from "../admission/rbac-escalation.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
@@ -27,6 +27,7 @@ import { CustomKinds } from "../kinds/custom/custom-kinds.ts";
 import { Scheme } from "../kinds/scheme.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
+import { atMost } from "../process/at-most.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { type Catalog, groupVersionsOf } from "../registry/catalog.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
@@ -53,6 +54,9 @@ import { openRegistries, type ServerRegistries } from "./registries.ts";
 import { serviceAddresses, storedServices } from "./service-addresses.ts";
 import type { StartContext } from "./start-context.ts";
 
+/** Time for the discovery of extension servers. One that hangs makes the server wait once, but not forever. */
+const discoveryMsMax = 10_000;
+
 /** Every served kind, with its rules, caches and objects. */
 export interface ServerApi extends ServerRegistries, Disposable {
   readonly scheme: Scheme;
@@ -75,6 +79,8 @@ export interface ServerApi extends ServerRegistries, Disposable {
   readonly servers: ServerRecords;
   /** Tells at which address this server listens. */
   listensAt(endpoint: Endpoint): void;
+  /** Resolves when the resources of extension servers are known, or when one of them takes too long. */
+  discovered(): Promise<void>;
   /** Creates the objects that every cluster has, if they are missing. */
   ensureDefaults(): Promise<void>;
 }
@@ -82,8 +88,8 @@ export interface ServerApi extends ServerRegistries, Disposable {
 /** Opens the caches, rules and registries of every kind. Resolves once the system namespaces exist. */
 export async function openApi(context: StartContext): Promise<ServerApi> {
   using parts = new DisposableStack();
-  const { config, onError } = context;
-  const { store, member, encryption } = context.storage;
+  const { config, serving, onError } = context;
+  const { store, member, etcd, encryption } = context.storage;
   const { clock } = config;
   const isGateOn = (gate: string) => config.featureGates.enabled(gate);
 
@@ -103,8 +109,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const authorization = parts.use(
     orStartupError(() => openAuthorization({ ...own, options: config.authorization, scheme, store, clock, isGateOn })),
   );
-  const creationsEnded = () => registries.creations.ended();
-  const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
+  const id = serving === undefined ? serverId : servingProcessId(serverId, serving.number);
+  const servers = parts.use(new ServerRecords({ id, store, clock, isOnEtcd: etcd !== undefined, onError }));
   const countConditions = conditionMetrics(metrics.registry);
   const services = storedServices(() => registries);
   let listening: Endpoint | undefined;
@@ -117,6 +123,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     clock,
     randomInt: (below) => randomInt(below),
     servers,
+    isOnEtcd: etcd !== undefined,
     isGateOn,
     gatedFields: new GatedFields(isGateOn),
     declarative: declarativeValidation(isGateOn, metrics),
@@ -135,7 +142,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   encryption.metrics.register(metrics.registry, serverId, encryption.configHash);
   exposeFeatureGates(metrics.registry, config.featureGates.list());
   member?.metrics.register(metrics.registry, member.cluster);
-  if (config.dataDir !== undefined) exposeStorageSize(metrics.registry, config.dataDir);
+  etcd?.metrics.register(metrics.registry);
+  if (member !== undefined && config.dataDir !== undefined) exposeStorageSize(metrics.registry, config.dataDir);
   cacheMetrics(metrics.registry, () => registries.all());
 
   const definitions = registries.builtIn(customResourceDefinition);
@@ -159,8 +167,10 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   );
   const remoteDiscovery = new RemoteDiscovery({ apis, backends, clock, random: Math.random });
   const remoteOpenApi = new RemoteOpenApi({ apis, backends, clock, random: Math.random });
-  await openNamespaces(context, registries, parts);
-  removeOldData(context, registries, parts);
+  if (serving === undefined) {
+    await openNamespaces(context, registries, parts);
+    removeOldData(context, registries, parts);
+  }
   const kept = parts.move();
   return {
     ...opened,
@@ -180,6 +190,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     listensAt(endpoint) {
       listening = endpoint;
     },
+    discovered: () => atMost(clock, discoveryMsMax, remoteDiscovery.synced),
     async ensureDefaults() {
       const rbac = rbacRegistries(registries);
       await Promise.all([
@@ -204,11 +215,17 @@ async function openNamespaces(
   parts.use(namespaces.start(config.clock, onError));
 }
 
-/** Removes expired Events and old history. In a cluster, the leader does this for all. */
+/**
+ * Removes expired Events and old history. In a cluster, the leader does this for all. In etcd, Events expire by leases.
+ */
 function removeOldData(context: StartContext, registries: Registries, parts: DisposableStack): void {
   const { config, onError } = context;
-  const { store, member } = context.storage;
+  const { store, member, etcd } = context.storage;
   const { clock, eventTtlMs: ttlMs, historyRetentionDurationMs: retentionMs } = config;
+  if (etcd !== undefined) {
+    parts.use(etcd.compact(onError));
+    return;
+  }
   const events = registries.builtIn({ group: "", resource: "events" });
   const mayAct = () => member?.cluster.confirmLeader() ?? true;
   parts.use(new EventExpiry({ events, store, clock, ttlMs, mayAct, onError }).start());

@@ -1,20 +1,23 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type HealthCheck, healthEndpoints } from "../http/health.ts";
-import { storedResources } from "../kinds/stored-resources.ts";
+import type { HealthCheck } from "../http/health.ts";
+import { atMost } from "../process/at-most.ts";
 import { followFile } from "../process/follow-file.ts";
 import type { Log } from "../process/logs.ts";
 import { StartupError } from "../process/startup-error.ts";
-import { EncryptedStore } from "../storage/encryption/encrypted-store.ts";
-import { parseEncryptionConfiguration } from "../storage/encryption/encryption-configuration.ts";
+import { thrownText } from "../process/thrown-text.ts";
+import type { KeyServicesOptions } from "../storage/encryption/kms/key-services.ts";
 import { type EncryptedResources, ResourceTransformers } from "../storage/encryption/resource-transformers.ts";
-import type { Store } from "../storage/store.ts";
 import type { ServerConfig } from "./config/server-options.ts";
+import { EncryptionReload } from "./encryption-reload.ts";
 import { EncryptionMetrics } from "./metrics/encryption-metrics.ts";
+import type { Seal, SealedStore } from "./sealed-store.ts";
+import { type UsedEncryption, useEncryption } from "./used-encryption.ts";
 
 const flag = "--encryption-provider-config";
 /** Interval at which the file is read again if it may change. */
 const rereadIntervalMs = 60_000;
+/** Time that key services have at the start to decrypt the seeds in the store. */
+const seedsMsMax = 10_000;
 
 /** How a server encrypts what it stores. */
 export interface Encryption {
@@ -27,66 +30,78 @@ export interface Encryption {
 }
 
 export interface OpenEncryption extends Disposable {
-  readonly store: EncryptedStore;
+  readonly sealed: SealedStore;
   readonly encryption: Encryption;
 }
 
-/** Puts encryption around a store. Without a configuration, encrypted objects cannot be read. @throws StartupError */
-export function openEncryption(store: Store, config: ServerConfig, log: Log): OpenEncryption {
+/**
+ * Opens a store with the configured encryption. Without a configuration, encrypted objects cannot be read. Resolves when the key
+ * services have answered, or after a few seconds.
+ * @throws StartupError
+ */
+export async function openEncryption(seal: Seal, config: ServerConfig, log: Log): Promise<OpenEncryption> {
+  using parts = new DisposableStack();
   const { clock } = config;
   const { file, reloads } = config.encryption;
   const metrics = new EncryptionMetrics();
-  const read = (bytes: Uint8Array) => ({
-    transformers: transformersOf(bytes, metrics),
-    hash: `sha256:${createHash("sha256").update(bytes).digest("hex")}`,
-  });
-  const first = file === undefined ? undefined : readAtStart(file);
-  let current = first === undefined ? undefined : orStartupError(() => read(first));
-  const encrypted = new EncryptedStore({
-    store,
+  let sealed: SealedStore | undefined;
+  const services: KeyServicesOptions = {
     clock,
-    resourceOf: storedResources(),
-    transformers: current?.transformers ?? new ResourceTransformers([], metrics.transformed),
-  });
-  const onChange = (bytes: Uint8Array) => {
-    const changed = read(bytes);
+    observer: metrics.keyServices,
+    onReadable: () => sealed?.reopen(),
+    onUnhealthy: (provider, error) =>
+      log.error("a key service failed its health check", { provider, reason: thrownText(error) }),
+  };
+  const open = (bytes: Uint8Array, before?: UsedEncryption) =>
+    useEncryption(bytes, { ...services, before: before?.keyServices }, metrics);
+
+  const first = file === undefined ? undefined : readAtStart(file);
+  let current = first === undefined ? undefined : await orStartupError(() => open(first));
+  parts.defer(() => current?.[Symbol.dispose]());
+  const transformers = current?.transformers ?? new ResourceTransformers([], metrics.transformed);
+  sealed = parts.use(await seal(transformers));
+  // A key service may have answered while the store was loading what it could not decrypt yet.
+  if (current?.keyServices !== undefined) sealed.reopen();
+  const usesKeyServices = current?.keyServices !== undefined;
+  if (current?.keyServices !== undefined) await atMost(clock, seedsMsMax, current.keyServices.idle());
+
+  const onUsed = (changed: UsedEncryption) => {
+    const before = current;
     current = changed;
-    encrypted.useTransformers(changed.transformers);
+    sealed?.useTransformers(changed.transformers);
+    // Calls under way may end.
+    if (before !== undefined) clock.after(before.keyServices?.graceMs ?? 0, () => before[Symbol.dispose]());
     metrics.reloaded(true);
     log.info("the encryption configuration has changed", { hash: changed.hash });
   };
   const onError = (error: unknown) => {
     metrics.reloaded(false);
     log.error(`${flag}: the file cannot be used, the former configuration stays in force`, {
-      reason: (error as Error).message,
+      reason: thrownText(error),
     });
   };
-  const following =
-    file === undefined || first === undefined || !reloads
-      ? undefined
-      : followFile({ file, bytes: first, clock, intervalMs: rereadIntervalMs, onChange, onError });
+  if (file !== undefined && first !== undefined && reloads) {
+    const reload = parts.use(new EncryptionReload({ clock, open: (bytes) => open(bytes, current), onUsed, onError }));
+    const onChange = (bytes: Uint8Array) => reload.change(bytes);
+    parts.use(followFile({ file, bytes: first, clock, intervalMs: rereadIntervalMs, onChange, onError }));
+  }
+  const check: HealthCheck = {
+    name: "kms-providers",
+    endpoints: ["readyz", "healthz"],
+    check: () => current?.keyServices?.check(),
+  };
+  const kept = parts.move();
   return {
-    store: encrypted,
+    sealed,
     encryption: {
       metrics,
-      // Upstream serves this check, which covers key services, whenever the file is reloaded.
-      checks: reloads ? [{ name: "kms-providers", endpoints: healthEndpoints, check: () => undefined }] : [],
+      // A file that may change may get a key service.
+      checks: reloads || usesKeyServices ? [check] : [],
       configHash: () => current?.hash,
       described: () => current?.transformers.described ?? [],
     },
-    [Symbol.dispose]() {
-      following?.[Symbol.dispose]();
-      encrypted[Symbol.dispose]();
-    },
+    [Symbol.dispose]: () => kept.dispose(),
   };
-}
-
-function transformersOf(bytes: Uint8Array, metrics: EncryptionMetrics): ResourceTransformers {
-  const configuration = labelled("error while parsing file", () => parseEncryptionConfiguration(bytes));
-  return labelled(
-    "error while building transformers",
-    () => new ResourceTransformers(configuration, metrics.transformed),
-  );
 }
 
 function readAtStart(file: string): Uint8Array {
@@ -99,17 +114,9 @@ function readAtStart(file: string): Uint8Array {
   throw new StartupError(`${flag}: encryption provider configuration file ${JSON.stringify(file)} is empty`);
 }
 
-function labelled<T>(label: string, run: () => T): T {
+async function orStartupError<T>(run: () => Promise<T>): Promise<T> {
   try {
-    return run();
-  } catch (error) {
-    throw new Error(`${label}: ${(error as Error).message}`);
-  }
-}
-
-function orStartupError<T>(run: () => T): T {
-  try {
-    return run();
+    return await run();
   } catch (error) {
     throw new StartupError(`${flag}: ${(error as Error).message}`);
   }

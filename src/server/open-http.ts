@@ -1,5 +1,6 @@
 import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
+import type { Eventual } from "../api/eventual.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import { discoveryCheck } from "../http/aggregation/discovery-check.ts";
 import { registrationCheck } from "../http/aggregation/registration-check.ts";
@@ -9,7 +10,9 @@ import { collectionSize } from "../http/flow-control/collection-size.ts";
 import { FlowControl } from "../http/flow-control/flow-control.ts";
 import { storedConfiguration } from "../http/flow-control/stored-configuration.ts";
 import { WatchCounts } from "../http/flow-control/watch-counts.ts";
+import { withForwarding } from "../http/forwarding/forward-request.ts";
 import {
+  etcdChecks,
   type HealthCheck,
   healthEndpoints,
   pingCheck,
@@ -20,6 +23,7 @@ import {
 import { type InProcessClients, inProcessClients } from "../http/in-process-client.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
 import { type Listener, type ListenerOptions, listen } from "../http/listener.ts";
+import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { appOptions } from "./app-options.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import { listenError } from "./free-port.ts";
@@ -38,6 +42,8 @@ export interface ServerHttp extends AsyncDisposable {
   /** YAML text of an administrator's kubeconfig for the listener. */
   readonly kubeconfig: string;
   readonly checks: readonly HealthCheck[];
+  /** Answers a request that another process of this server has received. */
+  readonly handle: (request: IncomingRequest) => Eventual<HttpResponse>;
   /** Opens clients that need no connection. */
   readonly clients: InProcessClients;
   /** Makes `/readyz` fail from now on. Other requests are served as usual. */
@@ -58,29 +64,31 @@ export interface HttpParts extends StartContext {
 /** Listens, and writes the kubeconfig. @throws StartupError for an address that cannot be listened on */
 export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   await using parts = new AsyncDisposableStack();
-  const { config, api, storage, onError } = context;
+  const { config, api, storage, serving, onError } = context;
   const { identity } = context.credentials;
   const { clock } = config;
-  const { store } = storage;
+  const { store, etcd } = storage;
+  const sharing = config.servingProcesses === 0 ? undefined : serving === undefined ? "rotates" : "follows";
   const counted = auditMetrics(api.metrics.registry);
-  const audited = config.audit && openAudit(config.audit, { clock, metrics: counted.events, onError });
+  const audited = config.audit && openAudit(config.audit, { clock, sharing, metrics: counted.events, onError });
   parts.defer(() => audited?.backend.close());
   const lifecycle = new Lifecycle();
   const checks = [
     pingCheck,
-    storeCheck(store),
-    quorumCheck(store, clock),
+    ...(etcd === undefined ? [storeCheck(store), quorumCheck(store, clock)] : etcdChecks(store, clock, etcd.options)),
     ...rbacCheck(api),
     discoveryCheck(api.remoteDiscovery),
     registrationCheck(api.builtInVersions, api.apis),
     ...storage.encryption.checks,
     shutdownCheck(lifecycle),
   ];
+  const address = () => addressOf(config, listener);
   const fairness = openFlowControl(config, api);
   if (fairness !== undefined) parts.use(fairness.control.start());
-  const served = appOptions({ ...context, lifecycle, audited, auditFilter: counted.filter, checks, fairness });
+  const served = appOptions({ ...context, lifecycle, address, audited, auditFilter: counted.filter, checks, fairness });
   const app = buildApp(served);
-  const listener = await listenOn({ config, identity, handle: app, onError, ...listenerMetrics(api.metrics.registry) });
+  const handle = serving === undefined ? app : withForwarding(app, serving.requests);
+  const listener = await listenOn({ config, identity, handle, onError, ...listenerMetrics(api.metrics.registry) });
   let drained: Promise<void> | undefined;
   const drain = async (graceMs: number) => {
     lifecycle.advance("refusing");
@@ -88,11 +96,12 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     lifecycle.advance("stopped");
   };
   parts.defer(() => (drained ??= drain(0)));
-  parts.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
+  const renews = serving === undefined;
+  parts.use(identity.keepFresh({ clock, renews }, (tls) => listener.reload(tls), onError));
   api.listensAt({ host: hostOf(config), port: listener.port });
   // Extension servers recognise us by our certificate, and may call us to authorize our requests.
   for (const downloads of [api.remoteDiscovery, api.remoteOpenApi]) parts.use(downloads.start());
-  const url = urlOf(config, listener);
+  const url = `https://${address()}`;
   const kubeconfig = await identity.publish(url);
   const kept = parts.move();
   return {
@@ -100,6 +109,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     port: listener.port,
     kubeconfig,
     checks,
+    handle: app,
     clients: inProcessClients({
       ...api.authorization,
       handler: served.resources,
@@ -151,15 +161,16 @@ async function listenOn({ config, identity, handle, onHandshakeFailed, onError }
   const { bindAddress: host, securePort: port } = config;
   try {
     const upgrade = serveUpgrades(handle, onError);
-    return await listen({ host, port, tls: identity.tls(), handle, upgrade, onError, onHandshakeFailed });
+    const reusePort = config.servingProcesses > 0;
+    return await listen({ host, port, reusePort, tls: identity.tls(), handle, upgrade, onError, onHandshakeFailed });
   } catch (error) {
     throw listenError(error, config);
   }
 }
 
-function urlOf(config: ServerConfig, listener: Listener): string {
+function addressOf(config: ServerConfig, { port }: Listener): string {
   const host = hostOf(config);
-  return `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns an address of this machine at which the listener can be reached. */

@@ -21,9 +21,10 @@ export interface IdentityParts extends StartContext {
 
 /** Opens the server's certificates and starts to authenticate. Resolves once the default objects exist. */
 export async function openIdentity(context: IdentityParts): Promise<ServerCredentials> {
-  const { config, log, storage, api, onError, onKeyWithdrawn } = context;
+  const { config, log, storage, serving, api, onError, onKeyWithdrawn } = context;
   // Open both at the same time; each takes a while, and neither needs the other.
-  const [identity] = await Promise.all([ServerIdentity.open(config), api.ensureDefaults()]);
+  const defaults = serving === undefined ? api.ensureDefaults() : undefined;
+  const [identity] = await Promise.all([ServerIdentity.open(config), defaults]);
   const frontProxy = new OwnFrontProxy(identity.serviceAccountKey, config.clock);
   if (config.authentication.frontProxy === undefined) api.proxyClient.offer(() => frontProxy.client());
   api.registries.creations.holdUntil(api.servers.join());

@@ -1,20 +1,28 @@
 import { type OpenMember, openMember } from "../cluster/open-member.ts";
+import { storedResources } from "../kinds/stored-resources.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/logs.ts";
+import { EncryptedStore } from "../storage/encryption/encrypted-store.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Store } from "../storage/store.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import { StoreMetrics } from "./metrics/store-metrics.ts";
 import { type Encryption, openEncryption } from "./open-encryption.ts";
+import type { Seal } from "./sealed-store.ts";
+import type { ServerEtcd } from "./server-etcd.ts";
 
-/** A store, and its member of the cluster if the store is replicated. */
+/** A store that is ready once it is known how its objects are encrypted. */
 export interface OpenStore extends AsyncDisposable {
-  readonly store: Store;
-  /** Undefined in memory. */
+  readonly seal: Seal;
+  /** This server's member of the cluster; undefined in memory and on etcd. */
   readonly member: ServerMember | undefined;
 }
 
-/** The store of a server, which encrypts what the opened one stores. */
-export interface ServerStore extends OpenStore {
+/** The store of a server. */
+export interface ServerStore extends AsyncDisposable {
+  readonly store: Store;
+  readonly member: ServerMember | undefined;
+  readonly etcd: ServerEtcd | undefined;
   readonly encryption: Encryption;
 }
 
@@ -23,30 +31,59 @@ export interface ServerMember extends OpenMember {
 }
 
 /**
- * Opens the replica in the data directory, or a store in memory. Resolves when the replica is part of a quorum.
+ * Opens the replica in the data directory, or a store in memory. Resolves when the replica is part of a quorum. A store
+ * on etcd is opened when it is sealed.
  * @throws StartupError, DataDirectoryError
  */
-export async function openStore({ dataDir, clock, membership }: ServerConfig, log: Log): Promise<OpenStore> {
+export async function openStore(config: ServerConfig, log: Log): Promise<OpenStore> {
+  const { dataDir, clock, membership, etcd } = config;
+  if (etcd !== undefined) {
+    const { openEtcd } = await import("./open-etcd.ts");
+    const opened = openEtcd(config, etcd, log);
+    return { ...opened, member: undefined };
+  }
   if (dataDir === undefined) {
     const store = new MemoryStore({ clock });
-    return { store, member: undefined, [Symbol.asyncDispose]: () => store.close() };
+    return { ...plainStore(store, clock), [Symbol.asyncDispose]: () => store.close() };
   }
   const metrics = new StoreMetrics();
   const member = await openMember(dataDir, { clock, membership, log, metrics });
   const { store } = member;
-  return { store, member: { ...member, metrics }, [Symbol.asyncDispose]: () => store.close() };
+  return {
+    ...plainStore(store, clock),
+    member: { ...member, metrics },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
 }
 
 /** Wraps a store that others use too. It stays open when the server closes. */
-export function sharedStore(store: Store): OpenStore {
-  return { store, member: undefined, [Symbol.asyncDispose]: async () => undefined };
+export function sharedStore(store: Store, clock: Clock): OpenStore {
+  return { ...plainStore(store, clock), [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** Puts encryption around an opened store. Closes it if that fails. @throws StartupError */
+/** Wraps a store that keeps what it gets. */
+export function plainStore(store: Store, clock: Clock): Pick<OpenStore, "seal" | "member"> {
+  return {
+    member: undefined,
+    async seal(transformers) {
+      const encrypted = new EncryptedStore({ store, clock, resourceOf: storedResources(), transformers });
+      return {
+        store: encrypted,
+        etcd: undefined,
+        useTransformers: (changed) => encrypted.useTransformers(changed),
+        reopen: () => encrypted.reopen(),
+        [Symbol.dispose]: () => encrypted[Symbol.dispose](),
+      };
+    },
+  };
+}
+
+/** Opens a store with the configured encryption. Closes it if that fails. @throws StartupError */
 export async function encryptStore(opened: OpenStore, config: ServerConfig, log: Log): Promise<ServerStore> {
   await using parts = new AsyncDisposableStack();
   parts.use(opened);
-  const { store, encryption } = parts.use(openEncryption(opened.store, config, log));
+  const { sealed, encryption } = parts.use(await openEncryption(opened.seal, config, log));
+  const { store, etcd } = sealed;
   const kept = parts.move();
-  return { ...opened, store, encryption, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { store, etcd, member: opened.member, encryption, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

@@ -29,6 +29,8 @@ export interface ServerRegistriesParts
   extends Omit<RegistriesParts, "admission" | "allocatorOf" | "writeRuleOf" | "ownedFieldsOf"> {
   /** Allocators for Services. If absent, Services get no addresses and ports. */
   readonly serviceNetwork?: ServiceNetwork | undefined;
+  /** Whether the store is on etcd, where kube-apiservers allocate too. */
+  readonly isOnEtcd?: boolean;
   /** The enabled plugins in order; upstream's defaults if absent. */
   readonly admissionPlugins?: readonly PluginName[] | undefined;
   /** The servers that share the store. If absent, this is the only one. */
@@ -126,7 +128,7 @@ function admissionOf(
     catchUp: async () => void (await parts.store.readBarrier()),
   };
   const plugins = makePlugins(admissionPlugins, pluginParts);
-  const all = [terminatingKind, ...plugins, paramPermission(pluginParts), ...admissionGuards];
+  const all = [terminatingKind(pluginParts), ...plugins, paramPermission(pluginParts), ...admissionGuards];
   return admissionChain(all, parts.admissionObserver);
 }
 

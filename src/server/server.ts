@@ -1,6 +1,5 @@
 import { noGossip } from "../cluster/gossip/gossip.ts";
 import { RemovedMemberError } from "../cluster/removed-member.ts";
-import { atMost } from "../process/at-most.ts";
 import { type Log, openLog } from "../process/logs.ts";
 import type { Store } from "../storage/store.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
@@ -9,13 +8,14 @@ import { openApi } from "./open-api.ts";
 import { openHttp } from "./open-http.ts";
 import { openIdentity } from "./open-identity.ts";
 import { openMembers } from "./open-members.ts";
+import { openNodes } from "./open-nodes.ts";
+import { openServing } from "./open-serving.ts";
 import { encryptStore, type OpenStore, openStore, sharedStore } from "./open-store.ts";
+import { noServingProcesses, type ServingProcesses } from "./serving/serving-processes.ts";
 import type { StartContext } from "./start-context.ts";
 import { startControllers } from "./start-controllers.ts";
 
 const closeGraceMsDefault = 10_000;
-/** Time for the discovery of extension servers. One that hangs makes the server wait once, but not forever. */
-const discoveryMsMax = 10_000;
 
 /**
  * Starts a server. Resolves when `/readyz` answers 200. A server in a process keeps everything in memory unless a data
@@ -26,41 +26,53 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const config = resolveOptions(inMemoryByDefault(options));
   const log = openLog({ verbosity: config.verbosity });
   await requireFreePort(config);
-  return startOn(await openStore(config, log), config, log);
+  return startOn(await openStore(config, log), config, log, options);
 }
 
 /** Starts a server on a shared store. Closing the server leaves the store open. */
 export async function startServerOn(store: Store, options: ServerOptions = {}): Promise<RunningServer> {
   const config = resolveOptions(inMemoryByDefault(options));
-  return startOn(sharedStore(store), config, openLog({ verbosity: config.verbosity }));
+  return startOn(sharedStore(store, config.clock), config, openLog({ verbosity: config.verbosity }), options);
 }
 
 /** Opens the parts of a server in order. They close in the opposite order, even when one of them fails to open. */
-async function startOn(opened: OpenStore, config: ServerConfig, log: Log): Promise<RunningServer> {
+async function startOn(
+  opened: OpenStore,
+  config: ServerConfig,
+  log: Log,
+  options: ServerOptions,
+): Promise<RunningServer> {
   await using parts = new AsyncDisposableStack();
   const onError = (error: unknown) => log.error("a part of the server failed", { error });
   const storage = parts.use(await encryptStore(opened, config, log));
   const context: StartContext = { config, log, storage, onError };
   let gossip = noGossip;
+  let serving: ServingProcesses = noServingProcesses;
 
   const api = parts.use(await openApi(context));
-  const onKeyWithdrawn = () => gossip.invalidate("issuerKeys");
+  const onKeyWithdrawn = () => {
+    gossip.invalidate("issuerKeys");
+    serving.doubtIssuerKeys();
+  };
   const credentials = parts.use(await openIdentity({ ...context, api, onKeyWithdrawn }));
   const http = parts.use(await openHttp({ ...context, api, credentials, heard: () => gossip.peers() }));
   const controllers = parts.use(startControllers({ ...context, api, credentials, http }));
   const members = parts.use(await openMembers({ ...context, api, credentials, http }));
   gossip = members.gossip;
-  const failed = storage.member?.failed ?? new Promise<never>(() => undefined);
+  serving = parts.use(await openServing({ ...context, api, credentials, http, gossip, options, onKeyWithdrawn }));
+  const failed = (storage.member ?? storage.etcd)?.failed ?? new Promise<never>(() => undefined);
   void failed.then((error) => error instanceof RemovedMemberError && http.expel());
 
-  await atMost(config.clock, discoveryMsMax, api.remoteDiscovery.synced);
+  await api.discovered();
+  const nodes = parts.use(await openNodes({ ...context, api, credentials, http }));
   logStart(context, http.url);
   const running = parts.move();
   let closing: Promise<void> | undefined;
   const close = async (graceMs: number) => {
     await using _ = running;
+    await nodes[Symbol.asyncDispose]();
     await controllers.leave();
-    await http.drain(graceMs);
+    await Promise.all([serving.stop(graceMs), http.drain(graceMs)]);
   };
   return {
     url: http.url,
@@ -69,10 +81,12 @@ async function startOn(opened: OpenStore, config: ServerConfig, log: Log): Promi
     ...(config.kubeconfig === undefined ? {} : { kubeconfigPath: config.kubeconfig }),
     token: credentials.identity.token,
     ca: credentials.identity.ca,
+    ...(config.simulatedNodes === undefined ? {} : { simulatedNodes: config.simulatedNodes }),
     client: http.clients.open,
     failed,
     beginShutdown() {
       http.leave();
+      serving.leave();
       gossip.announce();
       void controllers.leave();
     },

@@ -1,4 +1,8 @@
-import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import {
+  type ServerControllers,
+  startRequestControllers,
+  startServerControllers,
+} from "../controllers/server-controllers.ts";
 import type { ClientUser } from "../http/in-process-client.ts";
 import { serviceAccountGroups, serviceAccountUserName } from "../request/service-account-user.ts";
 import { ephemeralVolumeMetrics } from "./metrics/ephemeral-volume-metrics.ts";
@@ -35,6 +39,7 @@ export function startControllers(context: ControllersParts): ServerControllers &
     store: storage.store,
     clock: config.clock,
     bindAddress: config.bindAddress,
+    isOnEtcd: storage.etcd !== undefined,
     port: http.port,
     authorizer: api.authorization.authorizer,
     issuer: authentication.issuer,
@@ -70,6 +75,18 @@ export function startControllers(context: ControllersParts): ServerControllers &
     leave: () => controllers.leave(),
     stop: () => controllers.stop(),
     [Symbol.asyncDispose]: () => controllers.stop(),
+  };
+}
+
+/** Starts the controllers of a serving process. The process that keeps the store runs the others. */
+export function startServingControllers({ config, api, credentials, onError }: ControllersParts): AsyncDisposable {
+  const { secretTokenUses } = credentials.authentication;
+  const running = startRequestControllers({ ...api, clock: config.clock, secretTokenUses, onError });
+  return {
+    async [Symbol.asyncDispose]() {
+      running[Symbol.dispose]();
+      await api.servers.withdraw();
+    },
   };
 }
 

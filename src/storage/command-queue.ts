@@ -2,8 +2,8 @@ import { status } from "../api/status.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "./store.ts";
 
 /** Maximum number of unanswered commands. Beyond it a write gets 429: it was not done and may be retried. */
-const outstandingCommandsMax = 20_000;
-const outstandingBytesMax = 128 * 1024 * 1024;
+export const outstandingCommandsMax = 20_000;
+export const outstandingBytesMax = 128 * 1024 * 1024;
 /**
  * Maximum number of commands in one batch: large enough that the cost of the batch itself is small, and small enough for
  * one proposal.
@@ -129,7 +129,7 @@ export class CommandQueue {
 }
 
 /** Returns the size of a command's key and body. */
-function commandBytes({ key, operation }: Command): number {
+export function commandBytes({ key, operation }: Command): number {
   const body = operation.kind === "put" ? operation.body : operation.last;
   return key.length + body.prefix.byteLength + body.suffix.byteLength;
 }

@@ -2,8 +2,10 @@ import { compareKeys } from "./key-order.ts";
 import type { StateMachine } from "./state-machine.ts";
 import type { StoreEvent } from "./store.ts";
 
+type State = Pick<StateMachine, "entries" | "get" | "revision">;
+
 /** Returns the changes from one state to another, in key order. Intermediate changes are merged. */
-export function differences(from: StateMachine, to: StateMachine): StoreEvent[] {
+export function differences(from: State, to: State): StoreEvent[] {
   const events: StoreEvent[] = [];
   for (const entry of to.entries()) {
     const previous = from.get(entry.key);

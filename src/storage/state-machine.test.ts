@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { bodyText, del, put } from "../../test/contract/store-commands.ts";
+import type { Entry } from "../api/entry.ts";
 import { toRevision } from "../api/revision.ts";
 import { StateMachine } from "./state-machine.ts";
+import type { Premise } from "./store.ts";
 
 const key = "/registry/pods/default/a";
 
@@ -16,6 +18,23 @@ test("commands of one batch see each other's effects, in order", () => {
   const { results, events } = new StateMachine().apply(commands);
   expect(results.map((result) => result?.kind)).toEqual(["applied", "rejected", "applied", "applied"]);
   expect(events.map(({ type }) => type)).toEqual(["ADDED", "DELETED", "ADDED"]);
+});
+
+test("a command is outdated if a premise has changed or is gone", () => {
+  const [home, other] = ["/registry/namespaces/default", "/registry/namespaces/other"];
+  const machine = new StateMachine();
+  const kindsOf = (premises: readonly Premise[]) =>
+    machine.apply([{ ...put(key, "1"), premises }]).results.map(({ kind }) => kind);
+  machine.apply([put(home, "1"), put(other, "1")]);
+  const premises = [home, other].map((premise) => machine.get(premise) as Entry);
+  expect(kindsOf(premises)).toEqual(["applied"]);
+  machine.apply([put(other, "2")]);
+  expect(kindsOf(premises)).toEqual(["outdated"]);
+  expect(kindsOf(premises.slice(0, 1))).toEqual(["applied"]);
+  machine.apply([del(home, "1")]);
+  const { revision } = machine;
+  expect(kindsOf(premises.slice(0, 1))).toEqual(["outdated"]);
+  expect(machine.revision).toBe(revision);
 });
 
 test("the same commands give the same state and the same bytes everywhere", () => {

@@ -3,7 +3,7 @@ import { nextRevision, type Revision, toRevision } from "../api/revision.ts";
 import { KeyOrder, lowerBound } from "./key-order.ts";
 import { fillGap } from "./resource-version-gap.ts";
 import { hashOf, type StateHash, withEntry, withoutEntry } from "./state-hash.ts";
-import type { ApplyResult, Command, Expect, StoreEvent } from "./store.ts";
+import type { ApplyResult, Command, Expect, Premise, StoreEvent } from "./store.ts";
 
 /** The revision of an empty store. 0 means "any version" on the wire. */
 export const firstRevision = toRevision(1);
@@ -20,6 +20,8 @@ export interface InitialState {
   readonly compactedRevision: Revision;
   /** Entries in key order. */
   readonly entries: readonly Entry[];
+  /** Hash of the entries, if it is known. */
+  readonly hash?: StateHash | undefined;
 }
 
 /**
@@ -42,7 +44,7 @@ export class StateMachine {
       this.#entries.set(entry.key, entry);
       keys.push(entry.key);
     }
-    this.#hash = hashOf(initial?.entries ?? []);
+    this.#hash = initial?.hash ?? hashOf(initial?.entries ?? []);
     this.#order = new KeyOrder((key) => this.#entries.has(key), keys);
   }
 
@@ -97,7 +99,8 @@ export class StateMachine {
     return this.#compactedRevision;
   }
 
-  #decide({ key, expect, operation }: Command, events: StoreEvent[]): ApplyResult {
+  #decide({ key, expect, premises, operation }: Command, events: StoreEvent[]): ApplyResult {
+    if (premises?.every((premise) => this.#holds(premise)) === false) return { kind: "outdated" };
     const current = this.#entries.get(key);
     if (!meets(current, expect)) return { kind: "rejected", current };
     const revision = nextRevision(this.#revision);
@@ -115,6 +118,10 @@ export class StateMachine {
     events.push({ revision, type: "DELETED", entry, previous: current });
     this.#delete(current, revision);
     return { kind: "applied", revision, entry };
+  }
+
+  #holds({ key, revision }: Premise): boolean {
+    return this.#entries.get(key)?.revision === revision;
   }
 
   #put(entry: Entry, current: Entry | undefined): void {

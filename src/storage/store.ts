@@ -20,10 +20,19 @@ export type Operation =
   /** A deleted object's last state is sent with the revision of the deletion, so its bytes have the gap too. */
   | { readonly kind: "delete"; readonly last: ProposedBody };
 
+/** Another object on which the decision to write was based. */
+export interface Premise {
+  readonly key: Key;
+  /** The object's current revision. */
+  readonly revision: Revision;
+}
+
 /** A guarded write. Its outcome is decided when it is applied, in command order, the same on every replica. */
 export interface Command {
   readonly key: Key;
   readonly expect: Expect;
+  /** Objects that must still be as the writer knows them; by default none. */
+  readonly premises?: readonly Premise[];
   readonly operation: Operation;
 }
 
@@ -31,9 +40,14 @@ export type ApplyResult =
   /** `entry` is the new state; for a delete, it is the last state with the deletion's revision. */
   | { readonly kind: "applied"; readonly revision: Revision; readonly entry: Entry }
   /** The guard failed. `current` is the conflicting entry, or undefined if the key does not exist. */
-  | { readonly kind: "rejected"; readonly current: Entry | undefined };
+  | { readonly kind: "rejected"; readonly current: Entry | undefined }
+  /** A premise has changed, or is gone. */
+  | { readonly kind: "outdated" };
 
-/** One applied mutation. `entry.revision === revision`; for DELETED `entry` is the last state with that revision. */
+/**
+ * One applied mutation. `entry.revision === revision`; for DELETED `entry` is the last state with that revision. In a
+ * store on etcd, several mutations share a revision when a lease ends.
+ */
 export interface StoreEvent {
   readonly revision: Revision;
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
@@ -72,10 +86,12 @@ export class StoreUnavailableError extends Error {
  */
 export class CorruptEntryError extends Error {
   readonly key: Key;
+  readonly why: string;
   constructor(key: Key, why: string) {
     super(`object ${key} cannot be read: ${why}`);
     this.name = "CorruptEntryError";
     this.key = key;
+    this.why = why;
   }
 }
 
@@ -85,6 +101,16 @@ export class UndecryptableEntryError extends CorruptEntryError {
   constructor(key: Key, reason: string) {
     super(key, reason);
     this.name = "UndecryptableEntryError";
+    this.reason = reason;
+  }
+}
+
+/** A write that cannot be encrypted, and did not happen. `reason` is upstream's text. */
+export class EncryptionFailedError extends Error {
+  readonly reason: string;
+  constructor(reason: string) {
+    super(`the object cannot be encrypted: ${reason}`);
+    this.name = "EncryptionFailedError";
     this.reason = reason;
   }
 }
@@ -128,7 +154,8 @@ export interface Store {
    */
   scanAt(at: Revision, options: { prefix: Key; start?: Key; limit?: number }): Promise<Entry[]>;
   /**
-   * Returns the events below `prefix` with `after < event.revision`, oldest first, at most `limit`. Reads the disk.
+   * Returns the events below `prefix` with `after < event.revision`, oldest first. Reads the disk. There are more than
+   * `limit` only if the last ones share a revision, which is never cut.
    * @throws CompactedError when `after < compactedRevision`
    */
   eventsAfter(after: Revision, options: { prefix: Key; limit: number }): Promise<StoreEvent[]>;

@@ -27,7 +27,12 @@ export class Client implements Disposable {
     this.#session.on("goaway", () => (this.#leaving = true));
   }
 
-  open(method: string, path: string, body?: string, headers: Record<string, string> = {}): ClientHttp2Stream {
+  open(
+    method: string,
+    path: string,
+    body?: string | Uint8Array,
+    headers: Record<string, string> = {},
+  ): ClientHttp2Stream {
     const stream = this.#session.request(
       {
         ":method": method,
@@ -43,7 +48,7 @@ export class Client implements Disposable {
     return stream;
   }
 
-  request(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<Answer> {
+  request(method: string, path: string, body?: string | Uint8Array, headers?: Record<string, string>): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const stream = this.open(method, path, body, headers);
     const chunks: Buffer[] = [];
@@ -64,7 +69,12 @@ export class Client implements Disposable {
   }
 
   /** Makes a request that must succeed. */
-  async expect(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<Buffer> {
+  async expect(
+    method: string,
+    path: string,
+    body?: string | Uint8Array,
+    headers?: Record<string, string>,
+  ): Promise<Buffer> {
     const answer = await this.request(method, path, body, headers);
     if (answer.code >= 300)
       throw new Error(`${method} ${path}: ${answer.code} ${answer.body.toString().slice(0, 200)}`);

@@ -1,8 +1,11 @@
+import { encodeMessage, wrapUnknown } from "../../src/api/codec/protobuf.ts";
+import type { JsonObject } from "../../src/api/json.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
 import { toRevision } from "../../src/api/revision.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
-import { encodeForStore } from "../../src/registry/encode-for-store.ts";
+import { encodeForStore } from "../../src/storage/encode-for-store.ts";
 import { openAlone } from "../contract/open-alone.ts";
 
 export const namespace = "default";
@@ -50,6 +53,16 @@ export function document(number: number, application = number % applications): K
   } as unknown as KubeObject;
 }
 
+export const jsonType = "application/json";
+export const protobufType = "application/vnd.kubernetes.protobuf";
+
+/** Returns a ConfigMap as a request body, as JSON or in protobuf. */
+export function encodedDocument(object: KubeObject, type: string): string | Uint8Array {
+  if (type === jsonType) return JSON.stringify(object);
+  const schema = structOf(Scheme.builtIn().find("", "v1", "configmaps") as ResourceInfo);
+  return wrapUnknown({ apiVersion: "v1", kind: "ConfigMap" }, encodeMessage(schema, { ...object }));
+}
+
 function words(random: () => number, count: number): string {
   return Array.from({ length: count }, () => Math.floor(random() * 36 ** 6).toString(36)).join(" ");
 }
@@ -59,7 +72,7 @@ export async function seedDirectory(directory: string, count: number): Promise<v
   const info = Scheme.builtIn().find("", "v1", "configmaps") as ResourceInfo;
   const store = await openAlone({ directory });
   for (let from = 0; from < count; from += seedBatch) {
-    const batch = Array.from({ length: Math.min(seedBatch, count - from) }, (_, at) => storedObject(from + at));
+    const batch = Array.from({ length: Math.min(seedBatch, count - from) }, (_, at) => storedObject(from + at, info));
     await Promise.all(
       batch.map((object) =>
         store.commit({
@@ -74,10 +87,10 @@ export async function seedDirectory(directory: string, count: number): Promise<v
   await store.close();
 }
 
-function storedObject(number: number): KubeObject {
+/** Returns the object as the server would store it: with its fields and keys in order. */
+function storedObject(number: number, { form, kind }: ResourceInfo): KubeObject {
   const object = document(number);
   object.metadata.uid = crypto.randomUUID();
   object.metadata.creationTimestamp = "2026-01-01T00:00:00Z";
-  const { name, uid, namespace: space, creationTimestamp, labels } = object.metadata;
-  return { ...object, metadata: { name, namespace: space, uid, creationTimestamp, labels } } as KubeObject;
+  return form.decode(object as unknown as JsonObject, { kind }).object as unknown as KubeObject;
 }

@@ -13,11 +13,16 @@ import { customDefinitions } from "./workloads/definitions.ts";
 import { endurance } from "./workloads/endurance.ts";
 import { failover } from "./workloads/failover.ts";
 import { fairness } from "./workloads/fairness.ts";
+import { otherForms } from "./workloads/forms.ts";
 import { gets } from "./workloads/gets.ts";
+import { informers } from "./workloads/informers.ts";
+import { largeRequests } from "./workloads/large-requests.ts";
 import { lists } from "./workloads/lists.ts";
 import { machineCeilings } from "./workloads/machine.ts";
 import { patches } from "./workloads/patches.ts";
 import { restartStorm } from "./workloads/restart-storm.ts";
+import { selectiveWatches } from "./workloads/selective-watches.ts";
+import { simulatedNodes } from "./workloads/simulated-nodes.ts";
 import { stalledWatcher } from "./workloads/stalled-watcher.ts";
 import { watches } from "./workloads/watches.ts";
 import { webhooks } from "./workloads/webhooks.ts";
@@ -27,10 +32,13 @@ const workloads: Record<string, Workload> = {
   W1: gets,
   "W1-cluster": clusterGets,
   W2: lists,
+  "W2-forms": otherForms,
+  W3: informers,
   W4: creates,
   "W4-cluster": clusterCreates,
   W5: patches,
   W6: watches,
+  "W6-selective": selectiveWatches,
   W7: restartStorm,
   W8: coldStart,
   "W8-cluster": catchUp,
@@ -43,8 +51,10 @@ const workloads: Record<string, Workload> = {
   W13: endurance,
   W15: access,
   "W16-webhooks": webhooks,
+  W18: largeRequests,
   W16: applies,
   W17: fairness,
+  W19: simulatedNodes,
 };
 
 const secondsDefault = 5;

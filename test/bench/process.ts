@@ -29,6 +29,7 @@ export interface ServedWebhook extends Child {
 
 const root = join(import.meta.dir, "../..");
 const program = join(import.meta.dir, "server.ts");
+const simulatedAgentProgram = join(import.meta.dir, "simulated-agent.ts");
 const webhookProgram = join(import.meta.dir, "webhook-server.ts");
 
 /** Starts `server.ts` with these arguments, and waits until it serves. */
@@ -39,6 +40,11 @@ export function serve(...args: string[]): Promise<Served> {
 /** Starts `webhook-server.ts`, and waits until it serves. */
 export function serveWebhook(): Promise<ServedWebhook> {
   return start([process.execPath, webhookProgram], 1, (printed) => JSON.parse(printed) as { url: string; ca: string });
+}
+
+/** Starts `simulated-agent.ts`, and waits until its nodes are registered. */
+export function serveSimulatedAgent(kubeconfig: string, nodes: number): Promise<Child> {
+  return start([process.execPath, simulatedAgentProgram, kubeconfig, String(nodes)], 1, () => ({}));
 }
 
 /**

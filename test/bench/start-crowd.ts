@@ -10,17 +10,23 @@ export interface Crowd {
   received(): Promise<number>;
 }
 
+export interface CrowdOptions {
+  readonly connections: number;
+  /** Watches on each connection. */
+  readonly streams: number;
+  readonly seconds: number;
+  readonly collection?: string;
+  /** Version after which events are sent; without one, the current objects come first. */
+  readonly resourceVersion?: string;
+}
+
 /** Starts watchers in a separate process, for a number of seconds. */
 export function startCrowd(
-  served: Served,
-  {
-    connections,
-    streams,
-    seconds,
-    collection: watched = collection,
-  }: { connections: number; streams: number; seconds: number; collection?: string },
+  served: Pick<Served, "url" | "token">,
+  { connections, streams, seconds, collection: watched = collection, resourceVersion }: CrowdOptions,
 ): Crowd {
-  const path = `${watched}?watch=1&timeoutSeconds=${Math.ceil(seconds)}`;
+  const from = resourceVersion === undefined ? "" : `&resourceVersion=${resourceVersion}`;
+  const path = `${watched}?watch=1&timeoutSeconds=${Math.ceil(seconds)}${from}`;
   const args = [served.url, served.token, path, String(connections), String(streams)];
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "crowd.ts"), ...args], {
     stdout: "pipe",

@@ -11,7 +11,9 @@ import {
   type V1ConfigMap,
   type Watch,
 } from "@kubernetes/client-node";
-import { type RunningServer, startServer } from "../../src/index.ts";
+import { type RunningServer } from "../../src/index.ts";
+import { startServer } from "../etcd/start-server.ts";
+import { until } from "../until.ts";
 import { Client } from "./client.ts";
 import { quietControllers } from "./kubectl.ts";
 
@@ -29,14 +31,6 @@ async function failure(attempt: Promise<unknown>): Promise<{ code: number; statu
     throw error;
   }
   throw new Error("the request should have failed");
-}
-
-async function until(what: string, holds: () => boolean, deadlineMs = 10_000): Promise<void> {
-  const end = Date.now() + deadlineMs;
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`waited ${deadlineMs} ms for: ${what}`);
-    await Bun.sleep(10);
-  }
 }
 
 describe("requests", () => {
@@ -205,7 +199,7 @@ describe("an informer over restarts of the server", () => {
       await change("delete", `round-${round}`);
     }
     await change("add", "after");
-    await until("the last change", () => seen.includes("add after"));
+    await until(() => seen.includes("add after"));
     await informer.stop();
 
     expect(seen).toEqual(expected);

@@ -2,6 +2,8 @@ import { type Clock, systemClock } from "../../src/process/clock.ts";
 
 /** Simulated time between two turns of the server. With 10 s or more its leader would lose the lease. */
 const stepSecondsDefault = 1;
+/** Simulated time in which a leader leads again. */
+const electionSeconds = 20;
 /** Real time for each step of the server. */
 const turnMs = 4;
 
@@ -46,6 +48,12 @@ export class HastenedClock implements Clock {
       await meanwhile();
       await Bun.sleep(turnMs);
     }
+  }
+
+  /** Advances time at once, as on a machine that slept. The leader loses its lease, and then leads again. */
+  async skip(seconds: number): Promise<void> {
+    await this.pass(seconds, undefined, seconds);
+    await this.pass(electionSeconds);
   }
 
   #add(timer: Timer): Disposable {

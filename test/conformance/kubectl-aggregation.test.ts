@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ExtensionObjects } from "../integration/extension-objects.ts";
 import { ExtensionServer, group, root } from "../integration/extension-server.ts";
 import { mergePatch, TestServer } from "../integration/server.ts";
+import { until } from "../until.ts";
 import { Kubectl } from "./kubectl.ts";
 
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-const waitMsMax = 10_000;
 
 let server: TestServer;
 let extension: ExtensionServer;
@@ -29,14 +29,6 @@ afterAll(async () => {
   await extension[Symbol.asyncDispose]();
 });
 
-async function until(isDone: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  const startedMs = performance.now();
-  while (!(await isDone())) {
-    if (performance.now() - startedMs > waitMsMax) throw new Error(`${what} does not happen`);
-    await Bun.sleep(20);
-  }
-}
-
 interface DiscoveryGroup {
   readonly metadata: { readonly name?: string };
   readonly versions: readonly { readonly freshness: string; readonly resources?: readonly unknown[] }[];
@@ -47,8 +39,8 @@ async function discovered(): Promise<DiscoveryGroup | undefined> {
   return (json.items as DiscoveryGroup[]).find(({ metadata }) => metadata.name === group);
 }
 
-function untilFresh(freshness: string): Promise<void> {
-  return until(async () => (await discovered())?.versions[0]?.freshness === freshness, `freshness ${freshness}`);
+async function untilFresh(freshness: string): Promise<void> {
+  await until(async () => (await discovered())?.versions[0]?.freshness === freshness);
 }
 
 /** The extension server dies or returns, and its endpoint with it. */
@@ -87,7 +79,7 @@ test("kubectl lists the resources of an extension server, and gets its objects b
 });
 
 test("kubectl explains the objects of an extension server, by its own document", async () => {
-  await until(async () => (await server.get("/openapi/v3")).json.paths[`apis/${group}/v1`] !== undefined, "the entry");
+  await until(async () => (await server.get("/openapi/v3")).json.paths[`apis/${group}/v1`] !== undefined);
   expect(await kubectl.ok(["explain", "widget.spec"])).toContain("How the widget should be.");
 });
 
@@ -126,7 +118,7 @@ test("no request for discovery or documents waits for an extension server that h
   extension.answer = () => {};
   await setListening(true);
   for (const path of ["/apis", "/openapi/v2"]) {
-    await until(() => extension.seen.some(({ url }) => url === path), `the download of ${path}`);
+    await until(() => extension.seen.some(({ url }) => url === path));
   }
   expect((await discovered())?.versions[0]?.freshness).toBe("Stale");
   expect((await server.get("/openapi/v2")).code).toBe(200);
@@ -156,7 +148,7 @@ test("a namespace stays while the extension server is dead, and its condition sa
       json.status.conditions ?? [];
     return conditions.find(({ type }) => type === "NamespaceDeletionDiscoveryFailure");
   };
-  await until(async () => (await failure())?.status === "True", "the condition");
+  await until(async () => (await failure())?.status === "True");
   expect(await failure()).toMatchObject({
     reason: "DiscoveryFailed",
     message:
@@ -164,7 +156,7 @@ test("a namespace stays while the extension server is dead, and its condition sa
       `${group}/v1: stale GroupVersion discovery: ${group}/v1`,
   });
   await setRunning(true);
-  await until(async () => (await server.get(path)).code === 404, "the end of the namespace");
+  await until(async () => (await server.get(path)).code === 404);
 });
 
 interface OwnerOf {
@@ -202,10 +194,10 @@ test("a stored object goes with its owner on an extension server, and stays whil
     "early",
     ownedBy({ ...owner, metadata: { name: "owner", uid: crypto.randomUUID() } }),
   );
-  await until(async () => !(await configMaps(namespace)).includes("early"), "the end of a dependent without its owner");
+  await until(async () => !(await configMaps(namespace)).includes("early"));
   expect(await configMaps(namespace)).toEqual(["dependent"]);
   await server.delete(`${root}/namespaces/${namespace}/widgets/owner`);
-  await until(async () => (await configMaps(namespace)).length === 0, "the end of the dependent");
+  await until(async () => (await configMaps(namespace)).length === 0);
 });
 
 test("an object on an extension server goes with its stored owner, and blocks it in the foreground", async () => {
@@ -215,12 +207,12 @@ test("an object on an extension server goes with its stored owner, and blocks it
   const path = `/api/v1/namespaces/${namespace}/configmaps/owner`;
   await server.delete(path, { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Foreground" });
   const key = `${namespace}/blocking`;
-  await until(() => objects.get(key)?.metadata.deletionTimestamp !== undefined, "the deletion of the dependent");
+  await until(() => objects.get(key)?.metadata.deletionTimestamp !== undefined);
   expect((await server.get(path)).code).toBe(200);
   await server.patch(`${root}/namespaces/${namespace}/widgets/blocking`, mergePatch, {
     metadata: { finalizers: null },
   });
-  await until(async () => (await server.get(path)).code === 404, "the end of the owner");
+  await until(async () => (await server.get(path)).code === 404);
   expect(objects.get(key)).toBeUndefined();
 });
 
@@ -233,8 +225,8 @@ test("orphans stay on both sides, without their references", async () => {
   await createConfigMap(namespace, "of-remote", ownedBy(remote));
   await server.delete(`/api/v1/namespaces/${namespace}/configmaps/stored`, orphan);
   await server.delete(`${root}/namespaces/${namespace}/widgets/remote`, orphan);
-  await until(async () => (await configMaps(namespace)).join() === "of-remote", "the end of the stored owner");
-  await until(() => objects.get(`${namespace}/remote`) === undefined, "the end of the remote owner");
+  await until(async () => (await configMaps(namespace)).join() === "of-remote");
+  await until(() => objects.get(`${namespace}/remote`) === undefined);
   expect(objects.get(`${namespace}/of-stored`)?.metadata.ownerReferences).toBeUndefined();
   const { metadata } = (await server.get(`/api/v1/namespaces/${namespace}/configmaps/of-remote`)).json;
   expect(metadata.ownerReferences).toBeUndefined();
@@ -249,7 +241,7 @@ test("dependents of an owner on a server that is dead stay until it returns", as
   await Bun.sleep(300);
   expect((await configMaps(namespace)).sort()).toEqual(["dependent", "orphaned"]);
   await setRunning(true);
-  await until(async () => (await configMaps(namespace)).join() === "dependent", "the end of the orphaned dependent");
+  await until(async () => (await configMaps(namespace)).join() === "dependent");
 });
 
 test("the group goes from all documents with its APIService", async () => {

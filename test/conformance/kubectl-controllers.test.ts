@@ -1,7 +1,8 @@
 import "reflect-metadata";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import * as x509 from "@peculiar/x509";
-import { type RunningServer, startServer } from "../../src/index.ts";
+import { type RunningServer } from "../../src/index.ts";
+import { startServer } from "../etcd/start-server.ts";
 import { HastenedClock } from "./hastened-clock.ts";
 import { Kubectl } from "./kubectl.ts";
 
@@ -140,21 +141,30 @@ test("the status of a policy has warnings about its types", async () => {
   expect(status.typeChecking.expressionWarnings[0].warning).toContain("found no matching overload for '_>_'");
 });
 
-test("a request for a certificate is removed an hour after it was denied", async () => {
+const daySeconds = 24 * 3_600;
+
+async function requestCertificate(name: string): Promise<void> {
   const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   const keys = (await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"])) as CryptoKeyPair;
   const parts = { name: "CN=jane", keys, signingAlgorithm: algorithm };
   const request = btoa((await x509.Pkcs10CertificateRequestGenerator.create(parts)).toString("pem"));
   const spec = { request, signerName: "kubernetes.io/kube-apiserver-client", usages: ["client auth"] };
-  await create({
-    apiVersion: "certificates.k8s.io/v1",
-    kind: "CertificateSigningRequest",
-    metadata: { name: "r" },
-    spec,
-  });
+  await create({ apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest", metadata: { name }, spec });
+}
+
+test("a request for a certificate is removed an hour after it was denied", async () => {
+  await requestCertificate("r");
   await kubectl.ok(["certificate", "deny", "r"]);
   await clock.pass(3_000, undefined, 8);
   expect(await names("csr")).toEqual(["r"]);
   await clock.pass(4_300, undefined, 8);
   expect(await names("csr")).toEqual([]);
+});
+
+test("a request for a certificate that nobody answers is removed after a day", async () => {
+  await requestCertificate("forgotten");
+  await clock.skip(0.9 * daySeconds);
+  expect(await names("csr")).toEqual(["forgotten"]);
+  await clock.skip(0.2 * daySeconds);
+  await untilThereAre("csr", [], 60);
 });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type RunningServer, startServer } from "../../src/index.ts";
+import { type RunningServer } from "../../src/index.ts";
+import { startServer } from "../etcd/start-server.ts";
 import { Kubectl } from "./kubectl.ts";
 
 let server: RunningServer;

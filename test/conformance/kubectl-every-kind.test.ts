@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import { structOf } from "../../src/api/scheme/object-form.ts";
-import { type RunningServer, startServer } from "../../src/index.ts";
+import { type RunningServer } from "../../src/index.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
+import { startServer } from "../etcd/start-server.ts";
 import { minimalObjects } from "../integration/minimal-objects.ts";
 import { Kubectl } from "./kubectl.ts";
 

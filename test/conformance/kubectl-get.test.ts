@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningServer, startServer } from "../../src/index.ts";
+import { type RunningServer } from "../../src/index.ts";
+import { startServer } from "../etcd/start-server.ts";
 import { Kubectl, quietControllers } from "./kubectl.ts";
 
 let server: RunningServer;

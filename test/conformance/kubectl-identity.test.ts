@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import * as x509 from "@peculiar/x509";
 import { decodeJwt } from "jose";
-import { type RunningServer, startServer } from "../../src/index.ts";
+import { type RunningServer } from "../../src/index.ts";
+import { startServer } from "../etcd/start-server.ts";
 import { Client } from "./client.ts";
 import { Kubectl } from "./kubectl.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Client } from "../../src/client/client.ts";
-import { type RunningServer, startServer } from "../../src/index.ts";
+import { type RunningServer } from "../../src/index.ts";
+import { startServer } from "../etcd/start-server.ts";
 import { HastenedClock } from "./hastened-clock.ts";
 import { Kubectl } from "./kubectl.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAuthority } from "../../src/access/certificates/authority.ts";
-import { type RunningServer, startServer } from "../../src/index.ts";
+import { type RunningServer } from "../../src/index.ts";
+import { startServer } from "../etcd/start-server.ts";
 import { Kubectl } from "./kubectl.ts";
 
 let server: RunningServer;

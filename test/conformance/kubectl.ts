@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -19,6 +19,8 @@ export interface RunOptions {
 export interface Running extends AsyncDisposable {
   /** Resolves with everything printed so far once `done` returns true. */
   until(done: (printed: string) => boolean): Promise<string>;
+  /** Does the same with the error output. */
+  complaint(done: (printed: string) => boolean): Promise<string>;
 }
 
 /** Time limit of a command, after which the test fails. Normal commands take a second or two. */
@@ -93,26 +95,25 @@ export class Kubectl implements AsyncDisposable {
   }
 
   /** Starts a command that does not end by itself. */
-  start(args: readonly string[]): Running {
+  start(args: readonly string[], { env = {} }: Pick<RunOptions, "env"> = {}): Running {
     const child = Bun.spawn([this.#binary, ...args], {
       cwd: this.#home,
-      env: this.#environment({}),
+      env: this.#environment(env),
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
       timeout: commandTimeoutMs,
     });
-    const reader = child.stdout.getReader();
-    const decoder = new TextDecoder();
-    let printed = "";
+    const output = new PrintedText(child.stdout);
+    const errors = new PrintedText(child.stderr);
     return {
       async until(done) {
-        while (!done(printed)) {
-          const { value, done: ended } = await reader.read();
-          if (ended) throw new Error(`kubectl ${args.join(" ")} ended\n${printed}${await child.stderr.text()}`);
-          printed += decoder.decode(value, { stream: true });
-        }
-        return printed;
+        if (await output.readUntil(done)) return output.text;
+        throw new Error(`kubectl ${args.join(" ")} ended\n${output.text}${await errors.all()}`);
+      },
+      async complaint(done) {
+        if (await errors.readUntil(done)) return errors.text;
+        throw new Error(`kubectl ${args.join(" ")} ended\n${errors.text}`);
       },
       async [Symbol.asyncDispose]() {
         child.kill();
@@ -128,6 +129,11 @@ export class Kubectl implements AsyncDisposable {
     return path;
   }
 
+  /** Returns the text of a file in the home directory. */
+  readBack(name: string): Promise<string> {
+    return readFile(join(this.#home, name), "utf8");
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#home, { recursive: true, force: true });
   }
@@ -139,6 +145,32 @@ export class Kubectl implements AsyncDisposable {
       KUBECONFIG: join(this.#home, "kubeconfig"),
       ...extra,
     };
+  }
+}
+
+/** The output of a command while it runs. */
+class PrintedText {
+  text = "";
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #decoder = new TextDecoder();
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#chunks = stream[Symbol.asyncIterator]();
+  }
+
+  /** Returns false if the output ends first. */
+  async readUntil(done: (printed: string) => boolean): Promise<boolean> {
+    while (!done(this.text)) {
+      const { value, done: ended } = await this.#chunks.next();
+      if (ended === true) return false;
+      this.text += this.#decoder.decode(value, { stream: true });
+    }
+    return true;
+  }
+
+  async all(): Promise<string> {
+    await this.readUntil(() => false);
+    return this.text;
   }
 }
 

@@ -11,8 +11,17 @@ const elsewhere = "/registry/secrets/default/a";
 const revision = (value: number): Revision => value as Revision;
 const any = { limit: 1_000, prefix: "/registry/" };
 
+export interface StoreTraits {
+  /** Whether writes that are sent together are applied in the order in which they were sent. */
+  readonly ordersWrites?: boolean;
+}
+
 /** Tests the behaviour that every Store shares. `open` returns an empty one. */
-export function storeContract(name: string, open: () => Promise<Store>): void {
+export function storeContract(
+  name: string,
+  open: () => Promise<Store>,
+  { ordersWrites = true }: StoreTraits = {},
+): void {
   describe(name, () => {
     let opened: Store[] = [];
     const openStore = async (): Promise<Store> => {
@@ -87,6 +96,19 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(store.revision).toBe(revision(1));
     });
 
+    test("a command is outdated once an object that it depends on has changed", async () => {
+      const store = await openStore();
+      await store.commit(put(b, "one"));
+      const premises = [store.get(b) as Entry];
+      const dependent = { ...put(a, "one"), premises };
+      expect(await store.commit(dependent)).toMatchObject({ kind: "applied", revision: 3 });
+      await store.commit(put(b, "two"));
+      expect(await store.commit(dependent)).toEqual({ kind: "outdated" });
+      await store.commit(del(b, "two"));
+      expect(await store.commit(dependent)).toEqual({ kind: "outdated" });
+      expect([store.revision, store.get(a)?.revision]).toEqual([revision(5), revision(3)]);
+    });
+
     test("of many writes that expect the same revision exactly one is applied", async () => {
       const store = await openStore();
       await store.commit(put(a, "start"));
@@ -141,7 +163,12 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         order.push("heard");
       });
       await store.commit(put(a, "one")).then(() => order.push("answered"));
-      await Promise.all([store.commit(put(b, "one")), store.commit(put(a, "two")), store.commit(del(b, "one"))]);
+      const together: Promise<unknown>[] = [];
+      for (const command of [put(b, "one"), put(a, "two"), del(b, "one")]) {
+        together.push(store.commit(command));
+        if (!ordersWrites) await together.at(-1);
+      }
+      await Promise.all(together);
       subscription[Symbol.dispose]();
       await store.commit(put(b, "unheard"));
       expect(order.slice(0, 2)).toEqual(["heard", "answered"]);

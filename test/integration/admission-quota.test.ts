@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../until.ts";
 import { configMap, pod, TestServer } from "./server.ts";
 
 let server: TestServer;
@@ -24,15 +25,8 @@ async function used(namespace: string): Promise<any> {
   return (await server.get(`${quotasOf(namespace)}/q`)).json.status?.used;
 }
 
-/** The count catches up in the background. */
-async function eventually(read: () => Promise<unknown>, expected: unknown): Promise<void> {
-  const deadline = Date.now() + 3_000;
-  for (;;) {
-    const value = await read();
-    if (Bun.deepEquals(value, expected)) return;
-    if (Date.now() > deadline) expect(value).toEqual(expected as never);
-    await Bun.sleep(10);
-  }
+async function untilEqual<T>(read: () => Promise<T>, expected: T): Promise<void> {
+  await until(read, (value) => Bun.deepEquals(value, expected));
 }
 
 test("fifty creations at a time never pass the limit", async () => {
@@ -57,12 +51,12 @@ test("deleted and finished objects release their amounts at once", async () => {
     expect((await server.post(podsOf(namespace), pod("other"))).code).toBe(403);
     expect((await server.delete(`${podsOf(namespace)}/p?gracePeriodSeconds=0`)).code).toBe(200);
   }
-  await eventually(() => used(namespace), { pods: "0" });
+  await untilEqual(() => used(namespace), { pods: "0" });
   await server.create(podsOf(namespace), pod("ends"));
   const ended = { status: { phase: "Succeeded" } };
   await server.patch(`${podsOf(namespace)}/ends/status`, "application/merge-patch+json", ended);
   await server.create(podsOf(namespace), pod("next"));
-  await eventually(() => used(namespace), { pods: "1" });
+  await untilEqual(() => used(namespace), { pods: "1" });
 });
 
 test("failed requests and dry runs do not count", async () => {
@@ -71,7 +65,7 @@ test("failed requests and dry runs do not count", async () => {
   await server.create(maps, configMap("a"));
   expect((await server.post(maps, configMap("a"))).code).toBe(409);
   expect((await server.post(`${maps}?dryRun=All`, configMap("b"))).code).toBe(201);
-  await eventually(() => used(namespace), { "count/configmaps": "1" });
+  await untilEqual(() => used(namespace), { "count/configmaps": "1" });
   await server.create(maps, configMap("b"));
   const refused = await server.post(`${maps}?dryRun=All`, configMap("c"));
   expect(refused.json.message).toBe(
@@ -96,7 +90,7 @@ test("a quota counts existing objects and follows its limits", async () => {
   const patch = { spec: { hard: { pods: "2", services: "5" } } };
   await server.patch(`${quotasOf(namespace)}/q`, "application/merge-patch+json", patch);
   await server.create(podsOf(namespace), pod("after"));
-  await eventually(() => used(namespace), { pods: "2", services: "0" });
+  await untilEqual(() => used(namespace), { pods: "2", services: "0" });
 });
 
 test("a running pod that is resized is counted again, in both directions", async () => {
@@ -112,7 +106,7 @@ test("a running pod that is resized is counted again, in both directions", async
     'pods "p" is forbidden: exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=2, limited: requests.cpu=3',
   );
   expect(await resize("1")).toBeUndefined();
-  await eventually(() => used(namespace), { "requests.cpu": "1" });
+  await untilEqual(() => used(namespace), { "requests.cpu": "1" });
   await server.create(podsOf(namespace), withCpu("other", "2"));
 });
 
@@ -155,7 +149,7 @@ test("node ports and load balancers of Services count, and are free when the typ
   const patched = await server.patch(`${services}/n`, "application/merge-patch+json", { spec: { type: "ClusterIP" } });
   expect(patched.json.message).toBeUndefined();
   await server.create(services, service("m", "NodePort"));
-  await eventually(() => used(namespace), { services: "2", "services.nodeports": "2", "services.loadbalancers": "0" });
+  await untilEqual(() => used(namespace), { services: "2", "services.nodeports": "2", "services.loadbalancers": "0" });
 });
 
 test("sizes of claims count, by class too", async () => {
@@ -188,5 +182,5 @@ test("devices that are claimed count, by class", async () => {
   );
   await server.delete(`${claims}/a`);
   await server.create(claims, claim("b", 3));
-  await eventually(() => used(namespace), { [perClass]: "3" });
+  await untilEqual(() => used(namespace), { [perClass]: "3" });
 });

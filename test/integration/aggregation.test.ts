@@ -173,7 +173,7 @@ describe("a request for a group version of an extension server", () => {
     expect((await server.get(widgets, { headers: { via: "1.1 other" } })).code).toBe(200);
   });
 
-  test("is not answered with a redirect", async () => {
+  test("CVE-2022-3172: is not answered with a redirect", async () => {
     extension.answer = (_message, response) => response.writeHead(302, { location: "https://elsewhere/" }).end();
     const { code, text, headers } = await server.get(widgets);
     expect([code, text]).toEqual([502, "the backend attempted to redirect this request, which is not permitted"]);

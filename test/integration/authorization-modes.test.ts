@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServerOptions } from "../../src/index.ts";
+import { until } from "../until.ts";
 import { configMap, pod, TestServer } from "./server.ts";
 import { TlsService } from "./tls-service.ts";
 
@@ -39,12 +40,6 @@ afterAll(async () => {
 const start = (options: ServerOptions) => TestServer.start({ tokenAuthFile, ...options });
 const alice = { token: "alice-token" };
 const review = (status: object) => (body: any) => Response.json({ ...body, status });
-
-async function eventually(holds: () => Promise<boolean> | boolean): Promise<void> {
-  for (const startMs = performance.now(); !(await holds()); await Bun.sleep(10)) {
-    if (performance.now() - startMs > 4_000) throw new Error(`never: ${holds}`);
-  }
-}
 
 test("ABAC decides by its policy file", async () => {
   const spec = { user: "alice", namespace: "default", resource: "configmaps", apiGroup: "", readonly: true };
@@ -143,7 +138,7 @@ describe("the file of authorizers", () => {
     expect(heard).toEqual([]);
     reply = review({ allowed: true });
     writeFileSync(authorizationConfig, configuration(webhook("first", "Deny"), rbac));
-    await eventually(async () => (await server.get(path, alice)).code === 200);
+    await until(async () => (await server.get(path, alice)).code === 200);
     for (const broken of [
       "{",
       configuration(),
@@ -156,7 +151,7 @@ describe("the file of authorizers", () => {
       expect((await server.get(path, alice)).code).toBe(200);
     }
     writeFileSync(authorizationConfig, configuration(rbac));
-    await eventually(async () => (await server.get(path, alice)).code === 403);
+    await until(async () => (await server.get(path, alice)).code === 403);
   });
 
   test("attack 30: a webhook that cannot answer denies or is passed over, as its policy says", async () => {
@@ -256,7 +251,7 @@ test("audit events reach a webhook in lists, and the rest when the server ends",
     auditWebhookBatchMaxSize: 3,
   });
   for (let at = 0; at < 4; at++) await server.get(`/api/v1/namespaces/default/configmaps/none-${at}`);
-  await eventually(() => heard.length > 0);
+  await until(() => heard.length > 0);
   expect(heard[0]?.body).toMatchObject({ kind: "EventList", items: { length: 3 } });
   await server.close();
   const uris = heard.flatMap(({ body }) => body.items.map(({ requestURI }: any) => requestURI));

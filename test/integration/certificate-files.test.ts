@@ -7,10 +7,10 @@ import { connect, type PeerCertificate } from "node:tls";
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import { type Clock, systemClock } from "../../src/process/clock.ts";
+import { until } from "../until.ts";
 import { TestServer } from "./server.ts";
 
 const checkMs = 10;
-const waitMsMax = 5_000;
 
 /** Checks files at short intervals. */
 const hasty: Clock = { ...systemClock, every: (ms, run) => systemClock.every(Math.min(ms, checkMs), run) };
@@ -36,14 +36,6 @@ async function servedName(port: number): Promise<string> {
   const certificate = await promise;
   socket.destroy();
   return String(certificate.subject.CN);
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + waitMsMax;
-  while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error("it did not happen in time");
-    await Bun.sleep(checkMs);
-  }
 }
 
 test("a serving certificate that is replaced on disk is served to new connections, and half a pair changes nothing", async () => {

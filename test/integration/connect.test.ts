@@ -238,7 +238,7 @@ describe("sessions", () => {
     await closed.promise;
   });
 
-  test("that the agent refuses are refused, and nothing more is sent over the connection", async () => {
+  test("CVE-2018-1002105: that the agent refuses are refused, and nothing more is sent over the connection", async () => {
     agent.upgrade = (_request, socket) =>
       socket.end("HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\r\nno no");
     const { socket, until } = await upgrade("GET", `${pods}/bound/exec?command=sh`, "websocket");
@@ -383,7 +383,7 @@ describe("proxies", () => {
     expect({ code, method: agent.seen[0]?.method }).toEqual({ code: 200, method });
   });
 
-  test("give redirects to the client, and send a bare one to the path with a slash", async () => {
+  test("CVE-2020-8559: give redirects to the client, and send a bare one to the path with a slash", async () => {
     agent.answer = (_request, response) => response.writeHead(302, { location: "http://169.254.169.254/" }).end();
     const passed = await fetch(`${server.running.url}/api/v1/nodes/far/proxy/x`, {
       tls: { ca: server.running.ca },

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encode } from "cbor-x";
+import { until } from "../until.ts";
 import { auditLine } from "./audit-line.ts";
 import { mergePatch, TestServer } from "./server.ts";
 
@@ -12,7 +13,6 @@ const auditLogPath = join(directory, "audit.log");
 const group = "stable.example.com";
 const policies = "/apis/admissionregistration.k8s.io/v1";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
-const pollsMax = 300;
 let server: TestServer;
 let namespace: string;
 let gears: string;
@@ -74,14 +74,6 @@ const gear = (name: string, spec: object = {}, metadata: object = {}) => ({
   metadata: { name, ...metadata },
   spec,
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let polls = 0; polls < pollsMax; polls++) {
-    if (await holds()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error("it never came true");
-}
 
 test("roles grant the resource and its subresources one by one", async () => {
   const alice = { token: "alice-token" };

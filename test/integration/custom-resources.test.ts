@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/api/json.ts";
+import { until } from "../until.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer } from "./server.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const widgets = "/apis/stable.example.com/v1/namespaces/default/widgets";
-const pollsMax = 200;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -77,17 +77,20 @@ function isTrue(object: { status?: { conditions?: { type: string; status: string
   return (object.status?.conditions ?? []).some((one) => one.type === type && one.status === "True");
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let polls = 0; polls < pollsMax; polls++) {
-    if (await holds()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error("it never came true");
-}
-
 function widget(name: string, spec: JsonObject = {}): JsonObject {
   return { apiVersion: "stable.example.com/v1", kind: "Widget", metadata: { name }, spec };
 }
+
+test("fields may have the names of inherited properties, and get their defaults", async () => {
+  const schema = specSchema({ constructor: { type: "string", default: "none" } });
+  await install(definition("builders", "Builder", {}, [{ name: "v1", served: true, storage: true, schema }]));
+  const body = { apiVersion: "stable.example.com/v1", kind: "Builder", metadata: { name: "a" }, spec: {} };
+  for (const validation of ["Strict", "Ignore"]) {
+    const path = `${widgets.replace("widgets", "builders")}?dryRun=All&fieldValidation=${validation}`;
+    const created = await server.request("POST", path, { body });
+    expect(created.json.spec, created.text).toEqual({ constructor: "none" });
+  }
+});
 
 describe("the objects of a definition", () => {
   beforeAll(async () => {
@@ -336,4 +339,20 @@ test("OpenAPI has the schema of a kind, and no strategic patches for it", async 
   expect(Object.keys(patch.requestBody.content)).not.toContain("application/strategic-merge-patch+json");
   const swagger = (await server.get("/openapi/v2")).json;
   expect(swagger.definitions["com.example.stable.v1.Widget"].properties.spec.type).toBe("object");
+});
+
+test("a patch that moves a field set changes nobody else's field sets", async () => {
+  const moved = { moved: { type: "object", properties: {} } };
+  const schema = specSchema({ text: { type: "string" }, ...moved });
+  await install(definition("fieldmovers", "FieldMover", {}, [{ name: "v1", served: true, storage: true, schema }]));
+  const at = (name: string) => widgets.replace("widgets", `fieldmovers/${name}`);
+  const applied = (name: string, manager: string, text: string) => {
+    const body = { apiVersion: "stable.example.com/v1", kind: "FieldMover", metadata: { name }, spec: { text } };
+    return server.patch(`${at(name)}?fieldManager=${manager}`, "application/apply-patch+yaml", body);
+  };
+  for (const name of ["one", "two"]) expect((await applied(name, "owner", "1")).code).toBe(201);
+  const operation = { op: "move", from: "/metadata/managedFields/0/fieldsV1", path: "/spec/moved" };
+  const dryRun = await server.patch(`${at("one")}?dryRun=All`, jsonPatch, [operation]);
+  expect(dryRun.code).toBe(200);
+  expect((await applied("two", "other", "2")).code).toBe(409);
 });

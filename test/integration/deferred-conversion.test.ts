@@ -21,6 +21,7 @@ import { openRegistries } from "../../src/server/registries.ts";
 import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { MemorySink } from "../../src/storage/cacher/testing.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
+import { until } from "../until.ts";
 
 // A kind in two versions that differ in the name of one field, with a converter that answers late or not at all.
 const scheme = Scheme.builtIn();
@@ -66,6 +67,17 @@ const v1: ResourceInfo = {
   converter,
 };
 const v1beta1: ResourceInfo = { ...v1, version: "v1beta1", storedAs: { info: v1, fieldLabels: new Map() } };
+const anyObject = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+/** The stored definition, on which creations depend. The kind itself is added by hand, with its own converter. */
+const definition = {
+  metadata: { name: `${v1.resource}.${v1.group}` },
+  spec: {
+    group: v1.group,
+    scope: "Namespaced",
+    names: { plural: v1.resource, kind: v1.kind },
+    versions: [{ name: "v1", served: true, storage: true, schema: anyObject }],
+  },
+};
 const collection = (version: string) => `/apis/example.com/${version}/namespaces/n/widgets`;
 
 beforeAll(async () => {
@@ -101,6 +113,7 @@ beforeAll(async () => {
     resources: resourceHandler([server], catalog),
   });
   await call("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
+  await call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
   const kind = { group: v1.group, resource: v1.resource, endpoint: stored(defaultStrategy), subresources: new Map() };
   catalog.add({ kind, stored: v1, served: [v1, v1beta1] });
 });
@@ -209,7 +222,3 @@ test("a watch sends its events in the version of the request", async () => {
   expect(await call("GET", collection("v1beta1"))).toMatchObject({ message: "the converter is gone", code: 500 });
   expect((await call("GET", `${collection("v1")}/w`)).data).toEqual({ new: "3" });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(1);
-}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { until } from "../until.ts";
 import { brief, configMap, mergePatch, pod, TestServer } from "./server.ts";
 
 let server: TestServer;
@@ -234,11 +235,3 @@ test("CVE-2024-7598: pods are deleted before other objects of their namespace, a
   await server.patch(`${path}/pods/held`, mergePatch, { metadata: { finalizers: [] } });
   await until(async () => (await server.get(path)).code === 404);
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const started = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - started > 4_000) throw new Error("it never came true");
-    await Bun.sleep(10);
-  }
-}

@@ -2,12 +2,12 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../until.ts";
 import { ExtensionServer, group } from "./extension-server.ts";
 import { TestServer } from "./server.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-discovery-"));
 const options = { dataDir: join(directory, "data"), enableAggregatorRouting: true };
-const pollsMax = 400;
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -22,7 +22,7 @@ test("a server that starts again asks extension servers with its certificate, an
   {
     await using first = await TestServer.start(options);
     for (const [path, object] of extension.objects()) await first.create(path, object);
-    for (let polls = 0; polls < pollsMax && (await freshness(first)) !== "Current"; polls++) await Bun.sleep(20);
+    await until(async () => (await freshness(first)) === "Current");
   }
   extension.seen.length = 0;
   await using again = await TestServer.start(options);

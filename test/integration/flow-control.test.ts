@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+import { until } from "../until.ts";
 import { TestServer } from "./server.ts";
 
 const group = "/apis/flowcontrol.apiserver.k8s.io/v1";
@@ -12,8 +13,6 @@ const everything = {
   nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
 };
 const oneSeat = { nominalConcurrencyShares: 1, lendablePercent: 0, borrowingLimitPercent: 0 };
-/** Time after which an answer counts as missing. */
-const answerMsMax = 4_000;
 
 let server: TestServer;
 let session: ClientHttp2Session;
@@ -87,14 +86,6 @@ async function arrived(user: string): Promise<string[][]> {
   const { text } = await server.get(`${pages}/dump_requests?includeRequestDetails=1`);
   const rows = text.split("\n").map((line) => line.split(",").map((cell) => cell.trim()));
   return rows.filter((row) => row[10] === user);
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + answerMsMax;
-  while (!(await condition())) {
-    if (Date.now() > endMs) throw new Error("the condition never held");
-    await Bun.sleep(10);
-  }
 }
 
 async function metric(line: string): Promise<number> {

@@ -37,15 +37,11 @@ const repetitions = 3;
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 
-/** Returns the minimum of a few runs, which is least affected by other work. */
-function leastCpuMs(run: () => unknown): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let count = 0; count < repetitions; count++) {
-    const before = cpuMs();
-    run();
-    least = Math.min(least, cpuMs() - before);
-  }
-  return least;
+/** Returns the CPU time of one run, in milliseconds. */
+function costMs(run: () => unknown): number {
+  const before = cpuMs();
+  run();
+  return cpuMs() - before;
 }
 
 /** Returns the ratio of the costs for eight times the input; undefined if they are negligible. */
@@ -59,12 +55,26 @@ function ratioOf(size: number, prepare: (size: number) => () => unknown): number
   return least;
 }
 
+/**
+ * Compares one run with the large input with eight runs with the small one, so that both take about as long and collect
+ * as much garbage if the work is linear. They take turns, because code becomes faster as it runs. The minimum of a few
+ * turns is least affected by other work.
+ */
 function measuredRatio(size: number, prepare: (size: number) => () => unknown): number | undefined {
   const large = prepare(growth * size);
+  const small = prepare(size);
   large();
-  const largeMs = leastCpuMs(large);
-  if (largeMs < noticeableMs) return undefined;
-  return largeMs / Math.max(leastCpuMs(prepare(size)), noticeableMs / growth / 4);
+  let largeMs = Number.POSITIVE_INFINITY;
+  let smallMs = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < repetitions; count++) {
+    largeMs = Math.min(largeMs, costMs(large));
+    if (largeMs < noticeableMs) return undefined;
+    smallMs = Math.min(
+      smallMs,
+      costMs(() => times(growth, small)),
+    );
+  }
+  return (growth * largeMs) / Math.max(smallMs, noticeableMs / 4);
 }
 
 function times<T>(count: number, make: (at: number) => T): T[] {

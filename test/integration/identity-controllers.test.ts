@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac, X509Certificate } from "node:crypto";
 import { connect } from "node:http2";
 import * as x509 from "@peculiar/x509";
-import { TestServer } from "./server.ts";
+import { until } from "../until.ts";
+import { type Answer, TestServer } from "./server.ts";
 
 const signingRequests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const core = "/api/v1/namespaces/default";
 const kubeSystem = "/api/v1/namespaces/kube-system";
-const waitMsMax = 5_000;
 let server: TestServer;
 
 beforeAll(async () => {
@@ -17,14 +17,8 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** Returns the first answer for which a condition holds. */
-async function until(path: string, holds: (answer: { code: number; json: any }) => boolean): Promise<any> {
-  const end = performance.now() + waitMsMax;
-  for (;;) {
-    const answer = await server.get(path);
-    if (holds(answer)) return answer.json;
-    if (performance.now() > end) throw new Error(`it did not happen in time: ${answer.text}`);
-    await Bun.sleep(10);
-  }
+async function answerOnce(path: string, holds: (answer: Answer) => boolean): Promise<any> {
+  return (await until(() => server.get(path), holds)).json;
 }
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -83,7 +77,7 @@ describe("a certificate that is asked for", () => {
     await Bun.sleep(50);
     expect((await server.get(`${signingRequests}/jane`)).json.status).toEqual({});
     await approve("jane");
-    const certificate = certificateOf(await until(`${signingRequests}/jane`, isSigned));
+    const certificate = certificateOf(await answerOnce(`${signingRequests}/jane`, isSigned));
 
     const read = new X509Certificate(certificate);
     expect([read.subject, read.ca]).toEqual(["CN=jane\nO=developers", false]);
@@ -100,7 +94,7 @@ describe("a certificate that is asked for", () => {
     const { request } = await certificateRequest("CN=system:node:n1, O=system:nodes", ["n1.example", "n1"]);
     await ask("serving", "kubelet-serving", request, ["digital signature", "server auth"]);
     await approve("serving");
-    const certificate = certificateOf(await until(`${signingRequests}/serving`, isSigned));
+    const certificate = certificateOf(await answerOnce(`${signingRequests}/serving`, isSigned));
     expect(new X509Certificate(certificate).subjectAltName).toBe("DNS:n1.example, DNS:n1");
   });
 
@@ -119,7 +113,7 @@ describe("a certificate that is asked for", () => {
     await ask(`wrong-${name}`, signer, request, usages);
     await approve(`wrong-${name}`);
     const failed = ({ json }: { json: any }) => json.status.conditions?.length === 2;
-    const { status } = await until(`${signingRequests}/wrong-${name}`, failed);
+    const { status } = await answerOnce(`${signingRequests}/wrong-${name}`, failed);
     expect(status.conditions[1]).toMatchObject({ type: "Failed", reason: "SignerValidationFailure" });
     expect(status.conditions[1].message).toContain(message);
     expect(status.certificate).toBeUndefined();
@@ -139,7 +133,7 @@ describe("a certificate that is asked for", () => {
   test("of a kubelet for itself is approved automatically", async () => {
     const { request } = await certificateRequest("CN=system:node:n2, O=system:nodes");
     await ask("kubelet", "kube-apiserver-client-kubelet", request, clientUsages);
-    const { status } = await until(`${signingRequests}/kubelet`, isSigned);
+    const { status } = await answerOnce(`${signingRequests}/kubelet`, isSigned);
     expect(status.conditions[0]).toMatchObject({ type: "Approved", reason: "AutoApproved" });
   });
 });
@@ -154,7 +148,10 @@ describe("a Secret for a token", () => {
   test("is filled with a token that works until the Secret is deleted", async () => {
     await server.post(`${core}/serviceaccounts`, { metadata: { name: "robot" } });
     await secret("robot-token", "robot");
-    const { data, metadata } = await until(`${core}/secrets/robot-token`, ({ json }) => json.data?.token !== undefined);
+    const { data, metadata } = await answerOnce(
+      `${core}/secrets/robot-token`,
+      ({ json }) => json.data?.token !== undefined,
+    );
     expect(metadata.annotations["kubernetes.io/service-account.uid"]).toBe(
       (await server.get(`${core}/serviceaccounts/robot`)).json.metadata.uid,
     );
@@ -163,7 +160,7 @@ describe("a Secret for a token", () => {
     const token = Buffer.from(data.token, "base64").toString();
     expect((await server.get("/api", { token })).code).toBe(200);
     const used = "kubernetes.io/legacy-token-last-used";
-    const labelled = await until(
+    const labelled = await answerOnce(
       `${core}/secrets/robot-token`,
       ({ json }) => json.metadata.labels?.[used] !== undefined,
     );
@@ -180,7 +177,7 @@ describe("a Secret for a token", () => {
       type: "kubernetes.io/service-account-token",
       data: { token: "", namespace: "" },
     });
-    const { data } = await until(`${core}/secrets/empty-token`, ({ json }) => json.data.token !== "");
+    const { data } = await answerOnce(`${core}/secrets/empty-token`, ({ json }) => json.data.token !== "");
     expect(Buffer.from(data.namespace, "base64").toString()).toBe("default");
     const token = Buffer.from(data.token, "base64").toString();
     expect((await server.get("/api", { token })).code).toBe(200);
@@ -191,21 +188,21 @@ describe("a Secret for a token", () => {
   test("is watched for its use, and since when is to be read", async () => {
     const path = `${kubeSystem}/configmaps/kube-apiserver-legacy-service-account-token-tracking`;
     const date = /^\d{4}-\d{2}-\d{2}$/;
-    const { data } = await until(path, ({ json }) => date.test(json.data?.since));
+    const { data } = await answerOnce(path, ({ json }) => date.test(json.data?.since));
     const old = { data: { since: "2020-02-02" } };
     await server.patch(path, "application/merge-patch+json", old);
     await Bun.sleep(50);
     expect((await server.get(path)).json.data.since).toBe("2020-02-02");
     await server.patch(path, "application/merge-patch+json", { data: { since: "yesterday" } });
-    await until(path, ({ json }) => json.data.since === data.since);
+    await answerOnce(path, ({ json }) => json.data.since === data.since);
   });
 
   test("goes with its account", async () => {
     await server.post(`${core}/serviceaccounts`, { metadata: { name: "leaver" } });
     await secret("leaver-token", "leaver");
-    await until(`${core}/secrets/leaver-token`, ({ json }) => json.data?.token !== undefined);
+    await answerOnce(`${core}/secrets/leaver-token`, ({ json }) => json.data?.token !== undefined);
     await server.request("DELETE", `${core}/serviceaccounts/leaver`);
-    await until(`${core}/secrets/leaver-token`, ({ code }) => code === 404);
+    await answerOnce(`${core}/secrets/leaver-token`, ({ code }) => code === 404);
   });
 });
 
@@ -227,7 +224,7 @@ describe("bootstrap tokens", () => {
     const info = "/api/v1/namespaces/kube-public/configmaps";
     await server.post(info, { metadata: { name: "cluster-info" }, data: { kubeconfig: "clusters: []\n" } });
     await token("signer");
-    const { data } = await until(
+    const { data } = await answerOnce(
       `${info}/cluster-info`,
       ({ json }) => json.data["jws-kubeconfig-signer"] !== undefined,
     );
@@ -237,11 +234,11 @@ describe("bootstrap tokens", () => {
     const signed = `${header}.${Buffer.from("clusters: []\n").toString("base64url")}`;
     expect(createHmac("sha256", "signer.0123456789abcdef").update(signed).digest("base64url")).toBe(signature);
     await server.request("DELETE", `${kubeSystem}/secrets/bootstrap-token-signer`);
-    await until(`${info}/cluster-info`, ({ json }) => json.data["jws-kubeconfig-signer"] === undefined);
+    await answerOnce(`${info}/cluster-info`, ({ json }) => json.data["jws-kubeconfig-signer"] === undefined);
   });
 
   test("are removed when they expire", async () => {
     await token("expire", { expiration: new Date(Date.now() + 1_500).toISOString() });
-    await until(`${kubeSystem}/secrets/bootstrap-token-expire`, ({ code }) => code === 404);
+    await answerOnce(`${kubeSystem}/secrets/bootstrap-token-expire`, ({ code }) => code === 404);
   });
 });

@@ -21,6 +21,7 @@ import type { HttpResponse, IncomingRequest } from "../../src/request/exchange.t
 import { openRegistries } from "../../src/server/registries.ts";
 import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
+import { until } from "../until.ts";
 
 const rounds = 20;
 const scheme = Scheme.builtIn();
@@ -100,7 +101,7 @@ beforeAll(async () => {
         "discovery",
         discoveryRoute(
           new MergedDiscovery({ catalog, apis: new FakeApis(), remote: { versions: () => [], generation: () => 0 } }),
-          "localhost",
+          () => "localhost",
         ),
       ),
       pluginOf("openapi", openApiRoute({ catalog, typeOf: typeSchema, version: "v1.36.0" }, systemClock)),
@@ -112,7 +113,6 @@ beforeAll(async () => {
       namespaces: registries.builtIn({ group: "", resource: "namespaces" }),
       store,
       clock: systemClock,
-      settle: () => registries.creations.ended(),
       onError(error) {
         throw error;
       },
@@ -197,10 +197,6 @@ async function watch(path: string): Promise<Watch> {
     signal: stopping.signal,
   });
   return { added, ended, stop: () => stopping.abort() };
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const widgetsPath = "/apis/example.com/v1/namespaces/n/widgets";

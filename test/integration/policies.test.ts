@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { policySettleMs } from "../../src/controllers/policy-type-checking.ts";
 import { type Clock, systemClock } from "../../src/process/clock.ts";
+import { until } from "../until.ts";
 import { auditLine } from "./audit-line.ts";
 import { jsonPatch, mergePatch, TestServer } from "./server.ts";
 
@@ -11,7 +12,6 @@ import { jsonPatch, mergePatch, TestServer } from "./server.ts";
 const group = "/apis/admissionregistration.k8s.io/v1";
 const directory = mkdtempSync(join(tmpdir(), "policies-"));
 const auditLog = join(directory, "audit.log");
-const pollsMax = 300;
 /** Checks the types of policies at once. */
 const impatientClock: Clock = {
   ...systemClock,
@@ -383,14 +383,6 @@ test("custom kinds are parameters, and are changed by their schemas", async () =
   await server.create(limits, { ...kind, metadata: { name: "m" }, max: 0 });
   expect((await write(namespace, "y", { a: "" })).code).toBe(422);
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let polls = 0; polls < pollsMax; polls++) {
-    if (await holds()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error("it never came true");
-}
 
 test("expressions are checked against the types of the kinds that a policy names", async () => {
   const path = `${group}/validatingadmissionpolicies/typed.example.com`;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { JsonObject } from "../../src/api/json.ts";
 import { objectOf, objectsOf, textOf } from "../../src/api/json-reading.ts";
+import { until } from "../until.ts";
 import type { PublishedDefinition, PublishedInstance } from "../vectors/crd-real.ts";
 import { readCases } from "../vectors/replay.ts";
 import { mergePatch, TestServer } from "./server.ts";
@@ -13,7 +14,6 @@ const definitions = [
 ] as unknown as PublishedDefinition[];
 const instances = [...readCases(join(fixtures, "published-instances.jsonl.gz"))] as unknown as PublishedInstance[];
 const resources = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const pollsMax = 300;
 let server: TestServer;
 
 beforeAll(async () => {
@@ -26,14 +26,6 @@ beforeAll(async () => {
   }
 });
 afterAll(() => server.close());
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let polls = 0; polls < pollsMax; polls++) {
-    if (await holds()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error("it never came true");
-}
 
 function versionOf(definition: JsonObject): string {
   const [version = {}] = objectsOf(objectOf(definition["spec"])["versions"]);

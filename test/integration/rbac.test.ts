@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../until.ts";
 import { jsonPatch, mergePatch, TestServer } from "./server.ts";
 
 /** A server with RBAC and users with static tokens: the token of `alice` is `alice-token`. */
@@ -52,12 +53,6 @@ async function grant(name: string, ...rules: object[]): Promise<void> {
   const own = `grant-${crypto.randomUUID().slice(0, 8)}`;
   await server.create(clusterRoles, clusterRole(own, ...rules));
   await server.create(clusterRoleBindings, binding(own, own, name));
-}
-
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  for (const startMs = performance.now(); !(await holds()); await Bun.sleep(5)) {
-    if (performance.now() - startMs > 2_000) throw new Error(`never: ${holds}`);
-  }
 }
 
 describe("granted permissions", () => {
@@ -141,7 +136,7 @@ describe("granted permissions", () => {
     });
     await server.create(clusterRoles, { ...own, metadata: { name: "widget-viewer", labels } });
     for (const name of ["view", "edit", "admin"]) {
-      await eventually(async () => {
+      await until(async () => {
         const { text } = await server.get(`${clusterRoles}/${name}`);
         return text.includes("widgets.example");
       });

@@ -79,6 +79,18 @@ describe("protobuf", () => {
     }
   });
 
+  test("shows each change, to a reader who has seen the object before", async () => {
+    await server.create(maps, configMap("changes", { data: { value: "one" } }));
+    for (const value of ["two", "three"]) {
+      const { json } = await server.get(`${maps}/changes`);
+      expect((await server.get(maps, { accept: protobuf })).text).not.toContain(value);
+      await server.put(`${maps}/changes`, { ...json, data: { value } });
+      for (const path of [maps, `${maps}/changes`, `${maps}?limit=100`]) {
+        expect((await server.get(path, { accept: protobuf })).text).toContain(value);
+      }
+    }
+  });
+
   test("frames of a watch have their length in front", async () => {
     const answer = await server.get(`${maps}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Da`, {
       accept: `${protobuf};stream=watch`,

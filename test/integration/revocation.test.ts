@@ -118,7 +118,7 @@ const podOf = (serviceAccountName: string) => ({
   spec: { serviceAccountName, containers: [{ name: "main", image: "example.com/image" }] },
 });
 
-describe("on every other replica, within a second of its acknowledgement", () => {
+describe("attack 78: on every other replica, within a second of its acknowledgement", () => {
   test.each<[string, number, (account: string) => Promise<Revocable>]>([
     [
       "of a service account makes its tokens unknown",

@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { type ClientHttp2Session, connect } from "node:http2";
-import { type RunningServer, type ServerOptions, startServer } from "../../src/index.ts";
+import type { RunningServer, ServerOptions } from "../../src/index.ts";
+import { startServer } from "../etcd/start-server.ts";
 
 /** Time after which a silent watch fails its test. Nothing in these tests takes this long. */
 const eventWaitMsMax = 4_000;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../until.ts";
 import { mergePatch, TestServer } from "./server.ts";
 
 let server: TestServer;
@@ -17,15 +18,6 @@ const service = (name: string, spec: object = {}) => ({ metadata: { name }, spec
 const names = async (from: TestServer, path: string): Promise<string[]> =>
   (await from.get(path)).json.items.map(({ metadata }: any) => metadata.name);
 const addressesOf = (from = server) => names(from, "/apis/networking.k8s.io/v1/ipaddresses");
-
-/** Waits for a condition, because work of the server's start continues after its first answers. */
-async function eventually<T>(read: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
-  for (const deadline = Date.now() + 3_000; ; await Bun.sleep(10)) {
-    const value = await read();
-    if (isSo(value)) return value;
-    if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(value)}`);
-  }
-}
 
 describe("cluster IPs", () => {
   test("come from the upper band, with an IPAddress object that names the Service", async () => {
@@ -140,7 +132,7 @@ describe("cluster IPs", () => {
   test("are given out until the range is full", async () => {
     await using small = await TestServer.start({ serviceClusterIpRange: "10.9.9.0/29" });
     const path = `/api/v1/namespaces/${await small.namespace()}/services`;
-    await eventually(
+    await until(
       () => addressesOf(small),
       ({ length }) => length === 1,
     );
@@ -212,7 +204,7 @@ describe("node ports", () => {
 
 test("the server announces itself", async () => {
   const path = "/api/v1/namespaces/default/services/kubernetes";
-  const { json } = await eventually(
+  const { json } = await until(
     () => server.get(path),
     ({ code }) => code === 200,
   );
@@ -224,7 +216,7 @@ test("the server announces itself", async () => {
     ports: [{ name: "https", port: 443, protocol: "TCP", targetPort: server.running.port }],
   });
   const slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
-  const slice = await eventually(
+  const slice = await until(
     () => server.get(slices),
     ({ code }) => code === 200,
   );
@@ -259,7 +251,7 @@ describe("a restart", () => {
       expect((await second.post(path, service("again", port))).json.message).toContain(
         "provided port is already allocated",
       );
-      const left = await eventually(
+      const left = await until(
         () => addressesOf(second),
         (all) => !all.includes("10.96.0.60"),
       );
@@ -282,13 +274,13 @@ describe("a ServiceCIDR", () => {
 
   test("adds addresses, and is removed only when none of them is in use", async () => {
     await server.create(cidrs, { metadata: { name: "more" }, spec: { cidrs: ["10.77.0.0/24"] } });
-    await eventually(
+    await until(
       () => readyOf("more"),
       (ready) => ready?.status === "True",
     );
     await server.create(services, service("more", { clusterIP: "10.77.0.9" }));
     await server.delete(`${cidrs}/more`);
-    const ready = await eventually(
+    const ready = await until(
       () => readyOf("more"),
       (now) => now?.status === "False",
     );
@@ -296,7 +288,7 @@ describe("a ServiceCIDR", () => {
     const refused = await server.post(services, service("late", { clusterIP: "10.77.0.10" }));
     expect(refused.json.message).toContain("is not in the valid range");
     await server.delete(`${services}/more`);
-    await eventually(
+    await until(
       () => server.get(`${cidrs}/more`),
       ({ code }) => code === 404,
     );
@@ -318,7 +310,7 @@ test("an address that is deleted while a Service holds it comes back", async () 
   const path = `/apis/networking.k8s.io/v1/ipaddresses/${spec.clusterIP}`;
   const { metadata } = (await server.get(path)).json;
   await server.delete(path);
-  const again = await eventually(
+  const again = await until(
     () => server.get(path),
     ({ code }) => code === 200,
   );

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Clock } from "../../src/process/clock.ts";
 import { startServerOn } from "../../src/server/server.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
+import { until } from "../until.ts";
 import { TestServer } from "./server.ts";
 
 /** Factor by which time passes faster: fifteen seconds take one. */
@@ -43,12 +44,8 @@ async function start(shared: MemoryStore = store): Promise<TestServer> {
   return server;
 }
 
-async function eventually<T>(read: () => Promise<T>, expected: T): Promise<void> {
-  for (const deadline = Date.now() + 6_000; ; await Bun.sleep(20)) {
-    const value = await read();
-    if (Bun.deepEquals(value, expected)) return;
-    if (Date.now() > deadline) expect(value as unknown).toEqual(expected);
-  }
+async function untilEqual<T>(read: () => Promise<T>, expected: T): Promise<void> {
+  await until(read, (value) => Bun.deepEquals(value, expected));
 }
 
 const portsAt = (server: TestServer) => async () =>
@@ -61,11 +58,11 @@ test("the service of the servers names all that run: one that goes is taken out 
   const [a, b] = [await start(), await start()];
   const c = await start(cut.store);
   const all = [a, b, c].map(({ running: { port } }) => port).toSorted((x, y) => x - y);
-  await eventually(portsAt(a), all);
+  await untilEqual(portsAt(a), all);
   await running.splice(running.indexOf(b), 1)[0]?.close();
   expect(await portsAt(a)()).toEqual(all.filter((port) => port !== b.running.port));
   cut.isCut = true;
-  await eventually(portsAt(a), [a.running.port]);
+  await untilEqual(portsAt(a), [a.running.port]);
   const slices = (await a.get("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices")).json.items;
   expect(slices.map(({ metadata, ports }: any) => [metadata.name, ports[0].port])).toEqual([
     ["kubernetes", a.running.port],
@@ -77,7 +74,7 @@ test("each server has its identity Lease; the leader removes those that are over
   await start();
   const selector = "labelSelector=apiserver.kubernetes.io/identity%3Dkube-apiserver";
   const names = async () => (await a.get(`${leases}?${selector}`)).json.items;
-  await eventually(async () => (await names()).length, 2);
+  await untilEqual(async () => (await names()).length, 2);
   for (const { metadata, spec } of await names()) {
     expect(metadata.name).toMatch(/^apiserver-[a-z2-7]{26}$/);
     expect(spec.holderIdentity.startsWith(`${metadata.name}_`)).toBe(true);
@@ -89,21 +86,21 @@ test("each server has its identity Lease; the leader removes those that are over
 test("one of them runs the controllers; another takes over at once when it stops, or in time when it is cut off", async () => {
   const cut = cuttable();
   const first = await start();
-  await eventually(async () => (await holderAt(first)()) !== undefined, true);
+  await untilEqual(async () => (await holderAt(first)()) !== undefined, true);
   const second = await start(cut.store);
   const third = await start();
   const before = await holderAt(third)();
   const hasAccount = (namespace: string) => async () =>
     (await third.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`)).code;
-  await eventually(hasAccount(await third.namespace()), 200);
+  await untilEqual(hasAccount(await third.namespace()), 200);
   await running.shift()?.close();
-  await eventually(async () => ![undefined, before].includes(await holderAt(third)()), true);
+  await untilEqual(async () => ![undefined, before].includes(await holderAt(third)()), true);
   // The other server takes over or continues, whichever of the two leads now.
   cut.isCut = true;
-  await eventually(hasAccount(await third.namespace()), 200);
+  await untilEqual(hasAccount(await third.namespace()), 200);
   const left = await third.namespace();
   expect((await third.delete(`/api/v1/namespaces/${left}`)).code).toBe(200);
-  await eventually(async () => (await third.get(`/api/v1/namespaces/${left}`)).code, 404);
+  await untilEqual(async () => (await third.get(`/api/v1/namespaces/${left}`)).code, 404);
   expect(second.running.port).not.toBe(third.running.port);
 }, 60_000);
 

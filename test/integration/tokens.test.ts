@@ -62,7 +62,11 @@ describe("a requested token", () => {
 
   test("can be verified by anyone with the server's published keys", async () => {
     const configuration = await server.get("/.well-known/openid-configuration");
-    expect(configuration.json).toMatchObject({ issuer, id_token_signing_alg_values_supported: ["ES256"] });
+    expect(configuration.json).toMatchObject({
+      issuer,
+      jwks_uri: `${server.running.url}/openid/v1/jwks`,
+      id_token_signing_alg_values_supported: ["ES256"],
+    });
     const keys = await server.get("/openid/v1/jwks");
     expect(keys.headers.get("content-type")).toBe("application/jwk-set+json");
     expect(keys.headers.get("cache-control")).toBe("public, max-age=3600");

@@ -76,7 +76,7 @@ describe("where a watch starts", () => {
     ],
   ])("?%s is refused as invalid ListOptions", async (query, causes) => {
     const { code, json } = await server.get(`${maps}?watch=true&${query}`);
-    expect(code).toBe(400);
+    expect(code).toBe(422);
     const text = causes.length === 1 ? causes[0] : `[${causes.join(", ")}]`;
     expect(json.message).toBe(`ListOptions.meta.k8s.io "" is invalid: ${text}`);
     expect(json.details.causes).toHaveLength(causes.length);

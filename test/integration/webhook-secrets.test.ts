@@ -87,7 +87,7 @@ test.each([
   ["no JSON", "/garbage", /json parse error/],
   ["a redirect", "/redirect", /the server responded with the status code 307/],
   ["no answer", "/hang", /context deadline exceeded$/],
-])("%s of a webhook shows neither the credential nor the object", async (_, path, text) => {
+])("CVE-2020-8561: %s of a webhook shows neither the credential nor the object", async (_, path, text) => {
   await configure(path);
   seen = [];
   const secret = { metadata: { name: "s" }, stringData: { password: value } };

@@ -28,6 +28,8 @@ const restartUnitsMax = 2 * electionUnits;
 export interface ReplicaCounts extends Counts {
   watchEvents: number;
   watchResumes: number;
+  watchRewinds: number;
+  watchBookmarks: number;
   watchLists: number;
   watchesExpired: number;
   registryWrites: number;
@@ -66,7 +68,11 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
 
   constructor({ world, truth, mutation }: ReplicaClientsOptions) {
     const { random, profile } = world;
-    const limits = { windowEventsMax: random.pick([2, 10, 100, 10_000]), windowEventsMin: 1 };
+    const limits = {
+      windowEventsMax: random.pick([2, 10, 100, 10_000]),
+      windowEventsMin: 1,
+      historyEventsMax: random.pick([1, 2, 5, 128]),
+    };
     super({ world, mutation, limits, dropped: (index, term) => truth.dropped(index, term) });
     this.#world = world;
     this.#truth = truth;
@@ -105,6 +111,8 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
       ...total,
       watchEvents: sum(({ events }) => events),
       watchResumes: sum(({ resumes }) => resumes),
+      watchRewinds: sum(({ rewinds }) => rewinds),
+      watchBookmarks: sum(({ bookmarks }) => bookmarks),
       watchLists: sum(({ lists }) => lists),
       watchesExpired: sum(({ expired }) => expired),
       registryWrites: this.#clients.reduce((so, { registry }) => so + registry.written, 0),

@@ -9,6 +9,7 @@ import type { Registry } from "../../src/registry/registry.ts";
 import { AppliedFeed } from "../../src/storage/applied-feed.ts";
 import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import type { CacherLimits } from "../../src/storage/cacher/limits.ts";
+import { handOver } from "../../src/storage/replicated/hand-over.ts";
 import { LeaderWatch } from "../../src/storage/replicated/leader-watch.ts";
 import { Proposer } from "../../src/storage/replicated/proposer.ts";
 import { ReplicatedStore } from "../../src/storage/replicated/replicated-store.ts";
@@ -85,7 +86,14 @@ export class Replica {
     const verifier = verifyStates({ clock, state, leader: this.#leader, proposer: this.proposer });
     const defer = (run: () => void) => void clock.after(0, run);
     const parts = { state, node: this.node, proposer: this.proposer, feed: this.#feed, leader: this.#leader };
-    this.store = new ReplicatedStore({ ...parts, clock, defer, verifier, release: async () => undefined });
+    this.store = new ReplicatedStore({
+      ...parts,
+      clock,
+      defer,
+      verifier,
+      handOver: () => handOver(this.node, this.#leader),
+      release: async () => undefined,
+    });
     this.cachers = new CacherSet({
       store: this.store,
       clock,

@@ -33,6 +33,8 @@ test(
     expect(sum(({ lists }) => lists)).toBeGreaterThan(300);
     expect(sum(({ watchEvents }) => watchEvents)).toBeGreaterThan(1_000);
     expect(sum(({ watchResumes }) => watchResumes)).toBeGreaterThan(500);
+    expect(sum(({ watchRewinds }) => watchRewinds)).toBeGreaterThan(100);
+    expect(sum(({ watchBookmarks }) => watchBookmarks)).toBeGreaterThan(100);
     expect(sum(({ watchesExpired }) => watchesExpired)).toBeGreaterThan(5);
     expect(sum(({ crashes }) => crashes)).toBeGreaterThan(200);
     expect(sum(({ snapshots }) => snapshots)).toBeGreaterThan(10);

@@ -7,6 +7,7 @@ import { StatusError } from "../../src/api/status.ts";
 import { waitForVersion } from "../../src/http/handlers/freshness.ts";
 import { readPage } from "../../src/http/handlers/list.ts";
 import { encodeContinueToken } from "../../src/registry/continue-token.ts";
+import type { Pin } from "../../src/storage/cacher/facet.ts";
 import { type ApplyResult, type Command, CompactedError, StoreUnavailableError } from "../../src/storage/store.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { ConnectionLost, type Replica } from "./replica.ts";
@@ -128,7 +129,8 @@ export class StoreClient {
     const resource = random.pick(resources);
     const prefix = random.chance(500) ? resource : `${resource}a/`;
     const color = random.chance(300) ? random.pick(colors) : undefined;
-    const selection = { prefix, key: undefined, matches: color === undefined ? undefined : isColor(color) };
+    const pins: Pin[] = color === undefined ? [] : [{ facet: "label color", values: [color] }];
+    const selection = { prefix, key: undefined, pins, matches: color === undefined ? undefined : isColor(color) };
     const limit = random.pick([0, 0, 1, 2, 3]);
     const version = random.pick([undefined, undefined, 0, this.#seen]);
     const floor = version === undefined ? knowledge.revision : version;
@@ -147,7 +149,7 @@ export class StoreClient {
       for (const entry of page.entries) found.push(versionOf(entry));
       if (page.next === undefined || limit === 0) break;
       must(page.entries.length === limit, () => `a page of ${limit} has ${page.entries.length} and goes on`);
-      token = encodeContinueToken({ revision: page.tokenRevision, start: page.next }, prefix);
+      token = encodeContinueToken({ revision: page.revision, start: page.next }, prefix);
       replica = random.chance(500) ? (pickReplica() ?? replica) : replica;
     }
     const revision = at as number;
@@ -162,7 +164,7 @@ export class StoreClient {
     const { world, truth } = this.#options;
     const resource = world.random.pick(resources);
     const revision = Math.max(1, this.#seen - world.random.below(40));
-    const selection = { prefix: resource, key: undefined, matches: undefined };
+    const selection = { prefix: resource, key: undefined, pins: [], matches: undefined };
     const options = { ...listDefaults, resourceVersion: revision, match: "Exact" } as const;
     const cacher = replica.cachers.cacher(resource);
     const page = await this.#page(revision, () => readPage(cacher, replica.store, selection, options), replica);
@@ -211,7 +213,7 @@ export class StoreClient {
     knowledge.learnIndex(verdict.index);
     const told = result.kind === "applied" ? result.revision : undefined;
     must(told === verdict.revision, () => `operation ${operation} is told ${told}, and got ${verdict.revision}`);
-    if (result.kind === "rejected") {
+    if (result.kind !== "applied") {
       this.counts.rejected++;
       return;
     }

@@ -203,7 +203,14 @@ function isResults(outcome: Effect["outcome"]): outcome is readonly ApplyResult[
 }
 
 function textOfResult(result: ApplyResult): string {
-  return result.kind === "applied" ? `applied ${result.revision}` : `rejected ${result.current?.revision}`;
+  switch (result.kind) {
+    case "applied":
+      return `applied ${result.revision}`;
+    case "rejected":
+      return `rejected ${result.current?.revision}`;
+    case "outdated":
+      return result.kind;
+  }
 }
 
 function textOfEvent({ type, entry, previous }: StoreEvent): string {

@@ -8,8 +8,12 @@ import { ConnectionLost, type Replica } from "./replica.ts";
 import { type Color, isColor, lines, linesOf } from "./simulated-object.ts";
 import type { Change, Truth } from "./truth.ts";
 
-const deadlineMs = 90_000;
+const deadlineMsMin = 2_500;
+/** Maximum durations of watches. A watch gets its last bookmark before it ends, so short ones get more of them. */
+const deadlinesMsMax = [10_000, 90_000];
 const stallMsMax = 3_000;
+/** Number of resumes per 1000 that begin further back. */
+const rewindPermille = 200;
 
 export interface WatchScope {
   /** The name of the resource. */
@@ -36,8 +40,8 @@ interface Connection {
 }
 
 /**
- * A client that follows a part of the state on one replica, and then resumes on another. It must receive every change in
- * its scope, in order, once: see `#next`.
+ * A client that follows a part of the state on one replica, and then resumes on another, now and then from long ago. It
+ * must receive every change in its scope since then, in order, once: see `#receive`.
  */
 export class WatchClient {
   readonly #options: WatchClientOptions;
@@ -47,6 +51,8 @@ export class WatchClient {
   /** Keys of the initial state that the watch has not sent yet, in order. */
   #initial: string[] | undefined;
   resumes = 0;
+  rewinds = 0;
+  bookmarks = 0;
   lists = 0;
   events = 0;
   expired = 0;
@@ -93,14 +99,16 @@ export class WatchClient {
         if (isFirst) await waitForVersion(replica.store, undefined);
         if (this.#connection !== connection) return;
         if (isFirst) this.#begin(replica, floor);
-        else this.resumes++;
+        else this.#resume();
         const after = toRevision((this.#last ?? 0) + (skips && !isFirst ? 1 : 0));
         const watcher = cacher.watch({
           prefix,
-          ...(color === undefined ? {} : { matches: isColor(color) }),
+          ...(color === undefined
+            ? {}
+            : { matches: isColor(color), pins: [{ facet: "label color", values: [color] }] }),
           start: isFirst ? { kind: "initial", endBookmark: true } : { kind: "after", revision: after },
           bookmarks: true,
-          deadlineMs: replica.clock.nowMs() + world.random.between(deadlineMs / 10, deadlineMs),
+          deadlineMs: replica.clock.nowMs() + world.random.between(deadlineMsMin, world.random.pick(deadlinesMsMax)),
           encoder: lines,
         });
         await watcher.run(connection.sink);
@@ -121,6 +129,16 @@ export class WatchClient {
         return true;
       },
     );
+  }
+
+  /** Forgets a part of what has arrived, as a client does that starts again with an old file. */
+  #resume(): void {
+    this.resumes++;
+    const { truth, world } = this.#options;
+    const last = this.#last as number;
+    if (last <= truth.compacted || !world.random.chance(rewindPermille)) return;
+    this.#last = world.random.between(truth.compacted, last);
+    this.rewinds++;
   }
 
   #begin(replica: Replica, floor: number): void {
@@ -161,6 +179,7 @@ export class WatchClient {
       const missed = next !== undefined && next.revision <= at;
       must(!missed, () => `a watch of ${this.#name} at ${last} gets the bookmark ${at} before ${next?.line}`);
       this.#last = at;
+      this.bookmarks++;
       return;
     }
     must(line === next?.line, () => `a watch of ${this.#name} at ${last} gets ${line} instead of ${next?.line}`);

@@ -71,6 +71,34 @@ describe("a file", () => {
     expect(readdirSync(directory).sort()).toEqual(["audit-notes.log", "audit.log"]);
   });
 
+  test("of several writers is rotated by one, and the others follow, without a torn or lost line", async () => {
+    const directory = folder();
+    const options = {
+      file: join(directory, "audit.log"),
+      clock: new ManualClock(),
+      sizeBytesMax: 200,
+      ageMsMax: 0,
+      backupsMax: 0,
+    };
+    const rotating = new RotatingFile({ ...options, sharing: "rotates" });
+    const following = [1, 2].map(() => new RotatingFile({ ...options, sharing: "follows" }));
+    const written: string[] = [];
+    for (let at = 0; at < 100; at++) {
+      for (const [writer, file] of [rotating, ...following].entries()) {
+        const line = `line ${at} of writer ${writer}`;
+        written.push(line);
+        if (at % 2 === 0) file.write(Buffer.from(`${line}\n`));
+        else await file.writeLater(Buffer.from(`${line}\n`));
+      }
+    }
+    for (const file of [rotating, ...following]) file.close();
+    const files = readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"));
+    expect(files.length).toBeGreaterThan(10);
+    // The others may write once more before the next rotation.
+    for (const text of files) expect(text.length).toBeLessThan(300);
+    expect(files.join("").trimEnd().split("\n").sort()).toEqual(written.sort());
+  });
+
   test("an existing one is continued", async () => {
     const file = join(folder(), "audit.log");
     writeFileSync(file, "before\n");

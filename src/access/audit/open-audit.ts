@@ -8,6 +8,7 @@ import { eventEncoder } from "./encode-event.ts";
 import { logBackend } from "./log-backend.ts";
 import { parseAuditPolicy } from "./parse-policy.ts";
 import type { AuditPolicy } from "./policy.ts";
+import type { FileSharing } from "./rotating-file.ts";
 import { WebhookBackend } from "./webhook-backend.ts";
 
 export interface OpenAudit {
@@ -28,13 +29,15 @@ interface Counter {
 
 export interface AuditParts {
   readonly clock: Clock;
+  /** Set if several processes write to the log. */
+  readonly sharing?: FileSharing | undefined;
   readonly metrics: AuditMetrics;
   /** Receives reports of lost events. */
   onError(error: unknown): void;
 }
 
 /** Opens audit. @throws StartupError for an unusable policy or backend */
-export function openAudit(options: AuditOptions, { clock, metrics, onError }: AuditParts): OpenAudit {
+export function openAudit(options: AuditOptions, { clock, sharing, metrics, onError }: AuditParts): OpenAudit {
   const { policyFile, log, webhook } = options;
   const policy = orStartupError("--audit-policy-file", () => parseAuditPolicy(readFileSync(policyFile)));
   const { truncate: dropped } = metrics.lost;
@@ -42,7 +45,9 @@ export function openAudit(options: AuditOptions, { clock, metrics, onError }: Au
   if (log !== undefined) {
     const { log: lost } = metrics.lost;
     const encode = eventEncoder({ ...log, dropped, onError });
-    backends.push(orStartupError("--audit-log-path", () => logBackend({ ...log, encode, clock, lost, onError })));
+    backends.push(
+      orStartupError("--audit-log-path", () => logBackend({ ...log, encode, clock, sharing, lost, onError })),
+    );
   }
   if (webhook !== undefined) {
     const { configFile, ...rest } = webhook;

@@ -5,6 +5,7 @@ import {
   openSync,
   readdirSync,
   renameSync,
+  statSync,
   unlinkSync,
   write,
   writeSync,
@@ -24,9 +25,19 @@ export interface RotatingFileOptions {
   readonly ageMsMax: number;
   /** Number of renamed files above which the oldest are deleted; 0 for never. */
   readonly backupsMax: number;
+  /**
+   * Set if several processes write to the file: one rotates it, and the others follow. A write that meets a rotation goes
+   * to the renamed file.
+   */
+  readonly sharing?: FileSharing | undefined;
 }
 
-/** An append-only file that only its owner can read. Rotated when it is full. */
+export type FileSharing = "rotates" | "follows";
+
+/**
+ * An append-only file that only its owner can read. Rotated when it is full. The kernel does not mix the bytes of two
+ * writes, so lines of several processes stay whole.
+ */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #descriptor: number;
@@ -36,7 +47,7 @@ export class RotatingFile {
     this.#options = options;
     this.#descriptor = openSync(options.file, "a", 0o600);
     this.#size = fstatSync(this.#descriptor).size;
-    this.#removeOld();
+    if (options.sharing !== "follows") this.#removeOld();
   }
 
   /** Writes synchronously. @throws Error of the file system */
@@ -66,6 +77,9 @@ export class RotatingFile {
   }
 
   #makeRoom(bytes: number): void {
+    const { sharing } = this.#options;
+    if (sharing === "follows") return this.#follow();
+    if (sharing === "rotates") this.#size = fstatSync(this.#descriptor).size;
     if (this.#size > 0 && this.#size + bytes > this.#options.sizeBytesMax) this.#rotate();
   }
 
@@ -78,6 +92,17 @@ export class RotatingFile {
     this.#descriptor = next;
     this.#size = 0;
     this.#removeOld();
+  }
+
+  /** Opens the file again if it was renamed. */
+  #follow(): void {
+    const { file } = this.#options;
+    const { ino, dev } = fstatSync(this.#descriptor);
+    const current = statSync(file, { throwIfNoEntry: false });
+    if (current?.ino === ino && current.dev === dev) return;
+    const next = openSync(file, "a", 0o600);
+    closeSync(this.#descriptor);
+    this.#descriptor = next;
   }
 
   /** Returns a free name such as `audit-2026-01-02T03-04-05.006.log`. Existing files are not overwritten. */

@@ -43,6 +43,7 @@ const oid = {
   basicConstraints: "2.5.29.19",
   authorityKeyIdentifier: "2.5.29.35",
   extendedKeyUsage: "2.5.29.37",
+  extensionRequest: "1.2.840.113549.1.9.14",
   server: "1.3.6.1.5.5.7.3.1",
   client: "1.3.6.1.5.5.7.3.2",
 } as const;
@@ -101,18 +102,34 @@ export function issueCertificate(authority: KeyPair, leaf: LeafCertificate): Key
   return { certificate, key: exportKey(privateKey) };
 }
 
-/** Returns a request for a client certificate, and its new key, as PEM. */
-export function createRequest({ commonName, organizations }: Pick<LeafCertificate, "commonName" | "organizations">): {
+/** The contents of a request for a certificate. */
+export interface RequestedNames extends Pick<LeafCertificate, "commonName" | "organizations"> {
+  readonly dnsNames?: readonly string[];
+  readonly ipAddresses?: readonly string[];
+  /** PEM of the key; a new one by default. */
+  readonly key?: string | undefined;
+}
+
+/**
+ * Returns a request for a certificate, and its key, as PEM.
+ * @throws if the key is unreadable or not on P-256
+ */
+export function createRequest({ commonName, organizations, dnsNames = [], ipAddresses = [], key }: RequestedNames): {
   readonly request: string;
   readonly key: string;
 } {
-  const privateKey = newKey();
+  const privateKey = key === undefined ? newKey() : readKey(key);
   const subject = nameOf([
     ...organizations.map((name) => [oid.organization, name] as const),
     [oid.commonName, commonName],
   ]);
   const version = der.integer(Uint8Array.of(0));
-  const info = der.sequence(version, subject, publicKeyInfo(privateKey), der.element(0xa0));
+  const extensions = alternativeNames({ dnsNames, ipAddresses });
+  const attributes =
+    extensions.length === 0
+      ? []
+      : [der.sequence(der.objectIdentifier(oid.extensionRequest), der.set(der.sequence(...extensions)))];
+  const info = der.sequence(version, subject, publicKeyInfo(privateKey), der.element(0xa0, ...attributes));
   const algorithm = der.sequence(der.objectIdentifier(oid.ecdsaWithSha256));
   const signature = der.bitString(sign("sha256", info, privateKey));
   return { request: pem("CERTIFICATE REQUEST", der.sequence(info, algorithm, signature)), key: exportKey(privateKey) };
@@ -203,7 +220,7 @@ function extension(type: string, value: Uint8Array, { critical = false } = {}): 
   return der.sequence(der.objectIdentifier(type), ...(critical ? [der.boolean(true)] : []), der.octetString(value));
 }
 
-function alternativeNames({ dnsNames, ipAddresses }: LeafCertificate): Uint8Array[] {
+function alternativeNames({ dnsNames, ipAddresses }: Pick<LeafCertificate, "dnsNames" | "ipAddresses">): Uint8Array[] {
   const names = [
     ...dnsNames.map((name) => der.element(0x82, Buffer.from(name, "ascii"))),
     ...ipAddresses.map((address) => der.element(0x87, addressBytes(address))),

@@ -17,7 +17,7 @@ test("a step fails while the kubeconfig cannot be written, and succeeds when it 
   const errors: unknown[] = [];
   const reloaded: number[] = [];
   using _ = identity.keepFresh(
-    config.clock,
+    { clock: config.clock, renews: true },
     ({ ca }) => reloaded.push(ca.length),
     (error) => errors.push(error),
   );

@@ -58,7 +58,7 @@ export class ServerIdentity {
   readonly nodeAuthorities: string | undefined;
   readonly #config: IdentityOptions;
   readonly #kept: KeptCertificates<Certificates>;
-  readonly #followers = new Set<() => void>();
+  readonly #followers = new Set<() => void | Promise<void>>();
   #url = "";
   #members: readonly NamedServer[] = [];
   #nodeClient: (KeyPair & { readonly renewAtMs: number; readonly signer: KeyPair }) | undefined;
@@ -183,10 +183,15 @@ export class ServerIdentity {
     return this.#kept.rotate(step);
   }
 
-  /** Calls `run` when the authorities that clients have to trust may have changed. */
-  follow(run: () => void): Disposable {
+  /** Calls `run` when the authorities that clients have to trust may have changed. The change waits for its promise. */
+  follow(run: () => void | Promise<void>): Disposable {
     this.#followers.add(run);
     return { [Symbol.dispose]: () => void this.#followers.delete(run) };
+  }
+
+  /** Uses the certificates that another process of this server has written. Resolves when the listener uses them. */
+  reread(): Promise<void> {
+    return this.#kept.reread();
   }
 
   /** Private key of service account tokens, PEM. */
@@ -213,16 +218,22 @@ export class ServerIdentity {
   /**
    * Renews certificates before they expire, follows the user's own files, and passes both to the listener without
    * dropping a connection.
+   * @param renews false in a process that leaves renewal to another one, which calls for `reread`
    */
-  keepFresh(clock: Clock, reload: (tls: ListenerTls) => void, onError: (error: unknown) => void): Disposable {
-    const use = () => {
+  keepFresh(
+    { clock, renews }: { readonly clock: Clock; readonly renews: boolean },
+    reload: (tls: ListenerTls) => void,
+    onError: (error: unknown) => void,
+  ): Disposable {
+    const use = async () => {
       // Throws if files are currently unusable. They are checked again.
       reload(this.tls());
-      for (const run of this.#followers) run();
-      return this.publish(this.#url).then(() => undefined);
+      await Promise.all([...this.#followers].map((run) => run()));
+      await this.publish(this.#url);
     };
     const kept = new DisposableStack();
-    kept.use(this.#kept.keepFresh(use, onError));
+    if (renews) kept.use(this.#kept.keepFresh(use, onError));
+    else this.#kept.follow(use);
     const { tlsFiles, clientCaFile, authentication } = this.#config;
     if (tlsFiles !== undefined || clientCaFile !== undefined || authentication.frontProxy !== undefined) {
       const read = () => JSON.stringify(this.tls());

@@ -40,15 +40,25 @@ export class KeptCertificates<Certificates extends RotatingAuthority> {
     return this.#change((current) => takeStep({ kind, directory, nowMs: clock.nowMs() }, current, step));
   }
 
+  /** Uses what another process has written to the directory. Resolves when the consequences are in use. */
+  reread(): Promise<void> {
+    return this.#change(async () => ({}));
+  }
+
+  /** Calls `onChanged` when `current` has changed. Renews nothing. */
+  follow(onChanged: () => void | Promise<void>): void {
+    this.#onChanged = onChanged;
+  }
+
   /**
    * Checks every hour whether a certificate is past two thirds of its life.
    * @param onChanged called when `current` has changed; existing connections keep their certificates
    * @param onError receives the error of a failed check; the next one comes an hour later
    */
   keepFresh(onChanged: () => void | Promise<void>, onError: (error: unknown) => void): Disposable {
-    this.#onChanged = onChanged;
+    this.follow(onChanged);
     return this.#options.clock.every(renewalIntervalMs, () => {
-      this.#change(async () => ({})).catch(onError);
+      this.reread().catch(onError);
     });
   }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 
@@ -16,4 +16,9 @@ export async function openServerId(dataDir: string | undefined): Promise<string>
   if (known !== undefined && pattern.test(known)) return known;
   await writePrivateFile(file, `${fresh}\n`);
   return fresh;
+}
+
+/** Returns the id of one of the server's serving processes, by its number. The same number has the same id again. */
+export function servingProcessId(serverId: string, number: number): string {
+  return createHash("sha256").update(`${serverId} ${number}`).digest("hex").slice(0, 32);
 }

@@ -46,19 +46,20 @@ export interface EvaluationOptions {
 /** Evaluates several expressions about one request. Variables are evaluated at most once, when they are first used. */
 export class Evaluation implements Activation {
   readonly #values: RequestValues;
-  readonly #variables: Variables;
+  readonly #compiled: ReadonlyMap<string, CompiledVariable>;
+  #variables: Variables | undefined;
   readonly #params: Value | undefined;
   #budget: number;
   /** The cost of variables since it was last taken from the budget. */
   #variableCost = 0;
   /** Variables whose evaluation has begun and not ended. */
-  readonly #variableRuns = new Map<Program, Run>();
+  #variableRuns: Map<Program, Run> | undefined;
 
   constructor(values: RequestValues, { variables = noVariables, params, budget }: EvaluationOptions) {
     this.#values = values;
     this.#params = params === undefined ? undefined : jsonValue(params);
     this.#budget = budget;
-    this.#variables = new Variables(variables, (program) => this.#runVariable(program));
+    this.#compiled = variables;
   }
 
   get budget(): number {
@@ -66,7 +67,10 @@ export class Evaluation implements Activation {
   }
 
   resolve(name: string): Result | undefined {
-    if (name === "variables") return this.#variables;
+    if (name === "variables") {
+      this.#variables ??= new Variables(this.#compiled, (program) => this.#runVariable(program));
+      return this.#variables;
+    }
     if (name === "params") return this.#params;
     return this.#values.find(name);
   }
@@ -89,6 +93,7 @@ export class Evaluation implements Activation {
 
   /** @throws EvaluationPaused, as a part of the expression that uses the variable */
   #runVariable({ program }: TypedProgram): Result {
+    this.#variableRuns ??= new Map();
     const run = this.#variableRuns.get(program) ?? program.start(this);
     this.#variableRuns.set(program, run);
     const { value, cost } = run.finish();

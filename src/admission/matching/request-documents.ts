@@ -2,6 +2,7 @@ import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { Decoded } from "../../api/schema/decode.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
@@ -43,19 +44,26 @@ export class RequestDocuments {
     return followedBy(this.enter(), () => this.#show(matched));
   }
 
+  /** The form of the version in use. */
+  get form(): ObjectForm {
+    return documentForm(this.#current, this.#attributes.subresource);
+  }
+
   /** Decodes a document as the kind of the version in use. It must not change afterwards. @throws DecodeTypeError */
-  decoded(document: JsonObject): JsonObject {
+  decode(document: JsonObject): Decoded {
     const { kind } = this.#current.kind;
     // A custom form would prune in place what the document shares with the one before.
-    const takesOver = this.#form.kind === "struct";
+    const takesOver = this.form.kind === "struct";
     const settled = this.#documents?.object as JsonObject | undefined;
-    return this.#form.decode(document, { kind, takesOver, settled }).object;
+    return this.form.decode(document, { kind, takesOver, settled });
   }
 
   /** Takes over a decoded document in place of the object. */
   replace(decoded: JsonObject): void {
     const changed = this.#typed(decoded, this.#current);
-    this.#form.applyDefaults(changed as unknown as JsonObject);
+    // The object as it came may lack defaults: plugins have changed it since.
+    const settled = this.#isChanged ? (this.#documents?.object as JsonObject | undefined) : undefined;
+    this.form.applyDefaults(changed as unknown as JsonObject, settled);
     this.#documents = (this.#documents as ShownDocuments).withObject(changed);
     this.#byVersion.clear();
     this.#byVersion.set(this.#current.info, this.#documents);
@@ -77,10 +85,6 @@ export class RequestDocuments {
   get #current(): MatchedResource {
     if (this.#matched === undefined) throw new Error("no version has been chosen");
     return this.#matched;
-  }
-
-  get #form(): ObjectForm {
-    return documentForm(this.#current, this.#attributes.subresource);
   }
 
   #show(matched: MatchedResource): Eventual<ShownDocuments> {

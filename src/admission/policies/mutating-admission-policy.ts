@@ -1,7 +1,7 @@
 import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import { TurnSlice } from "../../api/turn-slice.ts";
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
@@ -11,8 +11,6 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admiss
 import { AccessChecks, type EvaluationSteps, evaluateInTurns } from "../expressions/access-checks.ts";
 import type { ConditionsTime } from "../expressions/match-conditions.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
-import { Turn } from "../expressions/turn.ts";
-import { documentForm } from "../matching/document-form.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
 import { RequestDocuments } from "../matching/request-documents.ts";
 import { isExemptFromPolicies } from "./exempt-resources.ts";
@@ -75,7 +73,7 @@ class Mutations {
   readonly #parts: PolicyParts;
   readonly #compiledOf: (invocation: Invocation) => Eventual<MutatingPolicy>;
   readonly #checks: AccessChecks;
-  readonly #turn = new Turn();
+  readonly #slice = new TurnSlice();
   readonly #failures: Failure[] = [];
   readonly #documents: RequestDocuments;
   #namespace: { readonly object: KubeObject | undefined } | undefined;
@@ -132,12 +130,13 @@ class Mutations {
     const { object: before } = await this.#documents.in(matched);
     const startMs = performance.now();
     const failuresBefore = this.#failures.length;
-    const form = documentForm(matched, this.#attributes.subresource);
     for (const mutation of before === undefined ? [] : policy.mutations) {
-      await this.#turn.pass();
-      const changed = await this.#attempt(invocation, () =>
-        this.#mutated(invocation, (request) => policy.mutate(mutation, request, params, form)),
+      const turn = this.#slice.pass();
+      if (turn !== undefined) await turn;
+      const attempt = this.#attempt(invocation, () =>
+        this.#evaluate(invocation, (request) => policy.mutate(mutation, request, params, this.#documents)),
       );
+      const changed = attempt instanceof Promise ? await attempt : attempt;
       if (changed === undefined) continue;
       this.#documents.replace(changed);
       this.#isTouched = true;
@@ -156,10 +155,9 @@ class Mutations {
     const { name = "" } = invocation.policy.metadata;
     const observe = (time: ConditionsTime) =>
       this.#parts.policyObserver?.conditions(name, this.#attributes.operation, time);
-    const isMatch = await this.#attempt(invocation, async () => {
-      const request = await this.#requestOf(invocation.matched);
-      return evaluateInTurns(this.#checks, () => policy.matches(request, params, observe));
-    });
+    const isMatch = await this.#attempt(invocation, () =>
+      this.#evaluate(invocation, (request) => policy.matches(request, params, observe)),
+    );
     return isMatch === true;
   }
 
@@ -173,29 +171,22 @@ class Mutations {
   }
 
   /** Returns undefined where the run fails in a way that the policy's failurePolicy covers. */
-  async #attempt<T>({ policy, binding }: Invocation, run: () => Eventual<T>): Promise<T | undefined> {
-    try {
-      return await run();
-    } catch (error) {
+  #attempt<T>({ policy, binding }: Invocation, run: () => Eventual<T>): Eventual<T | undefined> {
+    const failed = (error: unknown): undefined => {
       if (!(error instanceof MutationError)) throw error;
       this.#failures.push({ policy, binding, message: error.message, reason: "Invalid" });
-      return undefined;
+    };
+    try {
+      const result = run();
+      return result instanceof Promise ? result.catch(failed) : result;
+    } catch (error) {
+      return failed(error);
     }
   }
 
-  /** Returns the object as a mutation changes it. @throws MutationError, also for a result that is not of its kind */
-  async #mutated(
-    { matched }: Invocation,
-    run: (request: ExpressionRequest) => EvaluationSteps<JsonObject>,
-  ): Promise<JsonObject> {
-    const request = await this.#requestOf(matched);
-    const changed = await evaluateInTurns(this.#checks, () => run(request));
-    try {
-      return this.#documents.decoded(changed);
-    } catch (error) {
-      if (error instanceof DecodeTypeError) throw new MutationError(error.message);
-      throw error;
-    }
+  /** Evaluates about the object as it is now. */
+  #evaluate<T>({ matched }: Invocation, evaluate: (request: ExpressionRequest) => EvaluationSteps<T>): Eventual<T> {
+    return followedBy(this.#requestOf(matched), (request) => evaluateInTurns(this.#checks, () => evaluate(request)));
   }
 
   #requestOf(matched: MatchedResource): Eventual<ExpressionRequest> {

@@ -1,4 +1,5 @@
-import { cloneJson, type JsonObject } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { Decoded } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import { status } from "../../api/status.ts";
@@ -21,6 +22,13 @@ import { MutationError } from "./mutation-error.ts";
 interface CompiledMutation {
   readonly patchType: "ApplyConfiguration" | "JSONPatch";
   readonly expression: StoredExpression;
+}
+
+/** The documents that a policy changes. */
+export interface MutatedDocuments {
+  readonly form: ObjectForm;
+  /** Decodes a changed document. It must not change afterwards. @throws DecodeTypeError */
+  decode(document: JsonObject): Decoded;
 }
 
 /** A MutatingAdmissionPolicy, ready to change documents. */
@@ -77,20 +85,20 @@ export class MutatingPolicy {
   }
 
   /**
-   * Returns the document as a mutation changes it, not decoded by its form yet.
-   * @throws MutationError, PendingCheck, and StatusError 500 if the document does not fit its kind after the mutation
+   * Returns the document as a mutation changes it.
+   * @throws MutationError, PendingCheck, and StatusError 500 if the document does not fit its kind after a JSON patch
    */
   *mutate(
     { patchType, expression }: CompiledMutation,
     request: ExpressionRequest,
     params: Json | undefined,
-    form: ObjectForm,
+    documents: MutatedDocuments,
   ): EvaluationSteps<JsonObject> {
     const document = request.object as unknown as JsonObject;
     const value = yield* this.#evaluate(expression, request, params);
     return patchType === "JSONPatch"
-      ? patched(document, operationsOf(value), form)
-      : applyConfiguration(document, configurationOf(value, document), form);
+      ? patched(document, operationsOf(value), documents)
+      : applied(document, configurationOf(value, document), documents);
   }
 
   *#evaluate(
@@ -170,29 +178,31 @@ function operationOf(operation: Result): JsonObject {
 }
 
 /** A patch whose `test` fails changes nothing. */
-function patched(document: JsonObject, operations: readonly JsonObject[], form: ObjectForm): JsonObject {
+function patched(document: JsonObject, operations: JsonObject[], documents: MutatedDocuments): JsonObject {
   let result: JsonObject;
   try {
-    result = patchDocument(document, operations as JsonObject[]) as JsonObject;
+    result = patchDocument(document, operations) as JsonObject;
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
     if (error.isFailedTest) return document;
     throw new MutationError(`JSON Patch: ${error.message}`);
   }
-  refuseUnknownFields(result, form);
-  return result;
+  const { object, unknownFields } = decoded(result, documents, (message) => status.internal(message));
+  if (unknownFields.length === 0) return object;
+  const unknown = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
+  throw status.internal(`strict decoding error: ${unknown.join(", ")}`);
 }
 
-function refuseUnknownFields(document: JsonObject, form: ObjectForm): void {
+function applied(document: JsonObject, configuration: JsonObject, documents: MutatedDocuments): JsonObject {
+  const merged = applyConfiguration(document, configuration, documents.form);
+  return decoded(merged, documents, (message) => new MutationError(message)).object;
+}
+
+function decoded(document: JsonObject, documents: MutatedDocuments, refusal: (message: string) => Error): Decoded {
   try {
-    const { unknownFields } = form.decode(cloneJson(document), { kind: String(document["kind"] ?? "") });
-    const [first] = unknownFields;
-    if (first === undefined) return;
-    throw status.internal(
-      `strict decoding error: ${unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`).join(", ")}`,
-    );
+    return documents.decode(document);
   } catch (error) {
-    if (error instanceof DecodeTypeError) throw status.internal(error.message);
+    if (error instanceof DecodeTypeError) throw refusal(error.message);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { type Eventual, followedBy } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { TurnSlice } from "../../api/turn-slice.ts";
 import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
@@ -9,7 +10,6 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admiss
 import { AccessChecks, evaluateInTurns } from "../expressions/access-checks.ts";
 import type { ConditionsTime } from "../expressions/match-conditions.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
-import { Turn } from "../expressions/turn.ts";
 import { RequestDocuments } from "../matching/request-documents.ts";
 import { AuditAnnotations } from "./audit-annotations.ts";
 import { isExemptFromPolicies } from "./exempt-resources.ts";
@@ -63,11 +63,11 @@ export function validatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
     const run = new Judgement(attributes, parts, (invocation) =>
       compiled.get(invocation.entry, () => ValidatingPolicy.compile(invocation.policy)),
     );
-    const turn = new Turn();
+    const slice = new TurnSlice();
     for (const one of found) {
       const pending = run.consider(one);
       if (pending !== undefined) await pending;
-      const passed = turn.pass();
+      const passed = slice.pass();
       if (passed !== undefined) await passed;
     }
     run.finish();

@@ -28,6 +28,7 @@ class Namespace {
       countable: () => [pods],
       lookup: {
         get: () => undefined,
+        entry: () => undefined,
         list: () => [...this.stored.values()],
         scan: () => this.pods.map((object) => ({ identity: object, read: () => object })),
       },

@@ -4,14 +4,10 @@ import type { Entry, Key } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { Revision } from "../../api/revision.ts";
 import type { ResourceList } from "../../api/types/core-v1.ts";
+import { quotaChargePrefix } from "../../storage/record-prefixes.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
 import type { ProposedBody, Store } from "../../storage/store.ts";
 import { type Amounts, amountsOf, resourceListOf } from "../pod-resources.ts";
-
-/**
- * Prefix of the records `<namespace>/<server id>`, one for each namespace and server. It belongs to no API resource.
- */
-const prefix: Key = "/registry/quotacharges/";
 
 /** Amounts by the uid of the quota. */
 export type Charges = ReadonlyMap<string, Amounts>;
@@ -56,14 +52,14 @@ export class SharedCharges {
   /** Returns the published charges of this server, formatted by `textOf`. */
   told(namespace: string): string {
     const { store, servers } = this.#parts;
-    const entry = store.get(`${prefix}${namespace}/${servers.id}`);
+    const entry = store.get(`${quotaChargePrefix}${namespace}/${servers.id}`);
     return entry === undefined ? "" : stringifyJson((decodeBody(entry)["charges"] ?? {}) as JsonObject);
   }
 
   /** Publishes the charges of this server (`textOf`), replacing the previous ones. */
   async tell(namespace: string, charges: string): Promise<void> {
     const { store, servers } = this.#parts;
-    const key = `${prefix}${namespace}/${servers.id}`;
+    const key = `${quotaChargePrefix}${namespace}/${servers.id}`;
     if (charges === "") {
       const told = store.get(key);
       if (told !== undefined) await this.#remove(told);
@@ -77,7 +73,7 @@ export class SharedCharges {
   /** Returns the charges of the other running servers towards one quota. */
   ofOthers(namespace: string, quotaUid: string): Amounts[] {
     const { store, servers } = this.#parts;
-    return store.scan(`${prefix}${namespace}/`).flatMap((entry) => {
+    return store.scan(`${quotaChargePrefix}${namespace}/`).flatMap((entry) => {
       const id = serverOf(entry.key);
       if (id === servers.id || !servers.has(id)) return [];
       const { charges = {} } = decodeBody(entry) as { charges?: Record<string, ResourceList> };
@@ -91,8 +87,9 @@ export class SharedCharges {
     const { store, servers } = this.#parts;
     return store.subscribe((events) => {
       for (const { type, entry } of events) {
-        if (type === "ADDED" || !entry.key.startsWith(prefix) || serverOf(entry.key) === servers.id) continue;
-        listener(entry.key.slice(prefix.length, entry.key.lastIndexOf("/")));
+        if (type === "ADDED" || !entry.key.startsWith(quotaChargePrefix) || serverOf(entry.key) === servers.id)
+          continue;
+        listener(entry.key.slice(quotaChargePrefix.length, entry.key.lastIndexOf("/")));
       }
     });
   }
@@ -100,7 +97,7 @@ export class SharedCharges {
   /** Removes records of servers that no longer run. @param joined the revision at which this server joined */
   async clean(joined: Revision): Promise<void> {
     const { store, servers } = this.#parts;
-    const left = store.scan(prefix).filter(({ key, revision }) => {
+    const left = store.scan(quotaChargePrefix).filter(({ key, revision }) => {
       const id = serverOf(key);
       return id === servers.id ? revision <= joined : !servers.has(id);
     });

@@ -122,8 +122,8 @@ async function callOne(
  */
 function replaceObject(documents: RequestDocuments, before: KubeObject, after: JsonObject): boolean {
   try {
-    const decoded = documents.decoded(after);
-    const isOther = !equalJson(decoded, documents.decoded(before as unknown as JsonObject));
+    const { object: decoded } = documents.decode(after);
+    const isOther = !equalJson(decoded, documents.decode(before as unknown as JsonObject).object);
     documents.replace(decoded);
     return isOther;
   } catch (error) {

@@ -60,12 +60,19 @@ export class FileCheck {
   }
 
   /** Reads a duration; undefined if it is missing or wrong. A wrong one is an error. */
-  durationMs(value: JsonObject, path: string, name: string): number | undefined {
+  durationMs(
+    value: JsonObject,
+    path: string,
+    name: string,
+    { allowsZero = false }: { readonly allowsZero?: boolean } = {},
+  ): number | undefined {
     const text = this.text(value, path, name);
     if (text === "") return undefined;
     const nanos = parseGoDuration(text);
+    if (nanos === 0n && allowsZero) return 0;
     if (nanos !== undefined && nanos > 0n) return Math.max(1, Number(nanos / 1_000_000n));
-    this.errors.push(fieldError.invalid(join(path, name), text, "must be > 0s"));
+    const detail = allowsZero ? "must be a duration such as 1.5s" : "must be > 0s";
+    this.errors.push(fieldError.invalid(join(path, name), text, detail));
     return undefined;
   }
 

@@ -1,46 +1,70 @@
-import type { JsonObject } from "../json.ts";
-import type { StructSchema } from "../schema/schema.ts";
+import type { Entry } from "../entry.ts";
+import { TurnSlice } from "../turn-slice.ts";
+import type { EntryForm } from "./encoded-forms.ts";
+import { encodedEntry } from "./entry-forms.ts";
 import type { ListHead } from "./list-head.ts";
-import { encodeListHead, encodeListItemHead, encodeMessage } from "./protobuf.ts";
-import { newWriter } from "./protobuf-writer.ts";
-
-const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
-/** Empty contentEncoding and contentType, fields 3 and 4, which close the envelope. */
-const envelopeTail = Uint8Array.of(0x1a, 0, 0x22, 0);
-const typeTag = 0x0a;
-const rawTag = 0x12;
+import { encodeListHead, encodeListItemHead } from "./protobuf.ts";
+import { envelopeHead, envelopeTail } from "./protobuf-envelope.ts";
+import { varintBytes } from "./varint.ts";
 
 /**
- * Yields a list message in its envelope, in parts. The envelope starts with the length of the message, so all items are
- * encoded before the first byte is sent.
+ * Yields a list message in its envelope, in parts. The envelope begins with the length of the message, so that all items
+ * have been encoded once before. They are encoded again where they are not kept, so that a list in transit holds none.
+ * @param itemBytes the result of `itemBytesOf` or `itemBytesInTurns`
  */
 export function* protobufListParts(
-  { kind, apiVersion, metadata }: ListHead,
-  items: Iterable<JsonObject>,
-  schema: StructSchema,
+  head: ListHead,
+  items: Iterable<Uint8Array>,
+  itemBytes: number,
 ): Generator<Uint8Array> {
-  const message = [encodeListHead(metadata)];
+  const listHead = encodeListHead(head.metadata);
+  yield envelopeHead(head, listHead.length + itemBytes);
+  yield listHead;
   for (const item of items) {
-    const bytes = encodeMessage(schema, item);
-    message.push(encodeListItemHead(bytes.length), bytes);
+    yield encodeListItemHead(item.length);
+    yield item;
   }
-  const length = message.reduce((sum, part) => sum + part.length, 0);
-  yield magic;
-  yield envelopeHead(kind, apiVersion, length);
-  yield* message;
   yield envelopeTail;
 }
 
-function envelopeHead(kind: string, apiVersion: string, length: number): Uint8Array {
-  return newWriter()
-    .uint32(typeTag)
-    .fork()
-    .uint32(0x0a)
-    .string(apiVersion)
-    .uint32(0x12)
-    .string(kind)
-    .ldelim()
-    .uint32(rawTag)
-    .uint32(length)
-    .finish();
+/** Returns the length of the items in a list message. */
+export function itemBytesOf(entries: readonly Entry[], form: EntryForm): number {
+  const lengths = lengthsOf(form);
+  let bytes = 0;
+  for (const entry of entries) bytes += lengthOf(entry, form, lengths);
+  return bytes;
+}
+
+/** Returns the same, and lets others have a turn of the event loop in between. */
+export async function itemBytesInTurns(entries: readonly Entry[], form: EntryForm): Promise<number> {
+  const lengths = lengthsOf(form);
+  const slice = new TurnSlice();
+  let bytes = 0;
+  for (const entry of entries) {
+    bytes += lengthOf(entry, form, lengths);
+    const pass = slice.pass();
+    if (pass !== undefined) await pass;
+  }
+  return bytes;
+}
+
+/** Lengths of items. They stay when a long list does not fit into the kept forms, and go with their entries. */
+const lengthsByForm = new WeakMap<EntryForm, WeakMap<Entry, number>>();
+
+function lengthsOf(form: EntryForm): WeakMap<Entry, number> {
+  let lengths = lengthsByForm.get(form);
+  if (lengths === undefined) {
+    lengths = new WeakMap();
+    lengthsByForm.set(form, lengths);
+  }
+  return lengths;
+}
+
+function lengthOf(entry: Entry, form: EntryForm, lengths: WeakMap<Entry, number>): number {
+  const known = lengths.get(entry);
+  if (known !== undefined) return known;
+  const { length } = encodedEntry(entry, form, 0);
+  const bytes = 1 + varintBytes(length) + length;
+  lengths.set(entry, bytes);
+  return bytes;
 }

@@ -2,29 +2,20 @@ import type { Entry } from "../entry.ts";
 import { apiVersionOf } from "../gvk.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Revision } from "../revision.ts";
-import type { StructSchema } from "../schema/schema.ts";
-import { structOf } from "../scheme/object-form.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import { joinBytes, toBytes } from "./byte-text.ts";
+import { protobufMediaType } from "../vendor.ts";
+import { toBytes } from "./byte-text.ts";
 import { cborListParts } from "./encode-list-cbor.ts";
-import { protobufListParts } from "./encode-list-protobuf.ts";
+import { itemBytesInTurns, itemBytesOf, protobufListParts } from "./encode-list-protobuf.ts";
 import { yamlListParts } from "./encode-list-yaml.ts";
+import type { EntryForm } from "./encoded-forms.ts";
+import { encodedEntry, itemForm, messageForm, metadataItemForm, metadataMessageForm, rowForm } from "./entry-forms.ts";
 import { stringifyJson } from "./json.ts";
 import type { ListHead } from "./list-head.ts";
-import { stringifyObject } from "./managed-fields-text.ts";
-import {
-  partialMetadataKind,
-  partialMetadataListKind,
-  partialMetadataOfEntry,
-  partialMetadataSchema,
-  showsStoredMetadata,
-} from "./partial-metadata.ts";
+import { partialMetadataListKind, partialMetadataOfEntry } from "./partial-metadata.ts";
 import { isPlainJson, type Representation, type Transform } from "./representation.ts";
-import { decodeItem, decodeStored, embedBody, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import { decodeItem, decodeStored, embedBody, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, tableRow, tableType } from "./table/table.ts";
-
-/** Approximate size of the pieces in which a list is written, so that memory use does not depend on its length. */
-export const listSlabBytes = 256 * 1024;
 
 export interface ListPage {
   readonly entries: readonly Entry[];
@@ -34,23 +25,59 @@ export interface ListPage {
   readonly continue?: string;
   /** Number of objects after this page. */
   readonly remaining?: number;
+  /** Length of the items in protobuf, if it is known. */
+  readonly itemBytes?: number;
 }
 
 const nothing = new Uint8Array();
 const comma = toBytes(",");
 const listEnd = toBytes("]}\n");
-const metadataKey = toBytes('"metadata":');
-const closeBrace = toBytes("}");
 
-/** Encodes the body of a list response in slabs. Each slab is a new buffer, because the socket may hold on to it. */
-export function* encodeList(
+/**
+ * Returns the page with all that `encodeList` would otherwise compute before its first piece. That can take long, so
+ * others have turns of the event loop in between.
+ */
+export async function measuredList(
+  page: ListPage,
+  info: ResourceInfo,
+  representation: Representation,
+): Promise<ListPage> {
+  if (representation.mediaType !== protobufMediaType) return page;
+  return { ...page, itemBytes: await itemBytesInTurns(page.entries, itemMessageForm(info, representation)) };
+}
+
+/**
+ * Encodes the body of a list response in pieces of any size, as they are asked for, so that memory use does not depend on
+ * its length. Stored bodies are pieces themselves, not copies.
+ */
+export function encodeList(
   page: ListPage,
   info: ResourceInfo,
   representation: Representation,
   nowMs: number,
-): Generator<Uint8Array> {
+): Iterable<Uint8Array> {
   const head = listHead(page, info, representation);
-  yield* slabs(listParts(head, page, info, representation, nowMs));
+  return listParts(head, page, info, representation, nowMs);
+}
+
+/** Returns the length of the body that `encodeList` encodes, if it is known before the items are encoded. */
+export function encodedListLength(
+  page: ListPage,
+  info: ResourceInfo,
+  representation: Representation,
+): number | undefined {
+  const { itemBytes } = page;
+  if (itemBytes !== undefined) {
+    let length = itemBytes;
+    const around = protobufListParts(listHead(page, info, representation), [], itemBytes);
+    for (const part of around) length += part.length;
+    return length;
+  }
+  if (!isPlainJson(representation) || !servesStoredBytes(info) || info.form.kind !== "struct") return undefined;
+  let length = Math.max(0, page.entries.length - 1) * comma.length;
+  for (const part of jsonParts(listHead(page, info, representation), [])) length += part.length;
+  for (const { body } of page.entries) length += body.length;
+  return length;
 }
 
 /** Returns kind, apiVersion and metadata of the list in the form that the client requested. */
@@ -96,7 +123,7 @@ function listParts(
         ? prettyParts(head, documents(page, info, representation, nowMs))
         : jsonParts(head, jsonItems(page, info, representation, nowMs));
     case "application/vnd.kubernetes.protobuf":
-      return protobufListParts(head, documents(page, info, representation, nowMs), itemSchema(info, representation));
+      return protobufList(head, page, itemMessageForm(info, representation));
     case "application/yaml":
       return yamlListParts(head, documents(page, info, representation, nowMs));
     case "application/cbor":
@@ -104,8 +131,16 @@ function listParts(
   }
 }
 
-function itemSchema(info: ResourceInfo, { transform }: Representation): StructSchema {
-  return transform.kind === "none" ? structOf(info) : partialMetadataSchema();
+function protobufList(head: ListHead, { entries, itemBytes }: ListPage, form: EntryForm): Iterable<Uint8Array> {
+  return protobufListParts(head, encodedEntries(entries, form, 0), itemBytes ?? itemBytesOf(entries, form));
+}
+
+function itemMessageForm(info: ResourceInfo, { transform }: Representation): EntryForm {
+  return transform.kind === "none" ? messageForm(info) : metadataMessageForm(info);
+}
+
+function* encodedEntries(entries: readonly Entry[], form: EntryForm, nowMs: number): Generator<Uint8Array> {
+  for (const entry of entries) yield encodedEntry(entry, form, nowMs);
 }
 
 function* jsonParts(head: ListHead, items: Iterable<Uint8Array>): Generator<Uint8Array> {
@@ -141,12 +176,18 @@ function* jsonItems(
     for (const entry of page.entries) yield embedBody([prefix], entry, nothing);
     return;
   }
-  if (representation.transform.kind === "partialMetadata" && showsStoredMetadata(info)) {
-    const prefix = typePrefix(partialMetadataKind(representation.transform.version));
-    for (const entry of page.entries) yield joinBytes([prefix, metadataKey, metadataBytes(entry), closeBrace]);
-    return;
+  yield* encodedEntries(page.entries, jsonItemForm(info, representation), nowMs);
+}
+
+function jsonItemForm(info: ResourceInfo, { transform }: Representation): EntryForm {
+  switch (transform.kind) {
+    case "none":
+      return itemForm(info);
+    case "table":
+      return rowForm(info, transform);
+    case "partialMetadata":
+      return metadataItemForm(info, transform.version);
   }
-  for (const document of documents(page, info, representation, nowMs)) yield toBytes(stringifyObject(document));
 }
 
 /** Yields the items one at a time, decoded and in the form that the client requested. */
@@ -178,18 +219,4 @@ function* prettyParts(head: ListHead, items: Iterable<JsonValue>): Generator<Uin
     empty = false;
   }
   yield toBytes(empty ? "]\n}" : "\n  ]\n}");
-}
-
-function* slabs(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
-  let pending: Uint8Array[] = [];
-  let length = 0;
-  for (const part of parts) {
-    pending.push(part);
-    length += part.length;
-    if (length < listSlabBytes) continue;
-    yield joinBytes(pending);
-    pending = [];
-    length = 0;
-  }
-  if (length > 0) yield joinBytes(pending);
 }

@@ -1,4 +1,5 @@
 import type { Entry } from "../entry.ts";
+import type { GroupVersionKind } from "../gvk.ts";
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { StructSchema } from "../schema/schema.ts";
@@ -6,8 +7,11 @@ import { fromStorage } from "../scheme/conversion/convert.ts";
 import { goPointer } from "../scheme/go-type.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { type Status, type StatusError, status } from "../status.ts";
+import { protobufMediaType } from "../vendor.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, type TypedDocument } from "./encode-document.ts";
+import type { EntryForm } from "./encoded-forms.ts";
+import { encodedEntry, messageForm, metadataMessageForm } from "./entry-forms.ts";
 import { metaSchema } from "./meta-schema.ts";
 import {
   partialMetadata,
@@ -15,7 +19,8 @@ import {
   partialMetadataSchema,
   showsStoredMetadata,
 } from "./partial-metadata.ts";
-import { isPlainJson, type Representation } from "./representation.ts";
+import { wrapKind } from "./protobuf.ts";
+import { isPlainJson, type Representation, type Transform } from "./representation.ts";
 import { decodeStored, embedBody, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { tableOf } from "./table/table.ts";
 
@@ -34,11 +39,31 @@ export function encodeObject(
     return embedBody([typePrefix(info)], entry, newline);
   }
   const { mediaType, transform, pretty } = representation;
+  if (mediaType === protobufMediaType) return encodeStoredEnvelope(entry, info, transform, nowMs);
   const isPartial = transform.kind === "partialMetadata" && !transform.list && showsStoredMetadata(info);
   if (mediaType === "application/json" && isPartial && !pretty) {
     return joinBytes([typePrefix(partialMetadataKind(transform.version)), metadataKey, metadataBytes(entry), closing]);
   }
   return encodeDecoded(decodeStored(entry, info), info, representation, nowMs);
+}
+
+/** Encodes a stored object as protobuf in its envelope. */
+export function encodeStoredEnvelope(
+  entry: Entry,
+  info: ResourceInfo,
+  transform: Transform,
+  nowMs: number,
+): Uint8Array {
+  const wrap = (type: GroupVersionKind, form: EntryForm) => wrapKind(type, encodedEntry(entry, form, nowMs));
+  switch (transform.kind) {
+    case "none":
+      return wrap(info, messageForm(info));
+    case "partialMetadata":
+      if (transform.list) throw notListed(info);
+      return wrap(partialMetadataKind(transform.version), metadataMessageForm(info));
+    case "table":
+      throw new Error("a table has no protobuf form");
+  }
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Clock } from "../../process/clock.ts";
-import type { Entry } from "../entry.ts";
 import { apiVersionOf } from "../gvk.ts";
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
@@ -10,7 +9,8 @@ import { initialEventsEndAnnotation, protobufMediaType } from "../vendor.ts";
 import type { WatchEventType } from "../watch-event.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, encodeEnvelope, type TypedDocument } from "./encode-document.ts";
-import { statusSchema, transformed } from "./encode-object.ts";
+import { encodeStoredEnvelope, statusSchema, transformed } from "./encode-object.ts";
+import { encodedEntry, rowForm } from "./entry-forms.ts";
 import type { FrameEncoder } from "./frame-encoder.ts";
 import { stringifyJson } from "./json.ts";
 import {
@@ -43,6 +43,7 @@ const eventPrefixes: Record<WatchEventType, Uint8Array> = {
 const eventEnd = toBytes("}\n");
 const metadataKey = toBytes('"metadata":');
 const metadataEnd = toBytes("}}\n");
+const rowsEnd = toBytes("]}}\n");
 
 /** Returns the encoder for one watch response. Encoders with the same `format` produce interchangeable frames. */
 export function frameEncoder(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
@@ -95,27 +96,26 @@ function partialJsonFrames(format: string, info: ResourceInfo, version: "v1" | "
 }
 
 /**
- * Returns an encoder of tables. Ages are computed when a row is sent and columns are sent once, so frames are not
- * shared between streams.
+ * Returns an encoder of tables. Ages are those of the time when a row is sent and columns are sent once, so that streams
+ * share rows and not frames.
  */
 function tableFrames(info: ResourceInfo, transform: TableTransform, clock: Clock): FrameEncoder {
+  const form = rowForm(info, transform);
   let columnsSent = false;
-  const tableEvent = (type: WatchEventType, object: KubeObject): Uint8Array => {
-    const { resourceVersion } = object.metadata;
+  const tableEvent = (type: WatchEventType, resourceVersion: Revision, row: Uint8Array): Uint8Array => {
     const columns = columnsSent ? null : columnDefinitions(info);
     columnsSent = true;
-    return jsonEvent(type, {
-      ...tableType(transform),
-      metadata: resourceVersion === undefined ? {} : { resourceVersion },
-      columnDefinitions: columns,
-      rows: [tableRow(object, info, transform, clock.nowMs())],
-    });
+    const metadata = { resourceVersion: String(resourceVersion) };
+    const table = stringifyJson({ ...tableType(transform), metadata, columnDefinitions: columns });
+    return joinBytes([eventPrefixes[type], toBytes(`${table.slice(0, -1)},"rows":[`), row, rowsEnd]);
   };
   return {
     format: "",
-    event: (type: WatchEventType, entry: Entry) => tableEvent(type, decodeStored(entry, info)),
-    bookmark: (revision, initialEventsEnd) =>
-      tableEvent("BOOKMARK", bookmarkObject(storedInfo(info), revision, initialEventsEnd)),
+    event: (type, entry) => tableEvent(type, entry.revision, encodedEntry(entry, form, clock.nowMs())),
+    bookmark: (revision, initialEventsEnd) => {
+      const object = bookmarkObject(storedInfo(info), revision, initialEventsEnd);
+      return tableEvent("BOOKMARK", revision, toBytes(stringifyJson(tableRow(object, info, transform, clock.nowMs()))));
+    },
     error: errorFrame,
   };
 }
@@ -131,7 +131,10 @@ function binaryFrames(info: ResourceInfo, representation: Representation, clock:
     frame(type, transformed(object, info, representation, clock.nowMs()));
   return {
     format: `${apiVersionOf(info)}/${info.resource} ${mediaType} ${JSON.stringify(transform)}`,
-    event: (type, entry) => objectFrame(type, decodeStored(entry, info)),
+    event:
+      mediaType === protobufMediaType
+        ? (type, entry) => encodeWatchFrame(type, encodeStoredEnvelope(entry, info, transform, clock.nowMs()))
+        : (type, entry) => objectFrame(type, decodeStored(entry, info)),
     bookmark: (revision, initialEventsEnd) =>
       objectFrame("BOOKMARK", bookmarkObject(storedInfo(info), revision, initialEventsEnd)),
     error: (status) => frame("ERROR", { document: status as unknown as JsonObject, schema: statusSchema() }),

@@ -13,6 +13,11 @@ test("a compact text has as many values as its document", () => {
   );
 });
 
+test("a text has as many members as its document, unless it repeats a key", () => {
+  expect(jsonExtent('{"a":{"b:c":":","d":[{"e":1}]},"f":{}}').members).toBe(5);
+  expect(jsonExtent('{"a":1,"a":2}').members).toBe(2);
+});
+
 test("depth is that of lists and objects inside each other", () => {
   expect(jsonExtent('{"a":[{"b":1},[2]],"c":[]}').depth).toBe(3);
   expect(jsonExtent("1").depth).toBe(0);

@@ -2,6 +2,8 @@
 export interface JsonExtent {
   /** Upper bound of the number of scalars, lists and objects. */
   readonly values: number;
+  /** Number of members of all objects. */
+  readonly members: number;
   /** Depth to which lists and objects nest. */
   readonly depth: number;
   /** True if every number is short enough to be exact and has no exponent. */
@@ -16,6 +18,7 @@ const comma = 0x2c;
 const dot = 0x2e;
 const zero = 0x30;
 const nine = 0x39;
+const colon = 0x3a;
 const upperE = 0x45;
 const openBracket = 0x5b;
 const backslash = 0x5c;
@@ -30,6 +33,7 @@ const closeBrace = 0x7d;
  */
 export function jsonExtent(text: string): JsonExtent {
   let values = 1;
+  let members = 0;
   let depth = 0;
   let deepest = 0;
   let hasPlainNumbers = true;
@@ -40,6 +44,9 @@ export function jsonExtent(text: string): JsonExtent {
         break;
       case comma:
         values++;
+        break;
+      case colon:
+        members++;
         break;
       case openBracket:
       case openBrace:
@@ -59,7 +66,7 @@ export function jsonExtent(text: string): JsonExtent {
         }
     }
   }
-  return { values, depth: deepest, hasPlainNumbers };
+  return { values, members, depth: deepest, hasPlainNumbers };
 }
 
 function isDigit(character: number): boolean {

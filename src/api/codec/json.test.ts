@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cpuMs } from "../../../test/cpu-time.ts";
 import type { JsonValue } from "../json.ts";
-import { JsonSyntaxError, jsonDepthMax, parseJson, stringifyJson } from "./json.ts";
+import { JsonSyntaxError, jsonDepthMax, parseJson, parseJsonInSteps, stringifyJson } from "./json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string, strict = true) => parseJson(bytes(text), { strict });
@@ -199,4 +199,14 @@ describe("stringifyJson", () => {
       }),
     );
   });
+});
+
+test("a text is parsed in passes, between which others may have a turn", () => {
+  const text = new TextEncoder().encode('{"a":1,"a":2}');
+  const steps = parseJsonInSteps(text, { strict: true });
+  let pauses = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) pauses++;
+  expect(pauses).toBe(3);
+  expect(step.value).toEqual({ value: { a: 2 }, duplicates: ["a"] });
 });

@@ -1,8 +1,11 @@
+import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
 import type { JsonObject } from "../json.ts";
 import type { WatchEventType } from "../watch-event.ts";
+import { joinBytes, toBytes } from "./byte-text.ts";
 import { expectWireType, readFields, scalarCodecs, tagOf } from "./protobuf-scalar.ts";
 import { ProtobufDecodeError, ProtobufReader, wireBytes, wireVarint } from "./protobuf-wire.ts";
 import { newWriter } from "./protobuf-writer.ts";
+import { varintBytes, writeVarint } from "./varint.ts";
 
 /** Every object on the wire starts with these four bytes: `k8s` and a zero. */
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
@@ -16,15 +19,61 @@ export interface UnknownEnvelope {
   readonly contentEncoding: string;
 }
 
+/** Type of the message in an envelope. */
+interface EnvelopeType {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
 /** Wraps an encoded message in the magic prefix and the envelope. */
-export function wrapUnknown(type: { readonly apiVersion: string; readonly kind: string }, raw: Uint8Array): Uint8Array {
-  const writer = newWriter();
-  writer.uint32(tagOf(1, wireBytes)).fork();
-  writer.uint32(tagOf(1, wireBytes)).string(type.apiVersion).uint32(tagOf(2, wireBytes)).string(type.kind).ldelim();
-  writer.uint32(tagOf(2, wireBytes)).uint32(raw.length);
-  const head = writer.finish();
-  const tail = Uint8Array.of(tagOf(3, wireBytes), 0, tagOf(4, wireBytes), 0);
-  return Buffer.concat([magic, head, raw, tail]);
+export function wrapUnknown(type: EnvelopeType, raw: Uint8Array): Uint8Array {
+  return joinBytes([envelopeStart(type), fieldHead(rawNumber, raw.length), raw, envelopeTail]);
+}
+
+/** Wraps an encoded message of a kind, whose name is encoded once. */
+export function wrapKind(gvk: GroupVersionKind, raw: Uint8Array): Uint8Array {
+  let start = kindStarts.get(gvk);
+  if (start === undefined) {
+    start = envelopeStart({ apiVersion: apiVersionOf(gvk), kind: gvk.kind });
+    kindStarts.set(gvk, start);
+  }
+  return joinBytes([start, fieldHead(rawNumber, raw.length), raw, envelopeTail]);
+}
+
+const kindStarts = new WeakMap<GroupVersionKind, Uint8Array>();
+const rawNumber = 2;
+
+/** Encodes the start of an envelope: the magic prefix, and the type and length of the message. */
+export function envelopeHead(type: EnvelopeType, length: number): Uint8Array {
+  return joinBytes([envelopeStart(type), fieldHead(rawNumber, length)]);
+}
+
+/** End of an envelope: an empty encoding and an empty content type. */
+export const envelopeTail = Uint8Array.of(tagOf(3, wireBytes), 0, tagOf(4, wireBytes), 0);
+
+function envelopeStart({ apiVersion, kind }: EnvelopeType): Uint8Array {
+  const type = [...textField(1, apiVersion), ...textField(2, kind)];
+  return joinBytes([
+    magic,
+    fieldHead(
+      1,
+      type.reduce((sum, part) => sum + part.length, 0),
+    ),
+    ...type,
+  ]);
+}
+
+function textField(number: number, text: string): readonly [Uint8Array, Uint8Array] {
+  const bytes = toBytes(text);
+  return [fieldHead(number, bytes.length), bytes];
+}
+
+/** Encodes the tag and the length that precede a message or text of `length` bytes. The number is less than 16. */
+function fieldHead(number: number, length: number): Uint8Array {
+  const head = new Uint8Array(1 + varintBytes(length));
+  head[0] = tagOf(number, wireBytes);
+  writeVarint(head, 1, length);
+  return head;
 }
 
 /** Limit of the fields of an envelope. Upstream has four; later versions may add some. */
@@ -90,7 +139,7 @@ export function encodeListHead(listMeta: JsonObject): Uint8Array {
 
 /** Encodes the tag and length that precede an item of `length` bytes in a list message. */
 export function encodeListItemHead(length: number): Uint8Array {
-  return newWriter().uint32(tagOf(2, wireBytes)).uint32(length).finish();
+  return fieldHead(2, length);
 }
 
 /** Size of the length before each event. */
@@ -101,16 +150,12 @@ export const watchFrameLengthBytes = 4;
  * envelope.
  */
 export function encodeWatchFrame(type: WatchEventType, objectEnvelope: Uint8Array): Uint8Array {
-  const raw = newWriter().uint32(tagOf(1, wireBytes)).uint32(objectEnvelope.length).finish();
-  const head = newWriter()
-    .uint32(tagOf(1, wireBytes))
-    .string(type)
-    .uint32(tagOf(2, wireBytes))
-    .uint32(raw.length + objectEnvelope.length)
-    .finish();
+  const rawHead = fieldHead(1, objectEnvelope.length);
+  const objectHead = fieldHead(2, rawHead.length + objectEnvelope.length);
+  const parts = [...textField(1, type), objectHead, rawHead, objectEnvelope];
   const length = Buffer.alloc(watchFrameLengthBytes);
-  length.writeUInt32BE(head.length + raw.length + objectEnvelope.length);
-  return Buffer.concat([length, head, raw, objectEnvelope]);
+  length.writeUInt32BE(parts.reduce((sum, part) => sum + part.length, 0));
+  return joinBytes([length, ...parts]);
 }
 
 function readTypeMeta(reader: ProtobufReader, envelope: { apiVersion: string; kind: string }): void {

@@ -88,13 +88,13 @@ const partsMax = 3;
 
 /** Reads a small message. Fields that `take` does not consume are skipped. */
 export function readFields(reader: ProtobufReader, take: (number: number, wireType: WireType) => boolean): void {
-  reader.nested(() => {
-    for (let fields = 1; !reader.atEnd; fields++) {
-      if (fields > partsMax) reader.count();
-      const { number, wireType } = reader.tag();
-      if (!take(number, wireType)) reader.skip(wireType);
-    }
-  });
+  const outerEnd = reader.enter();
+  for (let fields = 1; !reader.atEnd; fields++) {
+    if (fields > partsMax) reader.count();
+    const { number, wireType } = reader.tag();
+    if (!take(number, wireType)) reader.skip(wireType);
+  }
+  reader.leave(outerEnd);
 }
 
 /**

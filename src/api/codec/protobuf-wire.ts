@@ -18,6 +18,9 @@ export const wireBytes = 2;
 const wireFixed32 = 5;
 const varintBytesMax = 10;
 const safeHighBits = 0x20_0000;
+/** Texts up to this length are parts of one text, unless the input is so large that they should not keep it in memory. */
+const shortTextBytes = 96;
+const slicedBytesMax = 64 * 1024;
 
 export interface Tag {
   readonly number: number;
@@ -38,6 +41,8 @@ export class ProtobufReader {
   #low = 0;
   #high = 0;
   #values = 0;
+  /** All bytes as characters. Its parts take less time than texts of their own. */
+  #allText: string | undefined;
   readonly #valuesMax: number;
 
   constructor(bytes: Uint8Array, valuesMax = Number.POSITIVE_INFINITY) {
@@ -105,7 +110,11 @@ export class ProtobufReader {
   text(): string {
     const length = this.#length();
     const start = this.#advance(length);
-    return this.#bytes.toString("utf8", start, start + length);
+    if (length > shortTextBytes || this.#bytes.length > slicedBytesMax || !this.#isAscii(start, start + length)) {
+      return this.#bytes.toString("utf8", start, start + length);
+    }
+    this.#allText ??= this.#bytes.toString("latin1");
+    return this.#allText.slice(start, start + length);
   }
 
   /** Reads bytes as a view into the input. */
@@ -115,18 +124,20 @@ export class ProtobufReader {
     return this.#bytes.subarray(start, start + length);
   }
 
-  /** Runs `read` on the message or packed list that follows, with `atEnd` relative to it. */
-  nested<T>(read: () => T): T {
+  /** Enters the message or packed list that follows, whose end `atEnd` then reports. Returns the end to leave it with. */
+  enter(): number {
     const length = this.#length();
     const outerEnd = this.#end;
-    const end = this.#at + length;
     this.#depth += 1;
     if (this.#depth > protobufDepthMax) throw new ProtobufDecodeError("proto: exceeded max recursion depth");
-    this.#end = end;
-    const value = read();
+    this.#end = this.#at + length;
+    return outerEnd;
+  }
+
+  /** Leaves a message or packed list that has been read. */
+  leave(outerEnd: number): void {
     this.#end = outerEnd;
     this.#depth -= 1;
-    return value;
   }
 
   skip(wireType: WireType): void {
@@ -141,6 +152,11 @@ export class ProtobufReader {
     const length = this.#low >>> 0;
     if (this.#high !== 0 || length > this.#end - this.#at) throw new ProtobufDecodeError("unexpected EOF");
     return length;
+  }
+
+  #isAscii(from: number, to: number): boolean {
+    for (let at = from; at < to; at++) if ((this.#bytes[at] as number) > 0x7f) return false;
+    return true;
   }
 
   #advance(count: number): number {

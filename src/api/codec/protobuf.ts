@@ -1,4 +1,5 @@
 import type { Writer } from "protobufjs/minimal.js";
+import { compareTexts } from "../code-points.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "../schema/schema.ts";
 import { jsonSchemaPropsCodec } from "./protobuf-json-schema.ts";
@@ -31,8 +32,11 @@ export function decodeMessage(schema: StructSchema, bytes: Uint8Array, valuesMax
   return object;
 }
 
-interface FieldPlan {
+/** How one field is written and read. */
+export interface FieldPlan {
   readonly number: number;
+  /** True if the schema of the field alone determines its message. */
+  readonly isPlain: boolean;
   write(writer: Writer, object: JsonObject): void;
   read(reader: ProtobufReader, wireType: WireType, object: JsonObject): void;
 }
@@ -40,6 +44,11 @@ interface MessagePlan {
   /** In the order of their numbers. */
   readonly fields: readonly FieldPlan[];
   readonly byNumber: ReadonlyMap<number, FieldPlan>;
+}
+
+/** Returns the plans of the fields of a type by their numbers. */
+export function fieldPlans(schema: StructSchema): ReadonlyMap<number, FieldPlan> {
+  return planOf(schema).byNumber;
 }
 
 /** One plan per compiled type, made on first use. */
@@ -77,11 +86,18 @@ function readMessage(reader: ProtobufReader, schema: StructSchema, object: JsonO
   }
 }
 
+function readNested(reader: ProtobufReader, schema: StructSchema, object: JsonObject): void {
+  const outerEnd = reader.enter();
+  readMessage(reader, schema, object);
+  reader.leave(outerEnd);
+}
+
 /** Plans a struct that is inlined into its parent in JSON, but a nested message in protobuf. */
 function planInline(number: number, schema: StructSchema): FieldPlan {
   const tag = tagOf(number, wireBytes);
   return {
     number,
+    isPlain: true,
     write(writer, object) {
       writer.uint32(tag).fork();
       writeMessage(writer, schema, object);
@@ -89,7 +105,7 @@ function planInline(number: number, schema: StructSchema): FieldPlan {
     },
     read(reader, wireType, object) {
       expectWireType(wireType, wireBytes);
-      reader.nested(() => readMessage(reader, schema, object));
+      readNested(reader, schema, object);
     },
   };
 }
@@ -97,12 +113,15 @@ function planInline(number: number, schema: StructSchema): FieldPlan {
 function planField(parent: StructSchema, field: Field): FieldPlan {
   const special = jsonSchemaPropsCodec(parent.name, field.name, structCodec(parent));
   if (special !== undefined) {
-    return field.name === "dependencies" ? planMap(field, special) : planSingle(field, special);
+    const plan = field.name === "dependencies" ? planMap(field, special) : planSingle(field, special);
+    return { ...plan, isPlain: false };
   }
   const { schema } = field;
   if (schema.kind === "map") return planMap(field, codecOf(schema.values));
   if (schema.kind !== "list") return planSingle(field, codecOf(schema));
-  if (wrappedLists.has(`${parent.name}.${field.name}`)) return planSingle(field, wrappedListCodec(schema.items));
+  if (wrappedLists.has(`${parent.name}.${field.name}`)) {
+    return { ...planSingle(field, wrappedListCodec(schema.items)), isPlain: false };
+  }
   return planList(field, codecOf(schema.items));
 }
 
@@ -112,6 +131,7 @@ function planSingle(field: Field, codec: ValueCodec): FieldPlan {
   const absent = field.pointer ? undefined : codec.zero;
   return {
     number,
+    isPlain: true,
     write(writer, object) {
       const value = object[name] ?? absent;
       if (value === undefined) return;
@@ -145,6 +165,7 @@ function planList(field: Field, codec: ValueCodec): FieldPlan {
   const tag = tagOf(number, codec.wireType);
   return {
     number,
+    isPlain: true,
     write(writer, object) {
       const list = object[name] as JsonValue[] | null | undefined;
       if (list === undefined || list === null) return;
@@ -156,12 +177,12 @@ function planList(field: Field, codec: ValueCodec): FieldPlan {
     read(reader, wireType, object) {
       const list = (object[name] ??= []) as JsonValue[];
       if (wireType === wireBytes && codec.wireType !== wireBytes) {
-        reader.nested(() => {
-          while (!reader.atEnd) {
-            reader.count();
-            list.push(codec.read(reader));
-          }
-        });
+        const outerEnd = reader.enter();
+        while (!reader.atEnd) {
+          reader.count();
+          list.push(codec.read(reader));
+        }
+        reader.leave(outerEnd);
         return;
       }
       expectWireType(wireType, codec.wireType);
@@ -177,10 +198,11 @@ function planMap(field: Field, codec: ValueCodec): FieldPlan {
   const valueTag = tagOf(2, codec.wireType);
   return {
     number,
+    isPlain: true,
     write(writer, object) {
       const map = object[name] as JsonObject | null | undefined;
       if (map === undefined || map === null) return;
-      for (const key of Object.keys(map).sort()) {
+      for (const key of Object.keys(map).sort(compareTexts)) {
         writer.uint32(tag).fork().uint32(keyTag).string(key).uint32(valueTag);
         codec.write(writer, map[key] ?? itemZero(codec));
         writer.ldelim();
@@ -234,7 +256,7 @@ function structCodec(schema: StructSchema): ValueCodec {
     },
     read(reader) {
       const object = emptyJsonObject();
-      reader.nested(() => readMessage(reader, schema, object));
+      readNested(reader, schema, object);
       return object;
     },
   };

@@ -1,5 +1,6 @@
 import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from "js-yaml";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { copyOfText } from "./byte-text.ts";
 import { duplicatesMax, pathText } from "./json.ts";
 import { firstDocument, refuseLeadingTab, type Stop, syntaxError } from "./yaml-document.ts";
 import { resolvePlainScalar } from "./yaml-scalar.ts";
@@ -9,10 +10,12 @@ import { type ParsedYaml, YamlSyntaxError, yamlAliasedSizeMax, yamlDepthMax } fr
 const valueSize = 8;
 
 /** See `parseYaml`. @throws YamlSyntaxError */
-export function composeYaml(text: string, strict: boolean): ParsedYaml {
+export function* composeYaml(text: string, strict: boolean): Generator<void, ParsedYaml> {
   const source = firstDocument(text);
   refuseLeadingTab(source);
-  return new YamlComposer(source, eventsOf(source), strict).compose();
+  const events = eventsOf(source);
+  yield;
+  return new YamlComposer(source, events, strict).compose();
 }
 
 const start: Stop = { line: 0, position: 0 };
@@ -200,7 +203,7 @@ class YamlComposer {
   }
 
   #scalar(event: Extract<Event, { type: typeof EVENT_ID.SCALAR }>): Node {
-    const text = getScalarValue(this.#source, event);
+    const text = copyOfText(getScalarValue(this.#source, event));
     const tag = this.#tagName(event);
     const isPlain = event.style === SCALAR_STYLE.PLAIN;
     const value = tag === undefined ? (isPlain ? this.#plain(text) : text) : this.#tagged(tag, text);

@@ -39,6 +39,11 @@ test("the count is near that of the document, whatever is in it", () => {
   );
 });
 
+test("the lines of a block scalar count as a share of a value, because each takes time", () => {
+  expect(yamlValues(`a: |\n${" b\n".repeat(3_200)}`)).toBe(101);
+  expect(yamlValues(`a: >\n b\n${"\n".repeat(3_200)} c\n`)).toBe(101);
+});
+
 test("counting stops soon after the limit", () => {
   expect(yamlValues("- a\n".repeat(1_000), 10)).toBe(11);
 });

@@ -1,7 +1,7 @@
 /**
  * Estimates how many values a YAML text has: scalars, lists and maps, without keys, and a repeated value once. Builds
  * nothing: the library cannot stop half way, so too large a document must be rejected before it. Each line of a multi-
- * line plain scalar counts. Stops soon after `limit`.
+ * line plain scalar counts, and the lines of a block scalar count as a share of a value. Stops soon after `limit`.
  */
 export function yamlValues(text: string, limit = Number.POSITIVE_INFINITY): number {
   return new YamlCounter(text).count(limit);
@@ -9,6 +9,8 @@ export function yamlValues(text: string, limit = Number.POSITIVE_INFINITY): numb
 
 /** Number of values that take as much time as an anchor. */
 const anchorValues = 2;
+/** Lines of a block scalar that take as much time as a value. A power of two, so that their sum is exact. */
+const blockLinesPerValue = 32;
 
 class YamlCounter {
   readonly #text: string;
@@ -33,7 +35,7 @@ class YamlCounter {
     const { length } = this.#text;
     this.#beginLine();
     while (this.#at < length && this.#values <= limit) this.#step(this.#text.charCodeAt(this.#at));
-    return this.#values;
+    return Math.floor(this.#values);
   }
 
   #step(character: number): void {
@@ -159,6 +161,7 @@ class YamlCounter {
     for (;;) {
       this.#skipTo("\n");
       if (this.#at >= length) return;
+      this.#values += 1 / blockLinesPerValue;
       const line = this.#at + 1;
       const start = this.#afterIndent(line);
       const isEmpty = isSpace(this.#text.charCodeAt(start));

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { cpuMs } from "../../../test/cpu-time.ts";
 import { equalJson, type JsonValue } from "../json.ts";
 import { stringifyJson } from "./json.ts";
-import { parseYaml, stringifyYaml } from "./yaml.ts";
+import { parseYaml, parseYamlInSteps, stringifyYaml } from "./yaml.ts";
 import { YamlSyntaxError } from "./yaml-syntax.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -357,4 +357,13 @@ f: ${"x".repeat(100)}
       { numRuns: 1_000 },
     );
   });
+});
+
+test("a text is parsed in passes, between which others may have a turn", () => {
+  const steps = parseYamlInSteps(new TextEncoder().encode("a: 1"), { strict: true });
+  let pauses = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) pauses++;
+  expect(pauses).toBe(2);
+  expect(step.value.value).toEqual({ a: 1 });
 });

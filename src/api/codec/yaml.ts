@@ -1,5 +1,7 @@
 import { objectValuesMax } from "../object-extent.ts";
+import { atOnce } from "../sliced.ts";
 import { status } from "../status.ts";
+import type { ParseOptions } from "./json.ts";
 import { yamlValues } from "./yaml-extent.ts";
 import { type ParsedYaml, YamlSyntaxError } from "./yaml-syntax.ts";
 
@@ -13,17 +15,20 @@ export const yamlValuesMax = objectValuesMax / 2;
  * keys. Empty input is null. The last of repeated keys wins; `strict` reports them.
  * @throws YamlSyntaxError, and StatusError 413 for more than `valuesMax` values
  */
-export function parseYaml(
-  bytes: Uint8Array,
-  { strict, valuesMax }: { readonly strict: boolean; readonly valuesMax?: number },
-): ParsedYaml {
+export function parseYaml(bytes: Uint8Array, options: ParseOptions): ParsedYaml {
+  return atOnce(parseYamlInSteps(bytes, options));
+}
+
+/** Does the same, and yields between its passes over the text. */
+export function* parseYamlInSteps(bytes: Uint8Array, { strict, valuesMax }: ParseOptions): Generator<void, ParsedYaml> {
   composer ??= require("./yaml-composer.ts") as typeof import("./yaml-composer.ts");
   const text = decodeText(bytes);
   // Every value takes at least two characters, including its separator.
   if (valuesMax !== undefined && text.length >= 2 * valuesMax && yamlValues(text, valuesMax) > valuesMax) {
     throw status.tooManyValues(valuesMax);
   }
-  return composer.composeYaml(text, strict);
+  yield;
+  return yield* composer.composeYaml(text, strict);
 }
 
 /**

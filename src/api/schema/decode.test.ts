@@ -94,6 +94,21 @@ describe("decoding a built-in object", () => {
     expect(JSON.stringify(object)).toBe('{"metadata":{"labels":{"a":"1"},"finalizers":["f"]}}');
   });
 
+  test.each([
+    [{ kind: "ConfigMap", apiVersion: "v1", metadata: {} }, true],
+    [{ kind: "ConfigMap", metadata: {} }, true],
+    [{ apiVersion: "v1", kind: "ConfigMap", metadata: {} }, false],
+    [{ metadata: {}, kind: "ConfigMap", apiVersion: "v1" }, false],
+    [{ kind: "", apiVersion: "v1", metadata: {} }, false],
+    [{ kind: null, apiVersion: "v1", metadata: {} }, false],
+  ])("takes over a whole document only with its type in front: %j", (document, isTaken) => {
+    const { object } = decode("core/v1.ConfigMap", document, true);
+    expect(object === document).toBe(isTaken);
+    expect(Object.keys(object)).toEqual(
+      ["kind", "apiVersion", "metadata"].filter((name) => object[name] !== undefined),
+    );
+  });
+
   test("takes over what is as it should be where it is told to, and changes nothing of the input", () => {
     const labels = Object.assign(Object.create(null), { a: "1" }) as JsonObject;
     const input: JsonObject = { data: { b: "2" }, metadata: { labels, finalizers: ["f"], creationTimestamp: null } };

@@ -303,11 +303,30 @@ class MapDecoder implements Decoder {
 /** Returns the map with its keys in the order in which Go writes them; itself if it is so, and may be taken over. */
 function inKeyOrder(map: JsonObject, takesOver: boolean): JsonObject {
   const keys = Object.keys(map);
-  const isOrdered = keys.every((key, at) => at === 0 || compareTexts(keys[at - 1] as string, key) < 0);
-  if (isOrdered) return takesOver && Object.getPrototypeOf(map) === null ? map : shallowCopy(map);
+  const inOrder = keysInOrderAtStart(keys);
+  if (inOrder === keys.length) return takesOver && Object.getPrototypeOf(map) === null ? map : shallowCopy(map);
   const ordered = emptyJsonObject();
-  for (const key of keys.sort(compareTexts)) ordered[key] = map[key] as JsonValue;
+  for (const key of sortedKeys(keys, inOrder)) ordered[key] = map[key] as JsonValue;
   return ordered;
+}
+
+/** Returns the number of keys before the first one that is out of order. */
+function keysInOrderAtStart(keys: readonly string[]): number {
+  for (let at = 1; at < keys.length; at++) {
+    if (compareTexts(keys[at - 1] as string, keys[at] as string) > 0) return at;
+  }
+  return keys.length;
+}
+
+/** Returns sorted keys. Many of them are in order already: a patch adds a key or two behind them. */
+function sortedKeys(keys: readonly string[], inOrder: number): string[] {
+  const sorted: string[] = [];
+  let next = 0;
+  for (const key of keys.slice(inOrder).sort(compareTexts)) {
+    while (next < inOrder && compareTexts(keys[next] as string, key) < 0) sorted.push(keys[next++] as string);
+    sorted.push(key);
+  }
+  return sorted.concat(keys.slice(next, inOrder));
 }
 
 /** Decodes a type that is either a struct or something else: a list of structs, or a flag. */
@@ -342,6 +361,22 @@ class AlternativeDecoder implements Decoder {
     return false;
   }
 }
+
+/** Decoders of kind and apiVersion, which precede the fields of the type. */
+const typeMetaDecoders = ["kind", "apiVersion"].map((name, at): FieldDecoder => {
+  const schema: ScalarSchema = { kind: "scalar", scalar: "string" };
+  return {
+    name,
+    position: at - 2,
+    segment: { field: name },
+    schema,
+    decoder: decoderOf(schema),
+    isText: true,
+    absent: undefined,
+    omitsEmpty: true,
+    omitsNull: true,
+  };
+});
 
 /** Decodes kind and apiVersion. Returns the number of keys that belong to the type. */
 function decodeTypeMeta(value: JsonObject, object: JsonObject, run: Run): number {
@@ -385,13 +420,14 @@ class StructFields {
 
   constructor(schema: StructSchema) {
     this.inOrder = [...schema.fields.values()].map((field, position) => fieldDecoder(field, position));
-    this.byName = new Map(this.inOrder.map((field) => [field.name, field]));
+    const inFront = schema.typeMeta === true ? typeMetaDecoders : [];
+    this.byName = new Map([...inFront, ...this.inOrder].map((field) => [field.name, field]));
     this.#alwaysWritten = this.inOrder.filter(({ absent }) => absent !== undefined).length;
   }
 
   /** Reports whether `value` has exactly the keys of its decoded form, in order. */
   areThoseOf(value: JsonObject): boolean {
-    let last = -1;
+    let last = Number.NEGATIVE_INFINITY;
     let alwaysWritten = 0;
     for (const key of Object.keys(value)) {
       const field = this.byName.get(key);

@@ -63,3 +63,12 @@ describe("defaults of a schema", () => {
     expect(defaulted({})).toEqual(all);
   });
 });
+
+test("parts that a settled object has too are skipped", () => {
+  const part = { mode: "Off" };
+  const settled = { list: [part, { mode: "Off" }], left: part } as JsonObject;
+  const object = { list: [part, { mode: "On" }], left: part, map: { a: part } } as JsonObject;
+  applyDefaults(types.struct("t.Tree"), object, { ...settled, map: {} });
+  expect(object).toEqual({ ...all, list: [part, all], left: part, map: { a: part } });
+  expect(part).toEqual({ ...all, mode: "Off" });
+});

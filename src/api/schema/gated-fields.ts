@@ -33,14 +33,21 @@ export class GatedFields {
   drop(schema: StructSchema, object: JsonObject, old: JsonObject | undefined): void {
     const { closed, nested } = this.#planOf(schema);
     if (closed.length === 0 && nested.length === 0) return;
-    const used = new Set<Field>();
-    if (old !== undefined) this.#walk(schema, old, (_, field) => used.add(field));
+    let used: ReadonlySet<Field> | undefined;
     this.#walk(schema, object, (parent, field, remove) => {
+      // Nearly all objects have none of these fields, and then the stored one does not matter.
+      used ??= this.#usedIn(schema, old);
       if (used.has(field)) return;
       const dropped = parent[field.name];
       delete parent[field.name];
       remove?.(parent, dropped);
     });
+  }
+
+  #usedIn(schema: StructSchema, object: JsonObject | undefined): ReadonlySet<Field> {
+    const used = new Set<Field>();
+    if (object !== undefined) this.#walk(schema, object, (_, field) => used.add(field));
+    return used;
   }
 
   #walk(schema: StructSchema, object: JsonObject, visit: Visit, remove?: Remove): void {

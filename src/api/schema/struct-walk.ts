@@ -20,24 +20,28 @@ export class StructWalk {
     this.#stepOf = stepOf;
   }
 
-  visit(schema: StructSchema, object: JsonObject): void {
+  /** @param settled an object that was visited before; parts that are the same object in both are skipped */
+  visit(schema: StructSchema, object: JsonObject, settled?: JsonValue): void {
     const { step, nested } = this.#planOf(schema);
     step?.(object);
-    for (const field of nested) {
-      const value = object[field.name];
-      if (value !== undefined && value !== null) this.#descend(field.schema, value);
+    const before = isJsonObject(settled) ? settled : undefined;
+    for (const { name, schema: part } of nested) {
+      const value = object[name];
+      if (value !== undefined && value !== null) this.#descend(part, value, before?.[name]);
     }
   }
 
-  #descend(schema: Schema, value: JsonValue): void {
+  #descend(schema: Schema, value: JsonValue, settled: JsonValue | undefined): void {
+    if (value === settled) return;
     if (schema.kind === "struct") {
-      if (isJsonObject(value)) this.visit(schema, value);
+      if (isJsonObject(value)) this.visit(schema, value, settled);
     } else if (schema.kind === "list") {
-      if (Array.isArray(value)) for (const item of value) this.#descend(schema.items, item);
+      const before = Array.isArray(settled) ? settled : [];
+      if (Array.isArray(value)) for (const [at, item] of value.entries()) this.#descend(schema.items, item, before[at]);
     } else if (schema.kind === "map") {
-      if (isJsonObject(value)) {
-        for (const key of Object.keys(value)) this.#descend(schema.values, value[key] as JsonValue);
-      }
+      const before = isJsonObject(settled) ? settled : undefined;
+      if (!isJsonObject(value)) return;
+      for (const key of Object.keys(value)) this.#descend(schema.values, value[key] as JsonValue, before?.[key]);
     }
   }
 

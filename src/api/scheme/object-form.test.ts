@@ -21,9 +21,10 @@ test("structOf() refuses the form of a custom kind", () => {
   const form: StructuralForm = {
     kind: "structural",
     id: "",
+    schema: {},
     readSchema: () => ({}),
     decode: () => ({ object: {}, unknownFields: [] }),
-    prepare() {},
+    *prepare() {},
     applyDefaults() {},
     complete() {},
   };

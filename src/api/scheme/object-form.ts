@@ -3,6 +3,7 @@ import { type Decoded, decodeTyped } from "../schema/decode.ts";
 import { applyDefaults } from "../schema/defaults.ts";
 import { nullEmptyCollections } from "../schema/empty-collections.ts";
 import type { StructSchema } from "../schema/schema.ts";
+import type { OpenApiSchema } from "../structural/open-api-schema.ts";
 
 /**
  * Rules for reading and completing documents of one version of a resource. Protobuf, strategic merge patches and
@@ -25,8 +26,11 @@ interface DocumentRules {
    * @throws DecodeTypeError when a value has the wrong type or form
    */
   decode(document: JsonValue, options: DecodeOptions): Decoded;
-  /** Applies defaults to a decoded document, in place. */
-  applyDefaults(object: JsonObject): void;
+  /**
+   * Applies defaults to a decoded document, in place.
+   * @param settled a document that has its defaults; parts that it has too are in order
+   */
+  applyDefaults(object: JsonObject, settled?: JsonObject): void;
   /** Completes a decoded document, in place, before it is stored. */
   complete(object: JsonObject): void;
 }
@@ -42,10 +46,12 @@ export interface StructuralForm extends DocumentRules {
   readonly kind: "structural";
   /** Id that differs between schemas that read documents differently. */
   readonly id: string;
+  /** The `openAPIV3Schema` of the version without its texts; read on first use. */
+  readonly schema: OpenApiSchema;
   /** Reads the `openAPIV3Schema` of the version. The result is not cached. */
   readSchema(): JsonObject;
-  /** Does now what decoding the first document needs. With a large schema, that takes milliseconds. */
-  prepare(): void;
+  /** Does now what the first document needs. A large schema takes many milliseconds; yields between the parts. */
+  prepare(): Generator<void, void>;
 }
 
 const structForms = new WeakMap<StructSchema, StructForm>();
@@ -58,7 +64,7 @@ export function structForm(schema: StructSchema): StructForm {
       kind: "struct",
       schema,
       decode: (document, options) => decodeTyped(schema, document, options),
-      applyDefaults: (object) => applyDefaults(schema, object),
+      applyDefaults: (object, settled) => applyDefaults(schema, object, settled),
       complete: (object) => nullEmptyCollections(schema, object),
     };
     structForms.set(schema, form);

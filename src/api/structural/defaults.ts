@@ -1,14 +1,9 @@
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
+import { type OpenApiSchema, valuesOf } from "./open-api-schema.ts";
 
 /** Applies the defaults of a schema, in place. A default value may itself have defaults. */
 export function applyDefaults(object: JsonObject, schema: OpenApiSchema): void {
   fill(object, schema);
-}
-
-/** Reports whether a schema has defaults anywhere. */
-export function hasDefaults(schema: OpenApiSchema): boolean {
-  return someSchema(schema, (node) => node.default !== undefined);
 }
 
 function fill(value: JsonValue, schema: OpenApiSchema): void {

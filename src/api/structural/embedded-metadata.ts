@@ -9,7 +9,7 @@ import { fieldErrorsMax } from "../validation/labels.ts";
 import { dnsLabel1035Problems, pathSegmentProblems } from "../validation/names.ts";
 import { validateObjectMeta } from "../validation/object-meta.ts";
 import { invalidValue } from "./findings.ts";
-import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
+import { type OpenApiSchema, valuesOf } from "./open-api-schema.ts";
 import { isEmbedded } from "./prune.ts";
 
 /** Stands in for the name of an embedded object, which may be missing. */
@@ -31,11 +31,6 @@ export interface Coerced {
   readonly error: FieldError | undefined;
   /** Paths of unknown metadata fields, which were removed. */
   readonly unknownFields: readonly string[];
-}
-
-/** Reports whether a schema has embedded resources anywhere. */
-export function hasEmbedded(schema: OpenApiSchema): boolean {
-  return someSchema(schema, isEmbedded);
 }
 
 /** Brings the metadata of embedded resources into its typed form, in place, and checks their types. */

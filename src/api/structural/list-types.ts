@@ -1,17 +1,13 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, sortedJson } from "../json.ts";
 import { fieldErrorsMax } from "../validation/labels.ts";
-import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
+import { type OpenApiSchema, valuesOf } from "./open-api-schema.ts";
 
 /** Items that are compared before others get their turn. */
 const itemsPerStep = 500;
 
-/** Reports whether a schema has lists that allow no duplicates. */
-export function hasUniqueLists(schema: OpenApiSchema): boolean {
-  return someSchema(schema, isUnique);
-}
-
-function isUnique({ "x-kubernetes-list-type": type }: OpenApiSchema): boolean {
+/** Reports whether a schema is that of a list that allows no duplicates. */
+export function isUnique({ "x-kubernetes-list-type": type }: OpenApiSchema): boolean {
   return type === "set" || type === "map";
 }
 

@@ -1,12 +1,13 @@
 import type { FieldError } from "../field-error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { Correlation } from "./correlation.ts";
-import { applyDefaults, hasDefaults } from "./defaults.ts";
-import { type Coerced, coerceMetadata, hasEmbedded, validateEmbedded } from "./embedded-metadata.ts";
-import { hasUniqueLists, validateListTypes } from "./list-types.ts";
+import { applyDefaults } from "./defaults.ts";
+import { type Coerced, coerceMetadata, validateEmbedded } from "./embedded-metadata.ts";
+import { validateListTypes } from "./list-types.ts";
 import { dropNulls } from "./nulls.ts";
 import { type OpenApiSchema, readOpenApiSchema } from "./open-api-schema.ts";
 import { prune } from "./prune.ts";
+import { featuresOf, type SchemaFeatures } from "./schema-features.ts";
 import { type ValueValidator, valueValidator } from "./value-validator.ts";
 
 /**
@@ -19,9 +20,7 @@ export class StructuralSchema {
   #schema: OpenApiSchema | undefined;
   #validator: ValueValidator | undefined;
   #statusValidator: ValueValidator | undefined;
-  #hasDefaults: boolean | undefined;
-  #hasEmbedded: boolean | undefined;
-  #hasUniqueLists: boolean | undefined;
+  #features: SchemaFeatures | undefined;
 
   /** @param json the `openAPIV3Schema`; without one, nothing is declared */
   constructor(json: JsonObject | undefined) {
@@ -34,9 +33,17 @@ export class StructuralSchema {
     return this.#schema;
   }
 
-  /** Reads the schema now. Otherwise its first use does, and a large one takes milliseconds. */
-  prepare(): void {
+  /** Reads the schema now. Otherwise its first use does, and a large one takes milliseconds. Yields between the parts. */
+  *prepare(): Generator<void, void> {
+    if (this.#features !== undefined) return;
     this.#schema ??= this.#read();
+    yield;
+    this.#features ??= featuresOf(this.#schema);
+  }
+
+  get #uses(): SchemaFeatures {
+    this.#features ??= featuresOf(this.schema);
+    return this.#features;
   }
 
   #read(): OpenApiSchema {
@@ -60,15 +67,13 @@ export class StructuralSchema {
 
   /** Brings the metadata of embedded resources into its typed form, in place. */
   coerceEmbedded(object: JsonObject, options: { readonly dropsInvalid?: boolean } = {}): Coerced {
-    this.#hasEmbedded ??= hasEmbedded(this.schema);
-    if (!this.#hasEmbedded) return { error: undefined, unknownFields: [] };
+    if (!this.#uses.embedded) return { error: undefined, unknownFields: [] };
     return coerceMetadata(object, this.schema, options);
   }
 
   /** Fills in defaults, in place. */
   applyDefaults(object: JsonObject): void {
-    this.#hasDefaults ??= hasDefaults(this.schema);
-    if (this.#hasDefaults) applyDefaults(object, this.schema);
+    if (this.#uses.defaults) applyDefaults(object, this.schema);
   }
 
   /**
@@ -94,14 +99,12 @@ export class StructuralSchema {
 
   /** Checks the types and the metadata of embedded resources. */
   *validateEmbedded(object: JsonObject): Generator<void, FieldError[]> {
-    this.#hasEmbedded ??= hasEmbedded(this.schema);
-    return this.#hasEmbedded ? yield* validateEmbedded(object, this.schema) : [];
+    return this.#uses.embedded ? yield* validateEmbedded(object, this.schema) : [];
   }
 
   /** Checks that sets contain no value twice, and keyed lists no key. An update may keep existing duplicates. */
   *validateListTypes(object: JsonObject, old?: JsonObject): Generator<void, FieldError[]> {
-    this.#hasUniqueLists ??= hasUniqueLists(this.schema);
-    if (!this.#hasUniqueLists) return [];
+    if (!this.#uses.uniqueLists) return [];
     const errors = yield* validateListTypes(object, this.schema);
     if (errors.length === 0 || old === undefined) return errors;
     return (yield* validateListTypes(old, this.schema)).length === 0 ? errors : [];

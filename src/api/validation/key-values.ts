@@ -15,18 +15,21 @@ export function validateKeys(data: JsonObject, field: string): FieldError[] {
   return errors;
 }
 
-export function textBytes(data: JsonObject): number {
-  return sum(data, (value) => Buffer.byteLength(value));
+/** Reports whether the values of texts and of base64 texts together are too large. */
+export function exceedKeyValueBytes(texts: JsonObject, base64: JsonObject): boolean {
+  // A code unit has at most three bytes, so most objects need no count.
+  const units = sum(texts, (text) => text.length) + sum(base64, (text) => text.length);
+  if (units * 3 <= keyValueBytesMax) return false;
+  const bytes =
+    sum(texts, (text) => Buffer.byteLength(text)) + sum(base64, (text) => Buffer.byteLength(text, "base64"));
+  return bytes > keyValueBytesMax;
 }
 
-/** Counts the bytes that the base64 texts encode. */
-export function base64Bytes(data: JsonObject): number {
-  return sum(data, (value) => Buffer.byteLength(value, "base64"));
-}
-
-function sum(data: JsonObject, bytesOf: (text: string) => number): number {
-  return Object.values(data).reduce<number>(
-    (bytes, value) => bytes + (typeof value === "string" ? bytesOf(value) : 0),
-    0,
-  );
+function sum(data: JsonObject, sizeOf: (text: string) => number): number {
+  let size = 0;
+  for (const key in data) {
+    const value = data[key];
+    if (typeof value === "string") size += sizeOf(value);
+  }
+  return size;
 }

@@ -1,8 +1,7 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import type { JsonValue } from "../json.ts";
-import { parseQuantity, type Quantity } from "../quantity.ts";
+import { nanosPerUnit, parseQuantity, type Quantity } from "../quantity.ts";
 
-const nanosPerUnit = 1_000_000_000n;
 export const notIntegerText = "must be an integer";
 
 /** Parses a quantity; returns undefined if it is malformed. */

@@ -10,8 +10,9 @@ export function validateEach<T>(
   validate: (item: T, at: number) => readonly FieldError[],
 ): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [at, item] of items.entries()) {
-    for (const error of validate(item, at)) errors.push(error);
+  // Without an iterator, because validations of large objects consist of many short lists.
+  for (let at = 0; at < items.length; at++) {
+    for (const error of validate(items[at] as T, at)) errors.push(error);
     if (errors.length >= fieldErrorsMax) break;
   }
   return errors;

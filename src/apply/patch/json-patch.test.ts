@@ -163,3 +163,32 @@ test("the result can be changed without changing the inputs", () => {
   patched.a.deep.push(2);
   expect(plain(patch)).toEqual(plain(before));
 });
+
+test("the result shares what no operation goes into", () => {
+  const document: JsonObject = { touched: { list: [{ a: 1 }, { b: 2 }] }, other: { c: 3 } };
+  const patch = [
+    { op: "add", path: "/touched/list/0/d", value: 4 },
+    { op: "test", path: "/other/c", value: 3 },
+    { op: "move", from: "/touched/list/1", path: "/moved" },
+    { op: "add", path: "/moved/e", value: 5 },
+  ] as JsonValue;
+  const patched = applyJsonPatch(document, patch) as JsonObject;
+  expect(plain(patched)).toEqual({
+    touched: { list: [{ a: 1, d: 4 }] },
+    other: { c: 3 },
+    moved: { b: 2, e: 5 },
+  });
+  expect(patched["other"]).toBe(document["other"] as JsonObject);
+  expect(document).toEqual({ touched: { list: [{ a: 1 }, { b: 2 }] }, other: { c: 3 } });
+});
+
+test("a moved value is a copy, which its new place may change", () => {
+  const shared = Object.freeze({ "f:a": Object.freeze({}) });
+  const document = { metadata: { fields: shared }, spec: {} } as unknown as JsonObject;
+  const patched = applyJsonPatch(document, [{ op: "move", from: "/metadata/fields", path: "/spec/moved" }]) as {
+    spec: { moved: JsonObject };
+  };
+  expect(plain(patched as unknown as JsonValue)).toEqual({ metadata: {}, spec: { moved: { "f:a": {} } } });
+  expect(patched.spec.moved).not.toBe(shared as JsonObject);
+  expect(patched.spec.moved["f:a"]).not.toBe(shared["f:a"] as JsonObject);
+});

@@ -1,5 +1,6 @@
-import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { cloneJson, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../../api/json.ts";
 import { countValues, objectValuesMax } from "../../api/object-extent.ts";
+import { atOnce } from "../../api/sliced.ts";
 import { StatusError, status } from "../../api/status.ts";
 import { depthOf, documentDepthMax, jsonByteLength } from "./document-depth.ts";
 import { wrongDocument } from "./wrong-document.ts";
@@ -16,13 +17,18 @@ const shiftedItemsPerValue = 256;
 
 /**
  * Applies a patch of RFC 6902 with the leniencies that clients rely on: negative array indices, a missing `value` is
- * null, and `replace` adds a member that an object does not have. The inputs are unchanged and share nothing with the
- * result. Throws 400 for a body that is not a list of operations, 413 for too many of them or too much work, and 422
- * when an operation does not apply.
+ * null, and `replace` adds a member that an object does not have. The inputs are unchanged; the result shares the parts
+ * of the document that no operation goes into, at their old places only. Throws 400 for a body that is not a list of
+ * operations, 413 for too many of them or too much work, and 422 when an operation does not apply.
  */
 export function applyJsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
+  return atOnce(applyJsonPatchInSteps(document, patch));
+}
+
+/** Does the same, and yields before each operation. */
+export function* applyJsonPatchInSteps(document: JsonValue, patch: JsonValue): Generator<void, JsonValue> {
   try {
-    return patchDocument(document, patch);
+    return yield* patchInSteps(document, patch);
   } catch (error) {
     if (error instanceof JsonPatchError) throw status.patchNotApplicable();
     throw error;
@@ -41,16 +47,25 @@ export class JsonPatchError extends Error {
   }
 }
 
-/** Does the same, and throws a JsonPatchError when an operation does not apply. */
+/** Does the same at once, and throws a JsonPatchError when an operation does not apply. */
 export function patchDocument(document: JsonValue, patch: JsonValue): JsonValue {
+  return atOnce(patchInSteps(document, patch));
+}
+
+function* patchInSteps(document: JsonValue, patch: JsonValue): Generator<void, JsonValue> {
   const operations = decodeOperations(patch);
-  const state: PatchState = { root: cloneJson(document), copiedBytes: 0, copiedValues: 0, work: 0 };
-  for (const operation of operations) applyOperation(state, operation);
+  const state: PatchState = { root: document, copies: new Set(), copiedBytes: 0, copiedValues: 0, work: 0 };
+  for (const operation of operations) {
+    yield;
+    applyOperation(state, operation);
+  }
   return state.root;
 }
 
 interface PatchState {
   root: JsonValue;
+  /** Copies of containers of the document, made before their first change. */
+  readonly copies: Set<Container>;
   copiedBytes: number;
   copiedValues: number;
   work: number;
@@ -95,16 +110,18 @@ function applyOperation(state: PatchState, operation: JsonObject): void {
       return replace(state, path, newValue(path, operation));
     case "move": {
       const from = textOf(operation, "from");
-      const { container, key } = locate(state.root, from, "move operation does not apply: doc is missing from path: ");
+      const { container, key } = locate(state, from, "move operation does not apply: doc is missing from path: ");
       const value = within(`error in move for path: '${key}'`, () => readLast(container, key)) ?? null;
       charge(state, countValues(value, jsonPatchWorkMax));
       within(`error in move for path: '${key}'`, () => removeKey(state, container, key));
-      const to = locate(state.root, path, "move operation does not apply: doc is missing destination path: ");
-      return within(`error in move for path: '${path}'`, () => addKey(state, to, checkDepth(path, value)));
+      const to = locate(state, path, "move operation does not apply: doc is missing destination path: ");
+      // A copy, because the place decides what may be changed later: all objects share equal field sets.
+      const moved = cloneJson(checkDepth(path, value));
+      return within(`error in move for path: '${path}'`, () => addKey(state, to, moved));
     }
     case "copy": {
       const value = copyOf(state, textOf(operation, "from"), path);
-      const to = locate(state.root, path, "copy operation does not apply: doc is missing destination path: ");
+      const to = locate(state, path, "copy operation does not apply: doc is missing destination path: ");
       return within("error while adding value during copy", () => addKey(state, to, value));
     }
     case "test":
@@ -154,7 +171,7 @@ function checkDepth(path: string, value: JsonValue): JsonValue {
 
 /** A member that is not there is copied as null. */
 function copyOf(state: PatchState, from: string, path: string): JsonValue {
-  const { container, key } = locate(state.root, from, "copy operation does not apply: doc is missing from path: ");
+  const { container, key } = find(state.root, from, "copy operation does not apply: doc is missing from path: ");
   const value = within(`error in copy for from: '${from}'`, () => readLast(container, key)) ?? null;
   state.copiedValues += countValues(value, jsonPatchCopyValuesMax);
   if (state.copiedValues > jsonPatchCopyValuesMax) throw new JsonPatchError("Unable to complete the copy: too large");
@@ -169,7 +186,7 @@ function copyOf(state: PatchState, from: string, path: string): JsonValue {
 }
 
 function add(state: PatchState, path: string, value: JsonValue): void {
-  const place = locate(state.root, path, "add operation does not apply: doc is missing path: ", `"${path}"`);
+  const place = locate(state, path, "add operation does not apply: doc is missing path: ", `"${path}"`);
   within(`error in add for path: '${path}'`, () => addKey(state, place, value));
 }
 
@@ -191,12 +208,7 @@ function addKey(state: PatchState, { container, key }: Place, value: JsonValue):
 }
 
 function remove(state: PatchState, path: string): void {
-  const { container, key } = locate(
-    state.root,
-    path,
-    "remove operation does not apply: doc is missing path: ",
-    `"${path}"`,
-  );
+  const { container, key } = locate(state, path, "remove operation does not apply: doc is missing path: ", `"${path}"`);
   within(`error in remove for path: '${path}'`, () => removeKey(state, container, key));
 }
 
@@ -221,7 +233,7 @@ function replace(state: PatchState, path: string, value: JsonValue): void {
     state.root = value;
     return;
   }
-  const { container, key } = locate(state.root, path, "replace operation does not apply: doc is missing path: ");
+  const { container, key } = locate(state, path, "replace operation does not apply: doc is missing path: ");
   if (!Array.isArray(container)) {
     container[key] = value;
     return;
@@ -241,7 +253,7 @@ function test(state: PatchState, path: string, expected: JsonValue): void {
 }
 
 function tested(root: JsonValue, path: string): JsonValue | undefined {
-  const { container, key } = locate(root, path, "test operation does not apply: is missing path: ");
+  const { container, key } = find(root, path, "test operation does not apply: is missing path: ");
   return within(`error in test for path: '${path}'`, () => readLast(container, key));
 }
 
@@ -257,17 +269,49 @@ interface Place {
 }
 
 /**
- * Returns the container that holds the last step of a pointer.
+ * Returns the container that holds the last step of a pointer, to read from it.
  * @param refusal for a pointer with a step before the last that is missing or holds a scalar
  * @throws JsonPatchError
  */
-function locate(root: JsonValue, path: string, refusal: string, shown = path): Place {
+function find(root: JsonValue, path: string, refusal: string): Place {
+  return follow(root, path, refusal, path, stepInto);
+}
+
+/** Does the same for a change: the containers on the way are copied first, unless they are copies. */
+function locate(state: PatchState, path: string, refusal: string, shown = path): Place {
+  state.root = changeable(state, state.root);
+  return follow(state.root, path, refusal, shown, (container, key) => {
+    const part = containerIn(stepInto(container, key));
+    if (part === undefined || state.copies.has(part)) return part;
+    const copy = changeable(state, part);
+    if (Array.isArray(container)) container[arrayIndex(key, container.length)] = copy;
+    else container[key] = copy;
+    return copy;
+  });
+}
+
+/** Returns a copy that shares its parts with the original, or the value itself if it is such a copy or a scalar. */
+function changeable<T extends JsonValue>(state: PatchState, value: T): T {
+  const container = containerIn(value);
+  if (container === undefined || state.copies.has(container)) return value;
+  const copy = Array.isArray(container) ? [...container] : shallowCopy(container);
+  state.copies.add(copy);
+  return copy as T;
+}
+
+function follow(
+  root: JsonValue,
+  path: string,
+  refusal: string,
+  shown: string,
+  step: (container: Container, key: string) => JsonValue | undefined,
+): Place {
   const refused = () => new JsonPatchError(`${refusal}${shown}: ${missing}`);
   if (!path.startsWith("/")) throw refused();
   const keys = path.split("/");
   let container = containerIn(root);
   for (let at = 1; at < keys.length - 1 && container !== undefined; at++) {
-    container = containerIn(stepInto(container, unescapeKey(keys[at] as string)));
+    container = containerIn(step(container, unescapeKey(keys[at] as string)));
   }
   if (container === undefined) throw refused();
   return { container, key: unescapeKey(keys[keys.length - 1] as string) };

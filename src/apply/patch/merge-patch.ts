@@ -1,11 +1,11 @@
-import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
 import { wrongDocument } from "./wrong-document.ts";
 
 /**
- * Applies a patch of RFC 7386. The inputs are unchanged and share nothing with the result. Throws 400 if the patch is
- * not an object or nests too deeply.
+ * Applies a patch of RFC 7386. The inputs are unchanged; the result shares with the document the parts that the patch
+ * does not touch. Throws 400 if the patch is not an object or nests too deeply.
  */
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonObject {
   if (patch === null) throw status.badRequest("Invalid JSON Patch");
@@ -20,7 +20,7 @@ function merge(document: JsonValue | undefined, patch: JsonObject): JsonObject {
   const merged = emptyJsonObject();
   if (isJsonObject(document)) {
     for (const key of Object.keys(document)) {
-      if (!Object.hasOwn(patch, key)) merged[key] = cloneJson(document[key] as JsonValue);
+      if (!Object.hasOwn(patch, key)) merged[key] = document[key] as JsonValue;
       else mergeKey(merged, key, document[key], patch[key] as JsonValue);
     }
   }

@@ -21,7 +21,7 @@ export class Frame {
 
   constructor(activation: Activation, slotCount: number, limit: number) {
     this.activation = activation;
-    this.slots = Array.from<Result | undefined>({ length: slotCount });
+    this.slots = slotCount === 0 ? [] : Array.from<Result | undefined>({ length: slotCount });
     this.#limit = limit;
     this.progress = this.#whole;
   }

@@ -2,6 +2,7 @@ import {
   addQuantities,
   compareQuantities,
   formatQuantity,
+  nanosPerUnit,
   parseQuantity,
   type Quantity,
   QuantityError,
@@ -13,7 +14,6 @@ import { EvaluationError, isError, noSuchOverload, OpaqueValue, type Result, typ
 import { addForms, integerOf, type QuantityForm, readForm } from "./quantity-form.ts";
 
 export const quantityType = structOf("kubernetes.Quantity");
-const nanosPerUnit = 1_000_000_000n;
 
 export class QuantityValue extends OpaqueValue {
   readonly quantity: Quantity;

@@ -7,37 +7,45 @@ const unsignedMax = 2n ** 64n - 1n;
 /** Entries by key. Keys of different types are different, so unsigned numbers are kept apart from strings. */
 class EntryTable {
   readonly #plain = new Map<Value, Entry>();
-  readonly #unsigned = new Map<bigint, Entry>();
+  /** Made for the first unsigned number: nearly all keys are texts. */
+  #unsigned: Map<bigint, Entry> | undefined;
 
   get size(): number {
-    return this.#plain.size + this.#unsigned.size;
+    return this.#plain.size + (this.#unsigned?.size ?? 0);
   }
 
   set(key: Value, value: Result): void {
-    if (key instanceof Uint) this.#unsigned.set(key.value, [key, value]);
-    else this.#plain.set(key, [key, value]);
+    if (!(key instanceof Uint)) this.#plain.set(key, [key, value]);
+    else {
+      this.#unsigned ??= new Map();
+      this.#unsigned.set(key.value, [key, value]);
+    }
   }
 
   delete(key: Value): void {
-    if (key instanceof Uint) this.#unsigned.delete(key.value);
+    if (key instanceof Uint) this.#unsigned?.delete(key.value);
     else this.#plain.delete(key);
   }
 
   /** Finds a key, or a number of another type that equals it. */
   find(key: Value): Result | undefined {
-    const exact = key instanceof Uint ? this.#unsigned.get(key.value) : this.#plain.get(key);
+    const exact = key instanceof Uint ? this.#unsigned?.get(key.value) : this.#plain.get(key);
     if (exact !== undefined) return exact[1];
-    if (typeof key === "bigint") return key < 0n ? undefined : this.#unsigned.get(key)?.[1];
+    if (typeof key === "bigint") return key < 0n ? undefined : this.#unsigned?.get(key)?.[1];
     if (key instanceof Uint) return key.value > signedMax ? undefined : this.#plain.get(key.value)?.[1];
     if (typeof key !== "number" || !Number.isInteger(key)) return undefined;
     const whole = BigInt(key);
     return (this.#plain.get(whole) ??
-      (whole >= 0n && whole <= unsignedMax ? this.#unsigned.get(whole) : undefined))?.[1];
+      (whole >= 0n && whole <= unsignedMax ? this.#unsigned?.get(whole) : undefined))?.[1];
   }
 
-  *keys(): Generator<Value> {
-    for (const [key] of this.#plain.values()) yield key;
-    for (const [key] of this.#unsigned.values()) yield key;
+  entries(): Iterable<Entry> {
+    return this.#unsigned === undefined ? this.#plain.values() : this.#allEntries(this.#unsigned);
+  }
+
+  *#allEntries(unsigned: ReadonlyMap<bigint, Entry>): Generator<Entry> {
+    yield* this.#plain.values();
+    yield* unsigned.values();
   }
 }
 
@@ -57,8 +65,12 @@ class TableMap extends ValueMap {
     return this.#table.find(key);
   }
 
-  keys(): Iterable<Value> {
-    return this.#table.keys();
+  *keys(): Generator<Value> {
+    for (const [key] of this.#table.entries()) yield key;
+  }
+
+  entries(): Iterable<Entry> {
+    return this.#table.entries();
   }
 }
 
@@ -97,7 +109,11 @@ export class GrowingMap extends TableMap {
 
 export const emptyMap = new EntryMap([]);
 
-export function* entriesOf(map: ValueMap): Generator<Entry> {
+export function entriesOf(map: ValueMap): Iterable<Entry> {
+  return map instanceof TableMap ? map.entries() : foundEntries(map);
+}
+
+function* foundEntries(map: ValueMap): Generator<Entry> {
   for (const key of map.keys()) {
     const value = map.find(key);
     if (value !== undefined) yield [key, value];

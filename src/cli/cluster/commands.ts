@@ -97,18 +97,20 @@ export function addClusterCommands(
     done(run.up(toServerOptions(values), { replicas: count, loadBalancer: balancer }, terminal)),
   );
   const token = groupOf(cluster, "token", "manage the tokens that let machines join");
-  client(leaf(token, "create", "make a token, and print the command that joins a machine"))
+  addConnectionFlags(leaf(token, "create", "make a token, and print the command that joins a machine"))
     .option("--ttl <duration>", "lifetime of the token, at most 24h (default 1h)", (text) => seconds("--ttl", text))
     .option("--description <text>", "purpose of the token")
     .action(({ ttl, description, ...at }) => done(run.createToken(at, { ttlSeconds: ttl, description }, terminal)));
-  client(leaf(token, "list", "show the valid tokens, without their secrets")).action((at) =>
+  addConnectionFlags(leaf(token, "list", "show the valid tokens, without their secrets")).action((at) =>
     done(run.listTokens(at, terminal)),
   );
 
-  client(leaf(member, "list", "show the members"))
+  addConnectionFlags(leaf(member, "list", "show the members"))
     .addOption(output())
     .action(({ output: form, ...at }) => done(run.listMembers(at, form, terminal)));
-  client(leaf(member, "add-learner <name>", "record a member in advance, and print the command that joins it"))
+  addConnectionFlags(
+    leaf(member, "add-learner <name>", "record a member in advance, and print the command that joins it"),
+  )
     .requiredOption("--peer-address <host:port>", "address where the other members reach the new one")
     .requiredOption("--client-url <url>", "URL of its API")
     .action((name, { peerAddress, clientUrl, ...at }) =>
@@ -120,18 +122,18 @@ export function addClusterCommands(
     ["transfer-leader", "make another member the leader", "transferLeader"],
   ] as const;
   for (const [name, description, change] of changes) {
-    client(leaf(member, `${name} <id>`, description)).action((id, at) =>
+    addConnectionFlags(leaf(member, `${name} <id>`, description)).action((id, at) =>
       done(run[change](at, memberNumber(id), terminal)),
     );
   }
-  client(leaf(program, "status", "show the leader, and the health of each member"))
+  addConnectionFlags(leaf(program, "status", "show the leader, and the health of each member"))
     .addOption(output())
     .action(({ output: form, ...at }) => done(run.status(at, form, terminal)));
   leaf(cluster, "recover", "make a cluster of one stopped member, after the others are lost for good")
     .requiredOption("--data-dir <dir>", "data directory of the remaining member")
     .action(({ dataDir }) => done(run.recover(dataDir, terminal)));
 
-  client(leaf(cluster, "rotate-ca", "replace the authority of the members' certificates, without downtime"))
+  addConnectionFlags(leaf(cluster, "rotate-ca", "replace the authority of the members' certificates, without downtime"))
     .option("--api", "replace the API's authority instead, which signs certificates of clients and servers")
     .option("--finish", "with --api, after clients have the new certificates: stop trusting the old authority")
     .addHelpText("after", apiRotationHelp)
@@ -139,7 +141,9 @@ export function addClusterCommands(
       done(run.rotateCa(at, { api: api === true, finish: finish === true }, terminal)),
     );
 
-  client(leaf(program, "kubeconfig", "print a kubeconfig that names all members, for yourself or another user"))
+  addConnectionFlags(
+    leaf(program, "kubeconfig", "print a kubeconfig that names all members, for yourself or another user"),
+  )
     .option("--address <url>", "server to name, such as a load balancer (default the member that answers)")
     .option("--user <name>", "user to make a client certificate for (default yourself)")
     .option("--group <name>", "group of that user; repeatable", (text, before: readonly string[] = []) => [
@@ -154,7 +158,7 @@ export function addClusterCommands(
     );
 
   const snapshot = groupOf(program, "snapshot", "save and restore all objects");
-  client(leaf(snapshot, "save <file>", "save the current state, and check the file")).action((file, at) =>
+  addConnectionFlags(leaf(snapshot, "save <file>", "save the current state, and check the file")).action((file, at) =>
     done(run.saveSnapshot(at, file, terminal)),
   );
   leaf(snapshot, "inspect <file>", "check a snapshot, and show its content")
@@ -181,7 +185,8 @@ function leaf(parent: Command, usage: string, description: string): Command {
   return parent.command(usage).description(description).allowExcessArguments(false);
 }
 
-function client(command: Command): Command {
+/** Adds the flags that choose a cluster. */
+export function addConnectionFlags(command: Command): Command {
   return command
     .option(
       "--kubeconfig <file>",

@@ -141,6 +141,8 @@ class WebhookClient implements Webhook {
         target = this.#target();
         sentMs = clock.steadyMs();
         const response = await this.#send(target, query, body, proof, deadline.signal);
+        // The next call gets a new credential. This one is not repeated: a webhook may have side effects.
+        if (response.status === 401) proof.discard?.();
         const answer = {
           code: response.status,
           contentType: response.headers.get("content-type") ?? "",
@@ -184,7 +186,7 @@ class WebhookClient implements Webhook {
 
   #send(target: Endpoint, query: string, body: string, proof: UserProof, signal: AbortSignal): Promise<Response> {
     const { location, url, authority, ca } = this.#address;
-    const { authorization, ...certificate } = proof;
+    const { authorization, discard: _, ...certificate } = proof;
     const path = url.slice(url.indexOf("/", "https://".length));
     const isService = location.kind === "service";
     const tls = {

@@ -23,8 +23,9 @@ import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { apiServerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
+import { followObjects } from "../follow-objects.ts";
 import { namesOf } from "../object-key.ts";
-import { followObjects, type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
+import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
 import { type AvailabilityCheckParts, checkAvailability } from "./availability-check.ts";
 
 /** Interval of the checks of services without changes. */

@@ -9,7 +9,8 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { Store } from "../../storage/store.ts";
-import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { followObjects } from "../follow-objects.ts";
+import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { builtInSigners, kubeletClientSigner } from "./signers.ts";
 import { conditionOf, signingRequestOf, withCondition } from "./signing-request.ts";
 

@@ -8,7 +8,8 @@ import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
-import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { followObjects } from "../follow-objects.ts";
+import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { builtInSigners } from "./signers.ts";
 import { conditionOf, signingRequestOf, withCondition, withStatus } from "./signing-request.ts";
 

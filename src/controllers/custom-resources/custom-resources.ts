@@ -18,7 +18,8 @@ import type { Registries } from "../../registry/registries.ts";
 import { apiServerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
-import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { followObjects } from "../follow-objects.ts";
+import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { type Condition, setCondition } from "./conditions.ts";
 import { awaitsCleanup, type DeletionProgress, deleteInstances, unconfirmedDeletion } from "./definition-deletion.ts";
 import { withStatus } from "./definition-status.ts";
@@ -32,8 +33,6 @@ export interface CustomResourcesParts extends QueueSource {
   readonly registries: Registries;
   readonly store: Store;
   readonly clock: Clock;
-  /** Resolves when creations that any server admitted earlier have ended. */
-  readonly settle: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -80,8 +79,6 @@ class Definitions {
   readonly #parts: CustomResourcesParts;
   readonly #registry;
   readonly #requeue: (key: Key) => void;
-  /** Definitions whose last creations have ended. */
-  readonly #settled = new Set<Key>();
   /** For each definition, the condition about its schemas and the generation that the condition describes. */
   readonly #structures = new Map<Key, { readonly version: string; readonly condition: Condition | undefined }>();
   readonly #late: LateDeletions;
@@ -95,7 +92,6 @@ class Definitions {
   }
 
   removed(key: Key): void {
-    this.#settled.delete(key);
     this.#structures.delete(key);
     this.#late.forget(key);
   }
@@ -141,10 +137,6 @@ class Definitions {
   }
 
   async #cleanUp(key: Key, definition: CustomResourceDefinition): Promise<boolean> {
-    if (!this.#settled.has(key)) {
-      await this.#parts.settle();
-      this.#settled.add(key);
-    }
     const progress = await deleteInstances(definition, this.#parts.registries);
     const isLate = !progress.isDone && this.#late.isLate(key);
     await this.#report(definition, isLate ? { ...progress, condition: unconfirmedDeletion } : progress);

@@ -3,6 +3,7 @@ import type { LabelSelector } from "../../api/label-selector.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
+import { TurnSlice } from "../../api/turn-slice.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/types/policy-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
@@ -11,11 +12,11 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { type Store, type StoreEvent, StoreUnavailableError } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
+import { followObjects } from "../follow-objects.ts";
 import { namesOf } from "../object-key.ts";
 import { PodSelectors } from "../pod-selectors.ts";
 import { selectedPods } from "../selected-pods.ts";
-import { TurnSlice } from "../turn-slice.ts";
-import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { type BudgetPod, budgetPodOf, countsDiffer } from "./budget-pod.ts";
 import {
   dependsOnScale,
@@ -88,7 +89,7 @@ export class DisruptionController {
   }
 
   async #sync(key: Key): Promise<void> {
-    await this.#slice.turn();
+    await this.#slice.pass();
     const { budgets, clock } = this.#parts;
     const { namespace, name } = namesOf(budgets, key);
     const budget = budgets.current(namespace, name) as PodDisruptionBudget | undefined;

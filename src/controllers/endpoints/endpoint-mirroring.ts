@@ -1,11 +1,12 @@
+import { TurnSlice } from "../../api/turn-slice.ts";
 import type { Endpoints, Service } from "../../api/types/core-v1.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
-import { TurnSlice } from "../turn-slice.ts";
-import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { followObjects } from "../follow-objects.ts";
+import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { leaderAnnotation } from "./endpoints-controller.ts";
 import { measuredSync } from "./measured-sync.ts";
 import { type MirrorPlan, mirroredAddressesMax, mirrorSliceManager, planMirror } from "./mirror-plan.ts";
@@ -60,7 +61,7 @@ export class EndpointMirroring {
   }
 
   async #sync(key: string): Promise<void> {
-    await this.#slice.turn();
+    await this.#slice.pass();
     const [namespace = "", name = ""] = key.split("/");
     const endpoints = this.#mirrored(namespace, name);
     const existing = this.#stored.of(namespace, name);

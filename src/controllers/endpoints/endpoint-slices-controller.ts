@@ -1,3 +1,4 @@
+import { TurnSlice } from "../../api/turn-slice.ts";
 import type { Service } from "../../api/types/core-v1.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import type { Clock } from "../../process/clock.ts";
@@ -6,7 +7,6 @@ import type { Store } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
 import { PodSelectors } from "../pod-selectors.ts";
 import { selectedPods } from "../selected-pods.ts";
-import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
 import { endpointPodOf } from "./endpoint-pod.ts";
 import { followServices } from "./follow-services.ts";
@@ -69,7 +69,7 @@ export class EndpointSlicesController {
   }
 
   async #sync(key: string): Promise<void> {
-    await this.#slice.turn();
+    await this.#slice.pass();
     await measuredSync(this.#parts, (compared) => this.#look(key, compared));
   }
 

@@ -1,5 +1,6 @@
 import type { Key } from "../../api/entry.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
+import { TurnSlice } from "../../api/turn-slice.ts";
 import type { EndpointAddress, EndpointSubset, Endpoints, Service } from "../../api/types/core-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
@@ -8,11 +9,11 @@ import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
+import { followChanges } from "../follow-objects.ts";
 import { isNamespaceTerminating } from "../namespace-terminating.ts";
 import { PodSelectors } from "../pod-selectors.ts";
 import { selectedPods } from "../selected-pods.ts";
-import { TurnSlice } from "../turn-slice.ts";
-import { followObjects, type QueueSource, WorkQueue } from "../work-queue.ts";
+import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { type EndpointPod, endpointPodOf, hostnameIn, portOnPod } from "./endpoint-pod.ts";
 import { followServices } from "./follow-services.ts";
 import { familiesOf, headlessLabel, isHeadless, selectorOf } from "./service-facts.ts";
@@ -60,12 +61,12 @@ export class EndpointsController {
     const look = (key: Key) => queue.add(key.slice(keyPrefix.length));
     // Existing Endpoints may have lost their service while no controller ran.
     for (const { key } of store.scan(keyPrefix)) look(key);
-    running.use(followObjects(store, keyPrefix, (key, type) => type === "DELETED" && look(key)));
+    running.use(followChanges(store, keyPrefix, (key, type) => type === "DELETED" && look(key)));
     return running;
   }
 
   async #sync(key: string): Promise<void> {
-    await this.#slice.turn();
+    await this.#slice.pass();
     const { services, pods } = this.#parts;
     const [namespace = "", name = ""] = key.split("/");
     const service = services.current(namespace, name) as Service | undefined;

@@ -1,8 +1,8 @@
 import type { Registry } from "../../registry/registry.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
+import { followObjects } from "../follow-objects.ts";
 import { namesOf } from "../object-key.ts";
 import type { PodSelectors } from "../pod-selectors.ts";
-import { followObjects } from "../work-queue.ts";
 import { endpointsDiffer } from "./endpoint-pod.ts";
 
 export interface FollowServicesParts {

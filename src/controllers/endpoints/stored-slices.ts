@@ -1,5 +1,6 @@
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import { SetMap } from "../../api/set-map.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
 import type { Registry } from "../../registry/registry.ts";
@@ -11,7 +12,7 @@ export class StoredSlices {
   readonly #store: Store;
   readonly #manager: string;
   /** Keys of the slices by `<namespace>/<name>` of the service. */
-  readonly #keys = new Map<string, Set<Key>>();
+  readonly #keys = new SetMap<string, Key>();
 
   /** @param manager the label value of its slices */
   constructor(registry: Registry, store: Store, manager: string) {
@@ -22,7 +23,7 @@ export class StoredSlices {
 
   /** Returns the slices of a service that are not being deleted, ordered by name. */
   of(namespace: string, service: string): EndpointSlice[] {
-    return [...(this.#keys.get(`${namespace}/${service}`) ?? [])]
+    return [...this.#keys.get(`${namespace}/${service}`)]
       .toSorted()
       .flatMap((key) => this.#store.get(key) ?? [])
       .map((entry) => decodeEntry(entry, this.#registry.info) as EndpointSlice)
@@ -37,7 +38,7 @@ export class StoredSlices {
       for (const { type, entry, previous } of events) {
         if (!entry.key.startsWith(keyPrefix)) continue;
         const [before, after] = [this.#serviceOf(previous), this.#serviceOf(entry)];
-        this.#remove(before, entry.key);
+        if (before !== undefined) this.#keys.delete(before, entry.key);
         if (type !== "DELETED") this.#add(after, entry.key);
         for (const service of new Set([after, before])) if (service !== undefined) changed(service);
       }
@@ -45,17 +46,7 @@ export class StoredSlices {
   }
 
   #add(service: string | undefined, key: Key): void {
-    if (service === undefined) return;
-    const keys = this.#keys.get(service);
-    if (keys === undefined) this.#keys.set(service, new Set([key]));
-    else keys.add(key);
-  }
-
-  #remove(service: string | undefined, key: Key): void {
-    if (service === undefined) return;
-    const keys = this.#keys.get(service);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#keys.delete(service);
+    if (service !== undefined) this.#keys.add(service, key);
   }
 
   /** Returns the service of a slice; undefined if the slice has none or another manager. */

@@ -16,6 +16,9 @@ export interface Occurrence {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
+  /** Node that reports it, if a node does. */
+  readonly host?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 /** An Event to write. If its count is above 1, it replaces the Event of the same name. */

@@ -1,6 +1,7 @@
 import type { Key } from "../../api/entry.ts";
 import { apiVersionOf, parseApiVersion } from "../../api/gvk.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/object-meta.ts";
+import { SetMap } from "../../api/set-map.ts";
 import { StatusError } from "../../api/status.ts";
 import type {
   DiscoveredResource,
@@ -55,7 +56,7 @@ export class AggregatedObjects {
   readonly #informers = new Map<string, Informer<KubeObject>>();
   readonly #objects = new Map<Key, AggregatedObject>();
   /** Keys of the objects by the uids of their owners. */
-  readonly #dependents = new Map<string, Set<Key>>();
+  readonly #dependents = new SetMap<string, Key>();
   /** Keys of the objects that wait for their dependents, by uid. */
   readonly #awaiting = new Map<string, Key>();
 
@@ -89,7 +90,7 @@ export class AggregatedObjects {
 
   /** Returns the objects that name the owner. */
   dependentsOf(uid: string): AggregatedObject[] {
-    return [...(this.#dependents.get(uid) ?? [])].flatMap((key) => this.#objects.get(key) ?? []);
+    return [...this.#dependents.get(uid)].flatMap((key) => this.#objects.get(key) ?? []);
   }
 
   /** Returns the key of the object with this uid if it waits for its dependents. */
@@ -201,10 +202,7 @@ export class AggregatedObjects {
     this.#unlink(before);
     this.#objects.set(object.key, object);
     if (awaitsDependents(metadata)) this.#awaiting.set(metadata.uid ?? "", object.key);
-    for (const { uid } of metadata.ownerReferences ?? []) {
-      const dependents = this.#dependents.get(uid) ?? new Set();
-      this.#dependents.set(uid, dependents.add(object.key));
-    }
+    for (const { uid } of metadata.ownerReferences ?? []) this.#dependents.add(uid, object.key);
     this.#parts.changed(object, before);
   }
 
@@ -229,11 +227,7 @@ export class AggregatedObjects {
     if (object === undefined) return;
     const { uid: own = "", ownerReferences = [] } = object.metadata;
     this.#awaiting.delete(own);
-    for (const { uid } of ownerReferences) {
-      const dependents = this.#dependents.get(uid);
-      dependents?.delete(object.key);
-      if (dependents?.size === 0) this.#dependents.delete(uid);
-    }
+    for (const { uid } of ownerReferences) this.#dependents.delete(uid, object.key);
   }
 }
 

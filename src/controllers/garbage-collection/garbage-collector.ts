@@ -2,6 +2,7 @@ import type { Entry, Key } from "../../api/entry.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { ObjectMeta } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import { TurnSlice } from "../../api/turn-slice.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.ts";
 import type { DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
 import type { Client } from "../../client/client.ts";
@@ -15,7 +16,6 @@ import { eachAtATime } from "../each-at-a-time.ts";
 import { namesOf } from "../object-key.ts";
 import { SlicedWork } from "../sliced-work.ts";
 import { storedMetadata } from "../stored-metadata.ts";
-import { TurnSlice } from "../turn-slice.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { AffectedObjects } from "./affected-objects.ts";
 import { AggregatedCollector, type StoredObjects } from "./aggregated-collector.ts";
@@ -208,7 +208,7 @@ class GarbageCollector {
   }
 
   async #attemptToDelete(key: Key): Promise<void> {
-    await this.#slice.turn();
+    await this.#slice.pass();
     if (AggregatedObjects.has(key)) return this.#aggregated?.attemptToDelete(key);
     const first = this.#decide(key);
     if (first === undefined) return;
@@ -216,7 +216,7 @@ class GarbageCollector {
     // This replica's state may be old. An owner counts as absent only if the newest state lacks it.
     await this.#parts.store.readBarrier();
     // All keys that waited for the same barrier continue in the same turn.
-    await this.#slice.turn();
+    await this.#slice.pass();
     const decision = this.#running.disposed ? undefined : this.#decide(key, remote);
     if (decision !== undefined) await this.#act(decision);
   }
@@ -343,7 +343,7 @@ class GarbageCollector {
     const { uid } = target;
     const uids = new Set([uid]);
     await eachAtATime(this.#index.dependentsOf(uid), orphansAtATime, async (dependent) => {
-      await this.#slice.turn();
+      await this.#slice.pass();
       if (!this.#running.disposed) await this.#orphan(dependent, uids);
     });
     for (const remote of this.#aggregated?.dependentsOf(uid) ?? []) await this.#aggregated?.detach(remote, uids);

@@ -120,18 +120,13 @@ function throughCommit(store: Store, commit: Store["commit"]): Store {
   });
 }
 
-export interface ControllerSettings
-  extends Pick<ObjectControllersParts, "nodeCidrRanges" | "nodeLifecycle" | "terminatedPodsMax"> {
-  /** Resolves when creations that any server admitted earlier have ended; those of this one by default. */
-  readonly settle?: () => Promise<void>;
-}
+export type ControllerSettings = Pick<ObjectControllersParts, "nodeCidrRanges" | "nodeLifecycle" | "terminatedPodsMax">;
 
 /** Starts every controller that `startObjectControllers` knows. */
 export function startEveryController(parts: LeaderParts, settings: ControllerSettings): Disposable {
   const nothing = { [Symbol.dispose]() {} };
   const slices = { changed() {}, synced() {}, observeTotals: () => nothing };
   return startObjectControllers({
-    settle: () => parts.registries.creations.ended(),
     ...parts,
     ...settings,
     controllers: parseControllers("*"),

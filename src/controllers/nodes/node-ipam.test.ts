@@ -111,3 +111,22 @@ test.each(["done", "not done"])("a node whose write had no known result keeps it
   await settle(20);
   expect(rangesOf("d")?.[0]).toBe("10.244.0.0/24");
 });
+
+test("an assignment that an earlier leader has under way does not give a part to two nodes", async () => {
+  await lead();
+  const commit = world.store.commit.bind(world.store);
+  const { keyPrefix } = world.registry("nodes").info;
+  const gate = Promise.withResolvers<void>();
+  world.store.commit = async (command) => {
+    if (command.key === `${keyPrefix}late` && world.node("late") !== undefined) await gate.promise;
+    return commit(command);
+  };
+  await world.createNode("late");
+  await settle(20);
+  await world.createNode("early");
+  await lead();
+  expect(rangesOf("early")?.[0]).toBe("10.244.0.0/24");
+  gate.resolve();
+  await settle(20);
+  expect(rangesOf("late")?.[0]).toBe("10.244.2.0/24");
+});

@@ -2,6 +2,7 @@ import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
 import { StatusError } from "../../api/status.ts";
 import { formatTime } from "../../api/time.ts";
+import { TurnSlice } from "../../api/turn-slice.ts";
 import type { Lease } from "../../api/types/coordination-v1.ts";
 import type { Node, NodeCondition } from "../../api/types/core-v1.ts";
 import { node as nodeKind } from "../../kinds/core/node.ts";
@@ -12,7 +13,7 @@ import { controllerManagerContext } from "../../registry/server-context.ts";
 import { type Store, StoreUnavailableError } from "../../storage/store.ts";
 import { eachAtATime } from "../each-at-a-time.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
-import { TurnSlice } from "../turn-slice.ts";
+import { type RecordEvent, recordingWith } from "../events/record-event.ts";
 import { unlessGone } from "../unless-gone.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
@@ -70,7 +71,7 @@ export class NodeLifecycle {
   readonly #parts: NodeLifecycleParts;
   readonly #running = new DisposableStack();
   readonly #slice = new TurnSlice();
-  readonly #recorder: EventRecorder;
+  readonly #record: RecordEvent;
   readonly #nodeQueue: WorkQueue;
   readonly #podQueue: WorkQueue;
   /** Uids of the nodes that an Event has announced. */
@@ -90,7 +91,7 @@ export class NodeLifecycle {
   constructor(parts: NodeLifecycleParts) {
     const { clock, observeQueue, onError } = parts;
     this.#parts = parts;
-    this.#recorder = this.#running.use(new EventRecorder({ ...parts, component }));
+    this.#record = recordingWith(this.#running.use(new EventRecorder({ ...parts, component })));
     const queue = (name: string, workers: number, work: (key: string) => Promise<void>) =>
       this.#running.use(new WorkQueue({ name, clock, observeQueue, workers, work, onError }));
     this.#nodeQueue = queue("node_lifecycle_controller", nodeWorkers, (name) => this.#reconcile(name));
@@ -152,7 +153,7 @@ export class NodeLifecycle {
       this.#keepTaintQueues(nodes);
       const counts: ZoneCounts = new Map();
       await eachAtATime(nodes, checksAtATime, async (node) => {
-        await this.#slice.turn();
+        await this.#slice.pass();
         if (!this.#running.disposed) await this.#checkNode(node, added.has(node.name), counts);
       });
       if (this.#running.disposed) return;
@@ -354,7 +355,7 @@ export class NodeLifecycle {
   }
 
   #markPod(key: string, node: string): Promise<void> {
-    return markPodNotReady({ ...this.#parts, recorder: this.#recorder }, key, node);
+    return markPodNotReady({ ...this.#parts, record: this.#record }, key, node);
   }
 
   /** Updates the scheduling taints and the labels of a node. */
@@ -387,7 +388,7 @@ export class NodeLifecycle {
   }
 
   #recordEvent({ name, uid }: Pick<NodeState, "name" | "uid">, reason: string, message: string): void {
-    this.#recorder.record({ about: { apiVersion: "v1", kind: "Node", name, uid }, type: "Normal", reason, message });
+    this.#record({ apiVersion: "v1", kind: "Node", metadata: { name, uid } }, { type: "Normal", reason, message });
   }
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../process/clock.ts";
 import { strategyOf } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
-import type { EventRecorder } from "../events/event-recorder.ts";
+import type { RecordEvent } from "../events/record-event.ts";
 import { namesOf } from "../object-key.ts";
 import { unlessGone } from "../unless-gone.ts";
 
@@ -15,12 +15,12 @@ const status = strategyOf(podKind, "status");
 export interface PodReadinessParts {
   readonly pods: Registry;
   readonly clock: Clock;
-  readonly recorder: EventRecorder;
+  readonly record: RecordEvent;
 }
 
 /** Sets the condition Ready of a pod to False, because its node is not ready. */
 export async function markPodNotReady(
-  { pods, clock, recorder }: PodReadinessParts,
+  { pods, clock, record }: PodReadinessParts,
   key: Key,
   node: string,
 ): Promise<void> {
@@ -36,13 +36,7 @@ export async function markPodNotReady(
   const options = { strategy: status, subresource: "status", reapplies: true };
   const updated = await unlessGone(pods.update(namespace, name, mark, controllerManagerContext, options));
   if (updated === undefined || !isMarked) return;
-  const { uid = "", resourceVersion = "" } = updated.object.metadata;
-  recorder.record({
-    about: { apiVersion: "v1", kind: "Pod", namespace, name, uid, resourceVersion },
-    type: "Warning",
-    reason: "NodeNotReady",
-    message: "Node is not ready",
-  });
+  record(updated.object, { type: "Warning", reason: "NodeNotReady", message: "Node is not ready" });
 }
 
 /** Returns undefined if the pod is on another node, or already not ready. */

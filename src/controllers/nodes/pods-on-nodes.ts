@@ -1,4 +1,5 @@
 import type { Entry, Key } from "../../api/entry.ts";
+import { SetMap } from "../../api/set-map.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
 
@@ -7,11 +8,9 @@ export interface PodsOnNodesParts {
   readonly store: Store;
 }
 
-const none: ReadonlySet<Key> = new Set();
-
 /** The keys of the pods on each node. They come from the index of the entries, so no pod is decoded. */
 export class PodsOnNodes implements Disposable {
-  readonly #byNode = new Map<string, Set<Key>>();
+  readonly #byNode = new SetMap<string, Key>();
   readonly #following: Disposable;
   readonly #listeners: ((event: StoreEvent) => void)[] = [];
 
@@ -29,7 +28,7 @@ export class PodsOnNodes implements Disposable {
   }
 
   on(node: string): ReadonlySet<Key> {
-    return this.#byNode.get(node) ?? none;
+    return this.#byNode.get(node);
   }
 
   /** Names of nodes in pods, whether or not the nodes exist. */
@@ -52,17 +51,11 @@ export class PodsOnNodes implements Disposable {
 
   #add(entry: Entry): void {
     const node = nodeOf(entry);
-    if (node === "") return;
-    const pods = this.#byNode.get(node);
-    if (pods === undefined) this.#byNode.set(node, new Set([entry.key]));
-    else pods.add(entry.key);
+    if (node !== "") this.#byNode.add(node, entry.key);
   }
 
   #remove(entry: Entry): void {
-    const node = nodeOf(entry);
-    const pods = this.#byNode.get(node);
-    pods?.delete(entry.key);
-    if (pods?.size === 0) this.#byNode.delete(node);
+    this.#byNode.delete(nodeOf(entry), entry.key);
   }
 }
 

@@ -17,8 +17,9 @@ import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";
 import { followEntries } from "../follow-entries.ts";
+import { followObjects } from "../follow-objects.ts";
 import { namesOf } from "../object-key.ts";
-import { followObjects, type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
+import { type QueueSource, RetryError, WorkQueue } from "../work-queue.ts";
 import { ClaimUsers } from "./claim-users.ts";
 import {
   claimFrom,

@@ -225,7 +225,7 @@ async function bodyOf({ request }: Exchange): Promise<JsonObject> {
   const bytes = await request.body();
   if (bytes.length > bodyBytesMax) throw status.requestEntityTooLarge(bodyBytesMax);
   if (bytes.length === 0) return {};
-  const decoded = decodeBody(bytes, header(request, "content-type"), {
+  const decoded = await decodeBody(bytes, header(request, "content-type"), {
     strict: false,
     accepted: ["application/json"],
     cbor: false,

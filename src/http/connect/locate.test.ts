@@ -35,6 +35,7 @@ describe("nodeEndpointOf()", () => {
     const host = { type: "Hostname", address: "n1" };
     const status = { addresses: [...addresses, host], daemonEndpoints: { kubeletEndpoint: { Port: 7 } } };
     expect(nodeEndpointOf({ status })).toEqual({ host: "n1", port: 7 });
+    expect(nodeEndpointOf({ status }, ["InternalIP", "Hostname"]).host).not.toBe("n1");
   });
 
   test("names the addresses that it knows if none of them answers", () => {

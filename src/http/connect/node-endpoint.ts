@@ -1,8 +1,14 @@
 import { status } from "../../api/status.ts";
 import type { Node } from "../../api/types/core-v1.ts";
 
-/** Types of node addresses, in order of preference. */
-const preferredAddressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
+/** Types of node addresses, in upstream's order of preference. */
+export const nodeAddressTypes: readonly string[] = [
+  "Hostname",
+  "InternalDNS",
+  "InternalIP",
+  "ExternalDNS",
+  "ExternalIP",
+];
 const nodePortDefault = 10_250;
 
 export interface NodeEndpoint {
@@ -12,11 +18,12 @@ export interface NodeEndpoint {
 
 /**
  * Returns the address of a node's agent from the status of the node.
+ * @param types types of addresses in order of preference
  * @throws StatusError 500 for a node without an address
  */
-export function nodeEndpointOf({ status: state = {} }: Pick<Node, "status">): NodeEndpoint {
+export function nodeEndpointOf({ status: state = {} }: Pick<Node, "status">, types = nodeAddressTypes): NodeEndpoint {
   const addresses = state.addresses ?? [];
-  for (const type of preferredAddressTypes) {
+  for (const type of types) {
     const found = addresses.find((address) => address.type === type && address.address !== "");
     if (found === undefined) continue;
     const port = state.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;

@@ -14,6 +14,8 @@ export interface NodeConnectorParts {
   nodeClient(): { readonly certificate: string; readonly key: string };
   /** PEM of the authorities of the agents' certificates. If absent, an agent may sign its own. */
   readonly nodeAuthorities: string | undefined;
+  /** Types of node addresses in order of preference; upstream's order by default. */
+  readonly nodeAddressTypes?: readonly string[] | undefined;
 }
 
 /** @throws StatusError 404 */
@@ -31,7 +33,8 @@ export function podOf({ pods }: NodeConnectorParts, { request }: ConnectionCall,
 export function agentOf(parts: NodeConnectorParts, nodeName: string, asked = parts.nodes): Backend {
   const node = parts.nodes.current("", nodeName) as Node | undefined;
   if (node === undefined) throw status.notFound(asked.ref(nodeName));
-  return { protocol: "https", ...nodeEndpointOf(node), client: parts.nodeClient(), authorities: parts.nodeAuthorities };
+  const at = nodeEndpointOf(node, parts.nodeAddressTypes);
+  return { protocol: "https", ...at, client: parts.nodeClient(), authorities: parts.nodeAuthorities };
 }
 
 /** Returns the node that a pod runs on; "" for none yet. */

@@ -10,6 +10,8 @@ import { readResponseHead, requestHead } from "./http1-head.ts";
 /** Maximum length of a backend's refusal that is passed on. */
 const refusalBytesMax = 64 * 1024;
 const refusalWaitMs = 5_000;
+/** Time for one side to take the bytes that the other sent before it closed. */
+const lastBytesMsMax = 30_000;
 
 /**
  * Asks the backend to upgrade to the client's protocol, and then copies bytes both ways until one side ends. Sends none
@@ -74,17 +76,24 @@ function switched(
   };
 }
 
-/** Resolves when both sides are closed. The end of one ends the other. */
-function joined(a: Duplex, b: Duplex): Promise<void> {
-  const closed = (socket: Duplex) =>
-    socket.destroyed ? Promise.resolve() : new Promise<void>((resolve) => socket.once("close", () => resolve()));
+/** Resolves when both sides are closed. The end of one ends the other, once that has the bytes sent before. */
+async function joined(a: Duplex, b: Duplex): Promise<void> {
   a.pipe(b);
   b.pipe(a);
-  a.once("close", () => b.destroy());
-  b.once("close", () => a.destroy());
-  if (a.destroyed) b.destroy();
-  if (b.destroyed) a.destroy();
-  return Promise.all([closed(a), closed(b)]).then(() => {});
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = (socket: Duplex) => {
+    if (socket.destroyed) return;
+    socket.end();
+    // Nobody takes its bytes any more, but its end comes after them.
+    socket.resume();
+    timer ??= setTimeout(() => socket.destroy(), lastBytesMsMax);
+  };
+  const closed = async (socket: Duplex, other: Duplex) => {
+    if (!socket.destroyed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    end(other);
+  };
+  await Promise.all([closed(a, b), closed(b, a)]);
+  clearTimeout(timer);
 }
 
 /** Returns the start of the backend's answer if it refuses. The connection is not used again. */

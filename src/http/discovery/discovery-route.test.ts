@@ -13,7 +13,7 @@ import { MergedDiscovery } from "./merged-discovery.ts";
 const catalog = builtInCatalog(Scheme.builtIn());
 const remote = { versions: () => [], generation: () => 0 };
 const types = new MergedDiscovery({ catalog, apis: new FakeApis(), remote });
-const route = discoveryRoute(types, "10.0.0.1:6443");
+const route = discoveryRoute(types, () => "10.0.0.1:6443");
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 describe("discoveryRoute()", () => {

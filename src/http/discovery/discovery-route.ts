@@ -31,9 +31,9 @@ const mediaTypes: readonly MediaType[] = ["application/json", "application/yaml"
 
 /**
  * Serves `/api`, `/apis` and the paths below them that are not resource requests.
- * @param serverAddress host and port for clients
+ * @param serverAddress returns host and port for clients
  */
-export function discoveryRoute(types: MergedDiscovery, serverAddress: string): Route {
+export function discoveryRoute(types: MergedDiscovery, serverAddress: () => string): Route {
   const aggregated = new AggregatedDocuments(types);
   return {
     get paths() {
@@ -41,7 +41,7 @@ export function discoveryRoute(types: MergedDiscovery, serverAddress: string): R
     },
     handle: async (exchange) => {
       if (isRouted(segmentsOf(exchange))) requireGet(exchange);
-      return respond(exchange, types, serverAddress, aggregated);
+      return respond(exchange, types, serverAddress(), aggregated);
     },
   };
 }

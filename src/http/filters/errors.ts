@@ -1,7 +1,7 @@
 import { StatusError, status } from "../../api/status.ts";
 import { ClientGoneError, isClientGone } from "../../request/client-gone.ts";
 import type { Exchange, HttpResponse } from "../../request/exchange.ts";
-import { StoreUnavailableError } from "../../storage/store.ts";
+import { EncryptionFailedError, StoreUnavailableError, UndecryptableEntryError } from "../../storage/store.ts";
 import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
 
 export interface ErrorOptions {
@@ -13,7 +13,7 @@ export interface ErrorOptions {
 /** Returns the answer to an error. An answer is sent unchanged; a fault of the server becomes a 500 without its cause. */
 export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unknown, of: Exchange) => HttpResponse {
   return (thrown, exchange) => {
-    const error = isEndedByClient(thrown, exchange.request.signal) ? clientClosedRequest() : thrown;
+    const error = isEndedByClient(thrown, exchange.request.signal) ? clientClosedRequest() : withAnswer(thrown);
     if (!isAnswer(error)) onFault?.(error, exchange);
     exchange.failed = isFailure(error);
     const answer = isAnswer(error) ? error : answerToFault(error, exchange);
@@ -40,6 +40,12 @@ function isEndedByClient(error: unknown, signal: AbortSignal): boolean {
 function clientClosedRequest(): StatusError {
   const { status: value } = status.badRequest("the client closed its request before the response");
   return new StatusError({ ...value, reason: "ClientClosedRequest", code: 499 });
+}
+
+/** Replaces an error of encryption, which clients are told, by the answer. */
+function withAnswer(error: unknown): unknown {
+  const isEncryption = error instanceof EncryptionFailedError || error instanceof UndecryptableEntryError;
+  return isEncryption ? status.internal(error.reason) : error;
 }
 
 /** Upstream answers some mistakes of clients with a 500 without a reason. */

@@ -2,11 +2,11 @@ import { status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Exchange, Filter, Handler, HttpResponse, Reply, StreamReply } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
+import { Deadlines } from "../deadlines.ts";
 import type { FlowControl, Passage } from "../flow-control/flow-control.ts";
 import type { WatchCounts } from "../flow-control/watch-counts.ts";
 import { startsWithState } from "../flow-control/work-estimate.ts";
 import { isLongRunning } from "../long-running.ts";
-import { Deadlines } from "./deadlines.ts";
 
 export interface FlowControlParts {
   readonly clock: Clock;

@@ -3,8 +3,8 @@ import { status, TextError } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Filter, HttpResponse } from "../../request/exchange.ts";
 import { type Query, queryValue } from "../../request/request-info.ts";
+import { Deadlines } from "../deadlines.ts";
 import { isLongRunning } from "../long-running.ts";
-import { Deadlines } from "./deadlines.ts";
 import type { LateEnd } from "./request-metrics.ts";
 
 export interface RequestDeadlineOptions {

@@ -74,6 +74,8 @@ export class FairQueues {
   #shape: QueueShape;
   #seatsMax: number;
   #queues: Queue[];
+  /** The queues in which requests wait. */
+  readonly #waitingQueues = new Set<Queue>();
   #virtualMs = 0;
   #observedMs: number;
   #seatsInUse = 0;
@@ -83,8 +85,6 @@ export class FairQueues {
   #activeQueues = 0;
   #waiting = 0;
   #running = 0;
-  /** The start of the search for a queue. It moves on, so that equal queues take turns. */
-  #turn = 0;
 
   constructor(shape: QueueShape, seatsMax: number, nowMs: number) {
     this.#shape = shape;
@@ -171,6 +171,7 @@ export class FairQueues {
     }
     this.#join(ticket);
     queue.waiting.add(ticket);
+    this.#waitingQueues.add(queue);
     queue.waitingWork += workOf(seats);
     this.#waiting++;
     limitCredit(queue);
@@ -293,26 +294,20 @@ export class FairQueues {
   #nextRequest(may: (ticket: Ticket) => boolean): Ticket | undefined {
     let best: Ticket | undefined;
     let bestTime = Number.POSITIVE_INFINITY;
-    let bestAt = 0;
-    const count = this.#queues.length;
-    for (let step = 0; step < count; step++) {
-      const at = (this.#turn + step) % count;
-      const queue = this.#queues[at] as Queue;
+    for (const queue of this.#waitingQueues) {
       const oldest = oldestOf(queue);
       if (oldest === undefined || !may(oldest)) continue;
       const time = queue.nextDispatch + workOf(oldest.seats);
-      if (time < bestTime) [best, bestTime, bestAt] = [oldest, time, at];
+      if (time < bestTime) [best, bestTime] = [oldest, time];
     }
-    this.#turn = bestAt;
     return best;
   }
 
   /** Returns the virtual time, or that of the other waiting queue that was served the least if it is behind. */
   #virtualMsBeside(own: Queue): number {
     let least = this.#virtualMs;
-    if (this.#waiting === 0) return least;
-    for (const queue of this.#queues) {
-      if (queue !== own && queue.waiting.size > 0 && queue.nextDispatch < least) least = queue.nextDispatch;
+    for (const queue of this.#waitingQueues) {
+      if (queue !== own && queue.nextDispatch < least) least = queue.nextDispatch;
     }
     return least;
   }
@@ -352,6 +347,7 @@ export class FairQueues {
   #stopWaiting(ticket: Ticket): void {
     const { queue, seats } = ticket;
     queue.waiting.delete(ticket);
+    if (queue.waiting.size === 0) this.#waitingQueues.delete(queue);
     queue.waitingWork -= workOf(seats);
     this.#waiting--;
     limitCredit(queue);
@@ -371,7 +367,7 @@ function newQueue(): Queue {
   return { waiting: new Set(), waitingWork: 0, running: 0, seatsInUse: 0, members: 0, nextDispatch: 0 };
 }
 
-/** Most queues are empty, and asking for their size costs less than an iterator. */
+/** Asking for the size costs less than an iterator. */
 function oldestOf({ waiting }: Queue): Ticket | undefined {
   if (waiting.size === 0) return undefined;
   const [oldest] = waiting;

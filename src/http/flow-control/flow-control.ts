@@ -202,25 +202,32 @@ export class FlowControl {
   }
 
   /**
-   * Starts waiting requests of all levels, as long as there are seats and time. The next one starts when the one before
-   * has run as far as it can, so that all its work in this turn counts, and not only its start.
+   * Starts waiting requests of all levels, as long as there are seats and time. After a request that has not ended at
+   * once, the next one starts when it has run as far as it can, so that all its work in this turn counts.
    */
   #pump(): void {
     if (this.#isPumping) return;
-    const level = this.#startNext();
-    if (level === undefined) return;
-    const startedMs = this.#nowMs();
-    this.#loop.whenIdle(() => {
-      this.#isPumping = false;
-      level.charge(this.#nowMs() - startedMs);
-      this.#pump();
-    });
+    // A request that ends at once must not start the next one from within.
+    this.#isPumping = true;
+    for (let next = this.#startNext(); next !== undefined; next = this.#startNext()) {
+      const { level, ticket } = next;
+      if (ticket.state !== "running") continue;
+      const startedMs = this.#nowMs();
+      this.#loop.whenIdle(() => {
+        this.#isPumping = false;
+        level.charge(this.#nowMs() - startedMs);
+        this.#pump();
+      });
+      return;
+    }
+    this.#isPumping = false;
   }
 
-  /** Starts the request that is next. Returns its level; undefined if there is no request, no seat or no time. */
-  #startNext(): PriorityLevel | undefined {
+  /** Starts the request that is next. Returns undefined if there is no request, no seat or no time. */
+  #startNext(): { readonly level: PriorityLevel; readonly ticket: Ticket } | undefined {
+    if (this.#onStart.size === 0) return undefined;
     const blocked = new Set<PriorityLevel>();
-    while (this.#onStart.size > 0) {
+    for (;;) {
       const level = this.#nextLevel(blocked);
       if (level === undefined) return undefined;
       const nowMs = this.#nowMs();
@@ -233,12 +240,9 @@ export class FlowControl {
       this.#options.observer?.changed(level, nowMs);
       const onStart = this.#onStart.get(ticket);
       this.#onStart.delete(ticket);
-      // A request that ends at once must not start the next one from within.
-      this.#isPumping = true;
       onStart?.();
-      return level;
+      return { level, ticket };
     }
-    return undefined;
   }
 
   /** Returns the waiting level that has used the least time of the event loop relative to its share. */

@@ -1,7 +1,7 @@
 import { CborDecodeError, decodeCbor } from "../../api/codec/cbor.ts";
-import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
+import { JsonSyntaxError, parseJsonInSteps } from "../../api/codec/json.ts";
 import type { Representation } from "../../api/codec/representation.ts";
-import { parseYaml, yamlValuesMax } from "../../api/codec/yaml.ts";
+import { parseYamlInSteps, yamlValuesMax } from "../../api/codec/yaml.ts";
 import { YamlSyntaxError } from "../../api/codec/yaml-syntax.ts";
 import { goInterfaceType } from "../../api/go-text.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
@@ -11,6 +11,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { inServedVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { runSliced } from "../../api/sliced.ts";
 import { status } from "../../api/status.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { type ApplyOutcome, BadApplyError } from "../../apply/apply-object.ts";
@@ -36,6 +37,12 @@ interface AppliedBody {
   readonly repeated: readonly string[];
 }
 
+/** A body of any type, and its duplicate keys. */
+interface ParsedBody {
+  readonly value: JsonValue;
+  readonly repeated: readonly string[];
+}
+
 /**
  * Answers a server-side apply, which creates the object if it does not exist. Tries again with the newer state if another
  * writer was faster.
@@ -55,7 +62,7 @@ export async function apply(
   let body: AppliedBody | undefined;
   const change = async (live: KubeObject | undefined) => {
     exchange.warnings.length = warnings;
-    body ??= appliedBody(bytes, header(exchange.request, "content-type"), options);
+    body ??= await runSliced(appliedBody(bytes, header(exchange.request, "content-type"), options));
     if (isLarge) await nextTurn();
     return merged(call, live, body, options);
   };
@@ -169,17 +176,17 @@ function refused(error: unknown, { sensitive }: ResourceInfo): never {
 const foundValue = /, got .*/g;
 
 /** @throws StatusError 400 */
-function appliedBody(
+function* appliedBody(
   bytes: Uint8Array,
   contentType: string | undefined,
   { fieldValidation }: WriteOptions,
-): AppliedBody {
+): Generator<void, AppliedBody> {
   try {
     const strict = fieldValidation !== "Ignore";
     const isCbor = baseMediaType(contentType) === "application/apply-patch+cbor";
     const { value, repeated } = isCbor
       ? { value: decodeCbor(bytes, objectValuesMax), repeated: [] }
-      : parsed(bytes, strict);
+      : yield* parsed(bytes, strict);
     if (value === null) return { document: {}, repeated };
     if (!isJsonObject(value)) throw undecodable(notAMap(value));
     return { document: value, repeated };
@@ -201,20 +208,20 @@ function notAMap(value: JsonValue): string {
 }
 
 /** Most clients send JSON, which is valid YAML. Errors in other YAML name the line of a duplicate key. */
-function parsed(bytes: Uint8Array, strict: boolean): { value: JsonValue; repeated: readonly string[] } {
-  if (bytes[0] !== openingBrace) return parsedYaml(bytes, strict);
+function* parsed(bytes: Uint8Array, strict: boolean): Generator<void, ParsedBody> {
+  if (bytes[0] !== openingBrace) return yield* parsedYaml(bytes, strict);
   const text = firstObject(bytes);
   try {
-    const { value, duplicates } = parseJson(text, { strict, valuesMax: objectValuesMax });
+    const { value, duplicates } = yield* parseJsonInSteps(text, { strict, valuesMax: objectValuesMax });
     if (duplicates.length === 0) return { value, repeated: [] };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
   }
-  return parsedYaml(text, strict);
+  return yield* parsedYaml(text, strict);
 }
 
-function parsedYaml(bytes: Uint8Array, strict: boolean): { value: JsonValue; repeated: readonly string[] } {
-  const { value, duplicateLines } = parseYaml(bytes, { strict, valuesMax: yamlValuesMax });
+function* parsedYaml(bytes: Uint8Array, strict: boolean): Generator<void, ParsedBody> {
+  const { value, duplicateLines } = yield* parseYamlInSteps(bytes, { strict, valuesMax: yamlValuesMax });
   return { value, repeated: duplicateLines };
 }
 

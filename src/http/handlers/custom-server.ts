@@ -1,3 +1,5 @@
+import { followedBy } from "../../api/eventual.ts";
+import { runSliced } from "../../api/sliced.ts";
 import { status } from "../../api/status.ts";
 import { noteDeprecation } from "./deprecated-version.ts";
 import type { HandlerParts } from "./endpoint.ts";
@@ -8,9 +10,14 @@ import { type ServerRules, serveResource } from "./serve-resource.ts";
 export function customServer(parts: HandlerParts): ResourceServer {
   return (exchange, request) => {
     const info = parts.catalog.find(request.group, request.version, request.resource);
-    return info?.form.kind === "structural" ? serveResource({ exchange, request, info, parts }, rules) : undefined;
+    if (info?.form.kind !== "structural") return undefined;
+    const serve = () => serveResource({ exchange, request, info, parts }, rules);
+    return writesDocuments.has(request.verb) ? followedBy(runSliced(info.form.prepare()), serve) : serve();
   };
 }
+
+/** Verbs that need the schema. Others mostly do without, so that kinds that are only read cost little memory. */
+const writesDocuments: ReadonlySet<string> = new Set(["create", "update", "patch"]);
 
 /** Upstream's router does not know these resources, so it does not check the types that they produce. */
 const rules: ServerRules = {

@@ -19,7 +19,7 @@ import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
  */
 export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptions> {
   const bytes = await call.exchange.request.body();
-  const values = bytes.length === 0 ? fromQuery(call.request.query) : fromBody(call, bytes);
+  const values = bytes.length === 0 ? fromQuery(call.request.query) : await fromBody(call, bytes);
   if (call.parts.unreadableDeletes === undefined) delete values[ignoreReadErrorsOption];
   return deleteOptionsOf(values);
 }
@@ -29,10 +29,10 @@ export function warnAboutDelete({ strategy, exchange }: ResourceCall, options: D
   exchange.warnings.push(...(strategy.deleteWarnings?.(options) ?? []));
 }
 
-function fromBody(call: ResourceCall, bytes: Uint8Array): JsonObject {
+async function fromBody(call: ResourceCall, bytes: Uint8Array): Promise<JsonObject> {
   const { exchange, parts } = call;
   const schema = parts.typeSchema("meta/v1.DeleteOptions");
-  const body = decodeBody(bytes, header(exchange.request, "content-type"), {
+  const body = await decodeBody(bytes, header(exchange.request, "content-type"), {
     strict: false,
     accepted: bodyMediaTypes,
     cbor: parts.cbor,

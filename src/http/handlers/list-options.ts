@@ -26,7 +26,7 @@ export interface ListOptions {
 
 /**
  * Reads and validates the options. The allowed combinations of resourceVersion and resourceVersionMatch are upstream's.
- * @throws StatusError 400 (ListOptions), 500 for a resourceVersion of a watch that is not a number
+ * @throws StatusError 422 for options that contradict each other, 400 for others, 500 for a resourceVersion of a watch that is not a number
  */
 export function parseListOptions(query: Query, info: ResourceInfo, watch: boolean): ListOptions {
   const timeoutSeconds = parseInteger(query, "timeoutSeconds");
@@ -42,7 +42,7 @@ export function parseListOptions(query: Query, info: ResourceInfo, watch: boolea
   const errors = watch
     ? watchOptionErrors(match, sendInitialEvents, token)
     : listOptionErrors(match, text, token, sendInitialEvents);
-  if (errors.length > 0) throw status.invalidOptions("ListOptions", errors, 400);
+  if (errors.length > 0) throw status.invalidOptions("ListOptions", errors);
   refuseUnknownFields(info, fields);
   if (token !== "" && !watch) {
     refuseBadToken(token);

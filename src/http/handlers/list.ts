@@ -1,4 +1,5 @@
-import { encodeList } from "../../api/codec/encode-list.ts";
+import { joinBytes } from "../../api/codec/byte-text.ts";
+import { encodedListLength, encodeList, measuredList } from "../../api/codec/encode-list.ts";
 import { prepareEntries } from "../../api/codec/prepare-entries.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import { toRevision } from "../../api/revision.ts";
@@ -9,7 +10,7 @@ import type { Cacher, ListPage } from "../../storage/cacher/cacher.ts";
 import type { ContentSelection } from "../../storage/cacher/prepared-batch.ts";
 import { CompactedError, type Store } from "../../storage/store.ts";
 import { contentTypeOf } from "../negotiate.ts";
-import { negotiateFor, type VerbHandler } from "./endpoint.ts";
+import { bytesReply, negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
 import { unreadableBelow } from "./unreadable-objects.ts";
@@ -20,6 +21,12 @@ const staleContinueText =
   "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
   "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
   "deleted between the time the first chunk was returned and now may show up in the list.";
+
+/**
+ * Size up to which a list is joined at once. A body that is made while it is written has a deadline of its own and ends
+ * with a second write, which costs more than a short list.
+ */
+const joinedBytesMax = 256 * 1024;
 
 /** Answers GET of a collection: one page of stored bytes at one revision. */
 export const list: VerbHandler = async (call) => {
@@ -33,13 +40,19 @@ export const list: VerbHandler = async (call) => {
   }
   const prepared = prepareEntries(page.entries, info, () => call.exchange.request.signal);
   const entries = prepared instanceof Promise ? await prepared : prepared;
-  const onWire = pageOnWire({ ...page, entries }, selection, options);
-  const encoded = encodeList(onWire, info, representation, parts.clock.nowMs());
+  const onWire = await measuredList(pageOnWire({ ...page, entries }, selection, options), info, representation);
+  const length = encodedListLength(onWire, info, representation);
+  const contentType = contentTypeOf(representation, false);
+  const body = encodeList(onWire, info, representation, parts.clock.nowMs());
+  if (length !== undefined && length <= joinedBytesMax) return bytesReply(200, contentType, joinBytes([...body]));
   return {
     kind: "reply",
     code: 200,
-    headers: [["content-type", contentTypeOf(representation, false)]],
-    body: encoded,
+    headers: [
+      ["content-type", contentType],
+      ...(length === undefined ? [] : [["content-length", String(length)] as const]),
+    ],
+    body,
   };
 };
 
@@ -48,7 +61,7 @@ export function readSelected(
   call: Parameters<VerbHandler>[0],
   selection: Selection,
   options: ListOptions,
-): Promise<Page> {
+): Promise<ListPage> {
   const { content } = selection;
   if (content !== undefined) return readConverted(call, selection, content, options);
   return readPage(call.registry.cacher, call.parts.store, selection, options);
@@ -63,7 +76,7 @@ async function readConverted(
   selection: Selection,
   { mayMatch, matches }: ContentSelection,
   options: ListOptions,
-): Promise<Page> {
+): Promise<ListPage> {
   const { limit } = options;
   const candidates = { ...selection, matches: mayMatch };
   const found: Entry[] = [];
@@ -75,14 +88,9 @@ async function readConverted(
     const next = limit === 0 ? undefined : found[limit];
     if (next !== undefined) return { ...page, entries: found.slice(0, limit), next: next.key };
     if (page.next === undefined) return { ...page, entries: found };
-    const token = encodeContinueToken({ revision: page.tokenRevision, start: page.next }, selection.prefix);
+    const token = encodeContinueToken({ revision: page.revision, start: page.next }, selection.prefix);
     rest = { ...rest, continue: token };
   }
-}
-
-interface Page extends ListPage {
-  /** The revision in the token of the next page; -1 if the client has given up consistency. */
-  readonly tokenRevision: number;
 }
 
 /** Reads the requested page. @throws StatusError 410, 504 */
@@ -91,7 +99,7 @@ export async function readPage(
   store: Store,
   selection: Selection,
   options: ListOptions,
-): Promise<Page> {
+): Promise<ListPage> {
   const { resourceVersion, match, limit } = options;
   if (options.continue !== "") return continuePage(cacher, store, selection, options);
   // A page is read at the version itself, and at the newest one if it is zero.
@@ -110,7 +118,7 @@ async function exactPage(
   selection: Selection,
   version: number,
   limit: number,
-): Promise<Page> {
+): Promise<ListPage> {
   if (version > store.revision) await waitForVersion(store, version);
   try {
     return await pageAt(cacher, selection, { limit, at: version });
@@ -120,11 +128,16 @@ async function exactPage(
   }
 }
 
-async function continuePage(cacher: Cacher, store: Store, selection: Selection, options: ListOptions): Promise<Page> {
+async function continuePage(
+  cacher: Cacher,
+  store: Store,
+  selection: Selection,
+  options: ListOptions,
+): Promise<ListPage> {
   const { revision, start } = decodeContinueToken(options.continue, selection.prefix);
   if (revision === -1) {
     await store.readBarrier();
-    return { ...(await pageAt(cacher, selection, { limit: options.limit, start })), tokenRevision: -1 };
+    return pageAt(cacher, selection, { limit: options.limit, start });
   }
   if (revision > store.revision) await waitForVersion(store, revision);
   try {
@@ -139,11 +152,12 @@ async function pageAt(
   cacher: Cacher,
   selection: Selection,
   { limit, start, at }: { limit: number; start?: Key; at?: number },
-): Promise<Page> {
-  const { prefix, key, matches } = selection;
+): Promise<ListPage> {
+  const { prefix, key, pins, matches } = selection;
   const onlyKey = key === undefined ? undefined : (candidate: Key) => candidate === key;
-  const page = await cacher.list({
+  return cacher.list({
     prefix: key ?? prefix,
+    pins,
     isRequest: true,
     ...(start === undefined ? {} : { start }),
     ...(limit > 0 && key === undefined ? { limit } : {}),
@@ -152,13 +166,12 @@ async function pageAt(
       ? {}
       : { matches: (entry) => (onlyKey?.(entry.key) ?? true) && (matches?.(entry) ?? true) }),
   });
-  return { ...page, tokenRevision: page.revision };
 }
 
-function pageOnWire(page: Page, selection: Selection, options: ListOptions): Parameters<typeof encodeList>[0] {
-  const { entries, revision, next, remaining, tokenRevision } = page;
+function pageOnWire(page: ListPage, selection: Selection, options: ListOptions): Parameters<typeof encodeList>[0] {
+  const { entries, revision, next, remaining } = page;
   if (next === undefined || options.limit === 0) return { entries, revision };
-  const token = encodeContinueToken({ revision: tokenRevision, start: next }, selection.prefix);
+  const token = encodeContinueToken({ revision, start: next }, selection.prefix);
   const counted = selection.matches === undefined && remaining !== undefined && remaining > 0;
   return { entries, revision, continue: token, ...(counted ? { remaining } : {}) };
 }

@@ -1,9 +1,11 @@
 import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
-import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
+import type { GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import type { DecodeOptions } from "../../api/scheme/object-form.ts";
+import { withType } from "../../api/scheme/with-type.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../request/annotations.ts";
 import { header } from "../../request/exchange.ts";
@@ -37,12 +39,13 @@ async function decodeObject(
   const bytes = await exchange.request.body();
   const mayBeLarge = bytes.length > ordinaryBytesMax;
   if (mayBeLarge) await nextTurn();
-  const body = decodeBody(bytes, header(exchange.request, "content-type"), {
+  const decoded = decodeBody(bytes, header(exchange.request, "content-type"), {
     strict: fieldValidation !== "Ignore",
     accepted: bodyMediaTypes,
     cbor: parts.cbor,
     expectedKind: expected.gvk.kind,
   });
+  const body = decoded instanceof Promise ? await decoded : decoded;
   if (body.kind === "protobuf") {
     const { apiVersion, kind, raw } = body.envelope;
     refuseOtherType({ apiVersion, kind }, expected, parts.catalog);
@@ -50,19 +53,17 @@ async function decodeObject(
     if (form.kind !== "struct") throw badType(expected.gvk, "it has no protobuf form");
     const message = orBadRequest(expected.gvk, () => decodeMessage(form.schema, raw, objectValuesMax));
     if (mayBeLarge) await nextTurn();
-    const { object } = orBadRequest(expected.gvk, () => typedObject(message, expected, true));
+    const { object } = orBadRequest(expected.gvk, () => typedObject(message, expected, { takesOver: true }));
     if (mayBeLarge) await nextTurn();
     return object;
   }
   const document = typedDocument(body.value, bytes, expected.gvk.kind);
   refuseOtherType(document, expected, parts.catalog);
-  if (mayBeLarge) {
-    if (expected.form.kind === "structural") expected.form.prepare();
-    await nextTurn();
-  }
-  // Aliases of a YAML document share one value.
-  const isOwned = body.mediaType !== "application/yaml";
-  const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, isOwned));
+  if (mayBeLarge) await nextTurn();
+  // Aliases of a YAML document share one value. A copy for a custom kind has no prototype, so that its fields may have
+  // any name.
+  const takesOver = body.mediaType !== "application/yaml" && expected.form.kind === "struct";
+  const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, { takesOver }));
   const lines = fieldValidation === "Strict" ? repeatedKeysError(body.duplicateLines) : body.duplicateLines;
   const problems = fieldProblems(unknownFields, body.duplicates);
   reportFields(call, [...lines, ...problems], fieldValidation, (why) => badType(expected.gvk, why));
@@ -73,21 +74,20 @@ async function decodeObject(
 
 /**
  * Returns an untyped document as an object of the expected kind, without defaults, and the paths of unknown fields.
- * @param takesOver whether this call owns the document, so that its parts need not be copied
+ * @param reading.takesOver whether this call owns the document, so that its parts need not be copied
  * @throws DecodeTypeError for a value of the wrong type
  */
 export function typedObject(
   value: JsonObject,
   { gvk, form }: ExpectedBody,
-  takesOver = false,
+  reading: Omit<DecodeOptions, "kind"> = {},
 ): { object: KubeObject; unknownFields: readonly string[] } {
   const resetsOwners = isEmptyList(isJsonObject(value["metadata"]) ? value["metadata"]["managedFields"] : undefined);
-  const { object, unknownFields } = form.decode(value, { kind: gvk.kind, takesOver });
-  const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
-  const metadata = (object["metadata"] ?? {}) as JsonObject;
+  const { object, unknownFields } = form.decode(value, { kind: gvk.kind, ...reading });
+  const typed = withType(object, gvk);
+  typed.metadata ??= {};
   // Types omit empty lists, but an empty list here means that all owners are removed.
-  if (resetsOwners) metadata["managedFields"] = [];
-  const typed = { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...fields, metadata } as unknown as KubeObject;
+  if (resetsOwners) typed.metadata.managedFields = [];
   return { object: typed, unknownFields };
 }
 

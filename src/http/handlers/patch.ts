@@ -1,24 +1,33 @@
 import { compareTexts } from "../../api/code-points.ts";
-import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
+import { JsonSyntaxError, type ParsedDocument, parseJsonInSteps } from "../../api/codec/json.ts";
+import type { Eventual } from "../../api/eventual.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { goText } from "../../api/go-text.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectOf } from "../../api/json-reading.ts";
-import { hasMoreValues, objectValuesMax, ordinaryBytesMax, ordinaryValuesMax } from "../../api/object-extent.ts";
+import {
+  countObjectValues,
+  hasMoreValues,
+  objectValuesMax,
+  ordinaryBytesMax,
+  ordinaryValuesMax,
+} from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { redacted } from "../../api/redacted.ts";
 import { maxUnknownFields } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { type ObjectForm, structOf } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { runSliced } from "../../api/sliced.ts";
 import { status } from "../../api/status.ts";
 import { nextTurn } from "../../api/turn.ts";
-import { applyJsonPatch } from "../../apply/patch/json-patch.ts";
+import { applyJsonPatchInSteps } from "../../apply/patch/json-patch.ts";
 import { applyMergePatch } from "../../apply/patch/merge-patch.ts";
 import { type PatchType, parsePatchType } from "../../apply/patch/patch-type.ts";
 import { patchedInOrder, patchedText } from "../../apply/patch/patched-text.ts";
 import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
+import { copyObject } from "../../registry/copy-object.ts";
 import { header } from "../../request/exchange.ts";
 import { apply } from "./apply.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
@@ -47,12 +56,12 @@ export const patch: VerbHandler = async (call) => {
   const bytes = await exchange.request.body();
   if (bytes.length > ordinaryBytesMax) await nextTurn();
   // A missing object is reported before mistakes in the body.
-  let body: ReturnType<typeof parsePatch> | undefined;
+  let body: ParsedDocument | undefined;
   const warnings = exchange.warnings.length;
   const context = writeContext(call, options);
-  const change = (old: KubeObject) => {
+  const change = async (old: KubeObject) => {
     exchange.warnings.length = warnings;
-    body ??= parsePatch(bytes, type, options);
+    body ??= await runSliced(parsePatch(bytes, type, options));
     return patched(call, old, type, body.value, body.duplicates, options);
   };
   const { transform, options: viewOptions } = throughView(call, change, viewTracker(call, context));
@@ -75,9 +84,13 @@ export const patch: VerbHandler = async (call) => {
     const mayBeLarge =
       hasMoreValues(old as unknown as JsonObject, ordinaryValuesMax) || bytes.length > ordinaryBytesMax;
     if (mayBeLarge) await nextTurn();
-    const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.form);
+    // Patches share parts of their argument with the result.
+    const draft = copyObject(old) as unknown as JsonObject;
+    const applied = applyPatch(draft, document, patchType, info.form);
+    const merged = applied instanceof Promise ? await applied : applied;
+    if (!isJsonObject(merged)) throw status.patchNotApplicable();
     // A short patch of an ordinary object makes no large one, except by copying.
-    if ((mayBeLarge || patchType === "json") && hasMoreValues(merged, objectValuesMax))
+    if ((mayBeLarge || patchType === "json") && countObjectValues(merged, objectValuesMax) > objectValuesMax)
       throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
     const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
@@ -85,10 +98,10 @@ export const patch: VerbHandler = async (call) => {
       settlePatchedType(merged, { info, name: request.name, known: parts.catalog, refusal });
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
-      // A strategic merge shares parts of the old object with the new one.
-      if (patchType === "strategic") return unstructuredObject(merged, expected);
+      const reading = { takesOver: true, settled: draft };
+      if (patchType === "strategic") return unstructuredObject(merged, expected, reading);
       const ordered = patchType === "apply" ? merged : patchedInOrder(merged, document, patchType);
-      return typedObject(ordered, expected, true);
+      return typedObject(ordered, expected, reading);
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     // Upstream sorts the findings of a strategic merge patch, because its result is not a text with an order.
@@ -103,13 +116,13 @@ export const patch: VerbHandler = async (call) => {
   }
 };
 
-function parsePatch(
+function* parsePatch(
   bytes: Uint8Array,
   type: PatchType,
   { fieldValidation }: WriteOptions,
-): { value: JsonValue; duplicates: readonly string[] } {
+): Generator<void, ParsedDocument> {
   try {
-    return parseJson(bytes, { strict: fieldValidation !== "Ignore", valuesMax: objectValuesMax });
+    return yield* parseJsonInSteps(bytes, { strict: fieldValidation !== "Ignore", valuesMax: objectValuesMax });
   } catch (error) {
     if (error instanceof JsonSyntaxError) {
       throw status.badRequest(type === "strategic" ? error.message : `error decoding patch: ${error.message}`);
@@ -118,10 +131,8 @@ function parsePatch(
   }
 }
 
-function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, form: ObjectForm): JsonObject {
-  const merged = type === "json" ? applyJsonPatch(old, document) : mergedBy(type, old, document, form);
-  if (!isJsonObject(merged)) throw status.patchNotApplicable();
-  return merged;
+function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, form: ObjectForm): Eventual<JsonValue> {
+  return type === "json" ? runSliced(applyJsonPatchInSteps(old, document)) : mergedBy(type, old, document, form);
 }
 
 function mergedBy(

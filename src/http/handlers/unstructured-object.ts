@@ -9,9 +9,13 @@ import { typedObject } from "./object-body.ts";
  * of an apply: integers wrap around, and errors have different texts.
  * @throws DecodeTypeError
  */
-export function unstructuredObject(document: JsonObject, expected: ExpectedBody): ReturnType<typeof typedObject> {
+export function unstructuredObject(
+  document: JsonObject,
+  expected: ExpectedBody,
+  reading?: Parameters<typeof typedObject>[2],
+): ReturnType<typeof typedObject> {
   try {
-    return typedObject(document, expected);
+    return typedObject(document, expected, reading);
   } catch (error) {
     if (!(error instanceof DecodeTypeError) || expected.form.kind !== "struct") throw error;
     return restored(restoreUnstructured(expected.form.schema, document), expected);

@@ -36,6 +36,7 @@ export const watch: VerbHandler = async (call) => {
       prefix: selection.prefix,
       ...(selection.key === undefined ? {} : { key: selection.key }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
+      pins: selection.pins,
       content: selection.content,
       start: watchStart(options, parts.store),
       bookmarks: options.allowWatchBookmarks,

@@ -27,6 +27,8 @@ describe("checkHead", () => {
     ["HTTP/2 without an authority", { headers: [] }, 200],
     ["HTTP/1.1 without a host", { headers: [], httpVersion: "1.1" }, 400],
     ["two hosts", { headers: [...host, ...host] }, 400],
+    ["an IPv6 address and a port", { headers: [["host", "[::1]:6443"]] }, 200],
+    ["a host with a user", { headers: [["host", "a@b"]] }, 400],
     ["two Authorization headers", { headers: [...host, ["authorization", "a"], ["authorization", "a"]] }, 400],
     ["chunked", { headers: [...host, ["transfer-encoding", "Chunked"]] }, 200],
     ["gzip, chunked", { headers: [...host, ["transfer-encoding", "gzip, chunked"]] }, 400],

@@ -1,6 +1,8 @@
 import { status } from "../../api/status.ts";
 import type { RequestHead } from "./received-request.ts";
 
+/** The characters that a host, an address and a port consist of. */
+const hostForm = /^[A-Za-z0-9!$%&'()*+,\-.:;=[\]_~]*$/;
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
@@ -13,8 +15,11 @@ export function checkHead({ method, rawPath, headers, httpVersion }: RequestHead
   let hosts = 0;
   let authorizations = 0;
   for (const [name, value] of headers) {
-    if (name === "host") hosts++;
-    else if (name === "authorization") authorizations++;
+    if (name === "host") {
+      hosts++;
+      if (!hostForm.test(value)) throw status.badRequest("malformed Host header");
+    }
+    if (name === "authorization") authorizations++;
     else if (name === "transfer-encoding" && value.toLowerCase() !== "chunked") {
       throw status.badRequest("the only supported transfer encoding is chunked");
     }

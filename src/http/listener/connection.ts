@@ -1,12 +1,12 @@
-import type { TLSSocket } from "node:tls";
+import type { Socket } from "node:net";
 import type { PeerCertificate } from "../../request/exchange.ts";
 
 /**
- * A TLS connection. The listener checks its deadline periodically, because a timer would have to be reset for every
+ * A connection, with TLS or without. The listener checks its deadline periodically, because a timer would have to be reset for every
  * request.
  */
-export class Connection {
-  readonly socket: TLSSocket;
+export class Connection<S extends Socket = Socket> {
+  readonly socket: S;
   readonly remoteAddress: string;
   peer: PeerCertificate = { kind: "none" };
   /** The deadline on the monotonic clock; Infinity while requests run. */
@@ -23,7 +23,7 @@ export class Connection {
   /** Ends the connection once its requests are done. Set when the protocol is known. */
   finish: () => void = () => this.socket.destroy();
 
-  constructor(socket: TLSSocket, timeoutMs: number) {
+  constructor(socket: S, timeoutMs: number) {
     this.socket = socket;
     this.remoteAddress = socket.remoteAddress ?? "";
     this.deadlineMs = performance.now() + timeoutMs;

@@ -30,6 +30,8 @@ export function createHttp1(serving: Serving): Http1 {
 
   server.on("request", (message, response) => {
     const connection = connectionOf(message);
+    // Requests behind the last answer are not read: an ambiguous head may have hidden them in its body.
+    if (connection.isFinishing) return;
     connection.begin();
     response.once("close", () => {
       connection.end(limits.idleTimeoutMs);
@@ -46,12 +48,16 @@ export function createHttp1(serving: Serving): Http1 {
       socket.destroy();
       return;
     }
+    if (connection.isFinishing) {
+      socket.end();
+      return;
+    }
     connection.begin();
     upgrade(message, socket, head, connection, serving);
   });
   server.on("connect", (_message, socket) => refuse(socket, status.methodNotAllowed()));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable) {
+    if (!socket.writable || connections.get(socket)?.isFinishing === true) {
       socket.destroy();
       return;
     }
@@ -103,7 +109,8 @@ async function serve(
   response.once("close", () => {
     if (!finished) request.abort(new ClientGoneError());
   });
-  const answered = await answer(request, serving);
+  const eventual = answer(request, serving);
+  const answered = eventual instanceof Promise ? await eventual : eventual;
   finished = answered.kind === "reply";
   if (response.destroyed || connection.socket.destroyed) {
     if (answered.kind === "stream") await runUnheard(answered, response);
@@ -113,7 +120,10 @@ async function serve(
   const { fields, close } = headerFields(answered.headers);
   const unreadBody = hasBody && !message.complete;
   const closing = close || unreadBody || connection.isFinishing;
-  if (closing) fields["connection"] = "close";
+  if (closing) {
+    fields["connection"] = "close";
+    connection.isFinishing = true;
+  }
   if (answered.kind === "stream") {
     response.writeHead(answered.code, fields);
     response.flushHeaders();

@@ -21,7 +21,7 @@ const goodbyeMs = 1_000;
 const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
 
 /** Serves HTTP/2 on a connection whose TLS handshake is done. */
-export function serveHttp2(connection: Connection, serving: Serving): void {
+export function serveHttp2(connection: Connection<TLSSocket>, serving: Serving): void {
   const { limits } = serving;
   connection.expect(limits.idleTimeoutMs);
   const session = performServerHandshake(connection.socket, {

@@ -1,6 +1,14 @@
 import type { Readable } from "node:stream";
 import { StatusError, status } from "../../api/status.ts";
-import { type HeaderList, headerValues, type IncomingRequest, type PeerCertificate } from "../../request/exchange.ts";
+import { systemClock } from "../../process/clock.ts";
+import {
+  type HeaderList,
+  header,
+  headerValues,
+  type IncomingRequest,
+  type PeerCertificate,
+} from "../../request/exchange.ts";
+import { Deadlines } from "../deadlines.ts";
 import type { ListenerLimits } from "./limits.ts";
 
 export interface RequestHead {
@@ -13,6 +21,7 @@ export interface RequestHead {
 }
 
 const emptyBody = new Uint8Array();
+const bodyDeadlines = new Deadlines(systemClock);
 
 /** A request as the listener received it. Its body is read on demand. */
 export class ReceivedRequest implements IncomingRequest {
@@ -72,7 +81,8 @@ export class ReceivedRequest implements IncomingRequest {
   }
 
   async body(): Promise<Uint8Array> {
-    const encoding = headerValues(this, "content-encoding").join(",").trim().toLowerCase();
+    const isEncoded = header(this, "content-encoding") !== undefined;
+    const encoding = isEncoded ? headerValues(this, "content-encoding").join(",").trim().toLowerCase() : "";
     if (encoding !== "" && encoding !== "identity") throw encodedBody(encoding);
     const limit = this.#limits.bodyBytes;
     return this.#source === undefined ? emptyBody : this.#read(this.#source, limit);
@@ -82,13 +92,13 @@ export class ReceivedRequest implements IncomingRequest {
    * A body that is declared too long is still read for a moment, because a client that is writing would miss the refusal.
    */
   #read(source: Readable, limit: number): Promise<Uint8Array> {
-    const isTooLong = Number(headerValues(this, "content-length")[0] ?? 0) > limit;
+    const isTooLong = Number(header(this, "content-length") ?? 0) > limit;
     const tooLarge = () => status.requestEntityTooLarge(limit);
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     const chunks: Buffer[] = [];
     let bytes = 0;
     const finish = () => {
-      clearTimeout(timer);
+      bodyDeadlines.delete(deadline);
       this.#stopReading = undefined;
     };
     const fail = (error: Error) => {
@@ -98,23 +108,26 @@ export class ReceivedRequest implements IncomingRequest {
       source.resume();
       reject(error);
     };
-    const timer = isTooLong
-      ? setTimeout(() => fail(tooLarge()), this.#limits.lingerMs)
-      : setTimeout(() => fail(bodyTimeout()), this.#limits.bodyTimeoutMs);
+    const deadline = {
+      endMs: systemClock.nowMs() + (isTooLong ? this.#limits.lingerMs : this.#limits.bodyTimeoutMs),
+      expire: () => fail(isTooLong ? tooLarge() : bodyTimeout()),
+    };
+    bodyDeadlines.add(deadline);
     this.#stopReading = fail;
     source.on("data", (chunk: Buffer) => {
       bytes += chunk.byteLength;
       if (bytes > limit) fail(tooLarge());
       else if (!isTooLong) chunks.push(chunk);
     });
-    source.once("end", () => {
+    // Each event comes once at most, and removing a listener costs more than keeping it.
+    source.on("end", () => {
       finish();
       this.bodyBytes = bytes;
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
-    source.once("error", () => fail(clientGone()));
+    source.on("error", () => fail(clientGone()));
     // Every source closes in the end. An error object for each would cost as much as reading it.
-    source.once("close", () => this.#stopReading !== undefined && fail(clientGone()));
+    source.on("close", () => this.#stopReading !== undefined && fail(clientGone()));
     if (this.#abortReason !== undefined) fail(this.#abortReason);
     return promise;
   }

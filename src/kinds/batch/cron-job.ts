@@ -1,5 +1,5 @@
 import { flagText } from "../../api/codec/table/cell-text.ts";
-import { ageOf } from "../../api/codec/table/human-duration.ts";
+import type { RowTime } from "../../api/codec/table/row-time.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { CronJob } from "../../api/types/batch-v1.ts";
@@ -49,7 +49,7 @@ export const cronJob = builtInKind("cronjobs.batch", {
   },
 });
 
-function cronJobCells({ spec, status = {} }: CronJob, nowMs: number): Cells {
+function cronJobCells({ spec, status = {} }: CronJob, time: RowTime): Cells {
   const { lastScheduleTime, active = [] } = status;
   const jobSpec = spec?.jobTemplate.spec;
   return {
@@ -57,7 +57,7 @@ function cronJobCells({ spec, status = {} }: CronJob, nowMs: number): Cells {
     Timezone: spec?.timeZone || "<none>",
     Suspend: flagText(spec?.suspend),
     Active: active.length,
-    "Last Schedule": lastScheduleTime === undefined ? "<none>" : ageOf(lastScheduleTime, nowMs),
+    "Last Schedule": lastScheduleTime === undefined ? "<none>" : time.ageOf(lastScheduleTime),
     ...templateCells(jobSpec?.template),
     Selector: selectorText(jobSpec?.selector),
   };

@@ -1,5 +1,6 @@
 import { hasCondition } from "../../api/codec/table/cell-text.ts";
 import { humanDuration } from "../../api/codec/table/human-duration.ts";
+import type { RowTime } from "../../api/codec/table/row-time.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { emptyMap, equalJson } from "../../api/json.ts";
@@ -81,12 +82,12 @@ function addMissing(labels: Record<string, string>, key: string, value: string):
   if (!Object.hasOwn(labels, key)) labels[key] = value;
 }
 
-function jobCells(job: Job, nowMs: number): Cells {
+function jobCells(job: Job, time: RowTime): Cells {
   const { spec, status = {} } = job;
   return {
     Status: jobStatusText(job),
     Completions: completionsText(spec, status.succeeded ?? 0),
-    Duration: durationText(status, nowMs),
+    Duration: durationText(status, time),
     ...templateCells(spec?.template),
     Selector: selectorText(spec?.selector),
   };
@@ -104,10 +105,10 @@ function completionsText(spec: JobSpec | undefined, succeeded: number): string {
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
 }
 
-function durationText({ startTime, completionTime }: JobStatus, nowMs: number): string {
+function durationText({ startTime, completionTime }: JobStatus, time: RowTime): string {
   if (startTime === undefined) return "";
-  const endMs = completionTime === undefined ? nowMs : Date.parse(completionTime);
-  return humanDuration(endMs - Date.parse(startTime));
+  const startMs = Date.parse(startTime);
+  return completionTime === undefined ? time.since(startMs) : humanDuration(Date.parse(completionTime) - startMs);
 }
 
 const int32Max = 2_147_483_647;

@@ -55,6 +55,14 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ],
   ],
   [
+    "subsets[0].addresses[0].ip",
+    "::ffff:127.0.0.1",
+    [
+      'subsets[0].addresses[0].ip: Invalid value: "::ffff:127.0.0.1": must not be an IPv4-mapped IPv6 address',
+      'subsets[0].addresses[0].ip: Invalid value: "::ffff:127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
+    ],
+  ],
+  [
     "subsets[0].addresses[0].hostname",
     "Web",
     [

@@ -13,7 +13,7 @@ const endpointsStrategy: Strategy<Endpoints> = {
   ...defaultStrategy,
   coversSchema: true,
   allowCreateOnUpdate: true,
-  validate: validateEndpoints,
+  validate: (endpoints, old) => validateEndpoints(endpoints, old),
 };
 
 export const endpoints = builtInKind("endpoints", {

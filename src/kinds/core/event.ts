@@ -1,4 +1,4 @@
-import { ageOf } from "../../api/codec/table/human-duration.ts";
+import type { RowTime } from "../../api/codec/table/row-time.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { textAt } from "../../api/scheme/selectable-fields.ts";
 import type { Event, ObjectReference } from "../../api/types/core-v1.ts";
@@ -30,12 +30,12 @@ export const event = builtInKind("events", {
   descriptions: eventDescriptions,
 });
 
-function eventCells(event: Event, nowMs: number): Cells {
+function eventCells(event: Event, time: RowTime): Cells {
   const { involvedObject, type = "", reason = "", message = "", series } = event;
-  const firstSeen = ageOf(event.firstTimestamp ?? event.eventTime, nowMs);
+  const firstSeen = time.ageOf(event.firstTimestamp ?? event.eventTime);
   const last = series?.lastObservedTime ?? event.lastTimestamp;
   return {
-    "Last Seen": last ? ageOf(last, nowMs) : firstSeen,
+    "Last Seen": last ? time.ageOf(last) : firstSeen,
     Type: type,
     Reason: reason,
     Object: objectText(involvedObject),

@@ -1,5 +1,5 @@
 import { hasCondition } from "../../api/codec/table/cell-text.ts";
-import { humanDuration } from "../../api/codec/table/human-duration.ts";
+import type { RowTime } from "../../api/codec/table/row-time.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { ContainerStateTerminated, ContainerStatus, Pod, PodSpec, PodStatus } from "../../api/types/core-v1.ts";
@@ -13,14 +13,14 @@ interface Summary {
   readonly lastRestartMs: number;
 }
 
-export function podCells(pod: Pod, nowMs: number): Cells {
+export function podCells(pod: Pod, time: RowTime): Cells {
   const { spec = { containers: null }, status = {} } = pod;
   const sidecars = sidecarNames(spec);
   const summary = summarize(spec, status, sidecars);
   return {
     Ready: `${summary.ready}/${(spec.containers ?? []).length + sidecars.size}`,
     Status: podStatusText(pod, summary.reason),
-    Restarts: restartsText(summary, nowMs),
+    Restarts: restartsText(summary, time),
     IP: status.podIPs?.[0]?.ip || "<none>",
     Node: spec.nodeName || "<none>",
     "Nominated Node": status.nominatedNodeName || "<none>",
@@ -147,9 +147,9 @@ function podStatusText({ metadata, status = {} }: Pod, reason: string): string {
   return status.phase === "Succeeded" || status.phase === "Failed" ? reason : "Terminating";
 }
 
-function restartsText({ restarts, lastRestartMs }: Summary, nowMs: number): string {
+function restartsText({ restarts, lastRestartMs }: Summary, time: RowTime): string {
   if (restarts === 0 || Number.isNaN(lastRestartMs)) return String(restarts);
-  return `${restarts} (${humanDuration(nowMs - lastRestartMs)} ago)`;
+  return `${restarts} (${time.since(lastRestartMs)} ago)`;
 }
 
 function readinessGatesText({ readinessGates = [] }: PodSpec, status: PodStatus): string {

@@ -5,6 +5,7 @@ import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonVal
 import { type Decoded, decodeTyped, maxUnknownFields } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import type { DecodeOptions, StructuralForm } from "../../api/scheme/object-form.ts";
+import type { OpenApiSchema } from "../../api/structural/open-api-schema.ts";
 import { StructuralSchema } from "../../api/structural/structural-schema.ts";
 
 /** The form of one version of a custom kind. Its schema is read when it is first needed. */
@@ -23,13 +24,24 @@ export class CustomForm implements StructuralForm {
     return this.#structural;
   }
 
+  get schema(): OpenApiSchema {
+    return this.structural.schema;
+  }
+
   get id(): string {
-    this.#id ??= Bun.SHA256.hash(stringifyJson(this.readSchema()), "base64").slice(0, idLength);
+    this.#id ??= idOf(this.readSchema());
     return this.#id;
   }
 
-  prepare(): void {
-    this.structural.prepare();
+  *prepare(): Generator<void, void> {
+    if (this.#structural === undefined) {
+      const json = this.readSchema();
+      yield;
+      this.#id ??= idOf(json);
+      yield;
+      this.#structural ??= new StructuralSchema(json);
+    }
+    yield* this.#structural.prepare();
   }
 
   decode(document: JsonValue, { takesOver = false }: DecodeOptions): Decoded {
@@ -53,6 +65,10 @@ export class CustomForm implements StructuralForm {
 
   /** Does nothing, because documents are stored unchanged. */
   complete(): void {}
+}
+
+function idOf(schema: JsonObject): string {
+  return Bun.SHA256.hash(stringifyJson(schema), "base64").slice(0, idLength);
 }
 
 /** Number of characters of a hash that distinguish the schemas of one kind. */

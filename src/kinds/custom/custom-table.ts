@@ -24,9 +24,9 @@ export function customTable(declared: readonly CustomResourceColumnDefinition[])
   let readers: readonly CellReader[] | undefined;
   return {
     cells: () => ({}),
-    row: (object, nowMs) => {
+    row: (object, time) => {
       readers ??= cellReaders(shown(declared));
-      return [textOf(objectOf(object["metadata"])["name"]), ...readers.map((read) => read(object, nowMs))];
+      return [textOf(objectOf(object["metadata"])["name"]), ...readers.map((read) => read(object, time))];
     },
   };
 }

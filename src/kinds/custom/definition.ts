@@ -53,6 +53,8 @@ export interface CustomDefinition {
   readonly conversion: CustomResourceConversion | undefined;
   readonly isEstablished: boolean;
   readonly isTerminating: boolean;
+  /** True from its deletion on, before the condition says so. */
+  readonly isDeleting: boolean;
   /** Changes with the spec and the accepted names, but not with conditions. */
   readonly fingerprint: string;
   /** Reads the `openAPIV3Schema` of a version from the stored entry each time. */
@@ -91,6 +93,7 @@ function definitionIn(entry: Entry): CustomDefinition {
     versions: (spec.versions ?? []).map(readVersion),
     conversion: spec.conversion,
     isEstablished: isConditionTrue(status, "Established"),
+    isDeleting: metadata.deletionTimestamp !== undefined,
     isTerminating: isConditionTrue(status, "Terminating"),
     // The generation changes with the spec, which may be large.
     fingerprint: stringifyJson([metadata.uid ?? "", metadata.generation ?? 0, names ?? {}] as JsonValue),

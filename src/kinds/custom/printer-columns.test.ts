@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { RowTime } from "../../api/codec/table/row-time.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { cellReaders } from "./printer-columns.ts";
 
@@ -49,7 +50,7 @@ test.each<[path: string, type: string, cell: JsonValue]>([
   ["..port", "integer", 80],
   [".spec.ports[0,1].name", "string", "http"],
 ])("the column %s of type %s", (jsonPath, type, cell) => {
-  expect(cellReaders([{ name: "c", type, jsonPath }]).map((read) => read(object, nowMs))).toEqual([cell]);
+  expect(cellReaders([{ name: "c", type, jsonPath }]).map((read) => read(object, new RowTime(nowMs)))).toEqual([cell]);
 });
 
 test("columns behind one that cannot be read are left out", () => {

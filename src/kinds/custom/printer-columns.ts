@@ -1,11 +1,11 @@
-import { ageOf, humanDuration } from "../../api/codec/table/human-duration.ts";
+import type { RowTime } from "../../api/codec/table/row-time.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { parseTimeMs } from "../../api/schema/time-text.ts";
 import type { CustomResourceColumnDefinition } from "../../api/types/apiextensions-v1.ts";
 import { followJsonPath, type JsonPath, jsonPathText, parseJsonPath } from "./json-path.ts";
 
 /** Reads the cell of an object in one column. */
-export type CellReader = (object: JsonObject, nowMs: number) => JsonValue;
+export type CellReader = (object: JsonObject, time: RowTime) => JsonValue;
 
 /** Returns the readers of the columns, in order. A column with an unusable path ends the list. */
 export function cellReaders(columns: readonly CustomResourceColumnDefinition[]): CellReader[] {
@@ -13,13 +13,13 @@ export function cellReaders(columns: readonly CustomResourceColumnDefinition[]):
   for (const { jsonPath, type } of columns) {
     const path = parseJsonPath(jsonPath);
     if (path === undefined) break;
-    readers.push((object, nowMs) => cellOf(object, path, type, nowMs));
+    readers.push((object, time) => cellOf(object, path, type, time));
   }
   return readers;
 }
 
 /** A path that leads to several values shows the first one. */
-function cellOf(object: JsonObject, path: JsonPath, type: string, nowMs: number): JsonValue {
+function cellOf(object: JsonObject, path: JsonPath, type: string, time: RowTime): JsonValue {
   const value = followJsonPath(path, object)?.[0];
   if (value === undefined) return null;
   switch (type) {
@@ -32,14 +32,14 @@ function cellOf(object: JsonObject, path: JsonPath, type: string, nowMs: number)
     case "boolean":
       return typeof value === "boolean" ? value : null;
     case "date":
-      return typeof value === "string" ? dateCell(value, nowMs) : null;
+      return typeof value === "string" ? dateCell(value, time) : null;
     default:
       return null;
   }
 }
 
-function dateCell(text: string, nowMs: number): string {
-  if (text === "" || text === "null") return ageOf(undefined, nowMs);
+function dateCell(text: string, time: RowTime): string {
+  if (text === "" || text === "null") return time.ageOf(undefined);
   const ms = parseTimeMs(text);
-  return ms === undefined ? "<invalid>" : humanDuration(nowMs - ms);
+  return ms === undefined ? "<invalid>" : time.since(ms);
 }

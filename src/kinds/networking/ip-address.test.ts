@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { RowTime } from "../../api/codec/table/row-time.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { changed, refusal, updateRefusal } from "../testing.ts";
 import { ipAddress } from "./ip-address.ts";
@@ -58,6 +59,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 test("a row ends with the age, which has no column", () => {
   const metadata = { name: "192.0.2.1", creationTimestamp: "2026-01-01T00:00:00Z" };
   const object = { kind: "IPAddress", apiVersion: "networking.k8s.io/v1", metadata };
-  const row = ipAddress.table?.row?.(object, Date.parse("2026-01-01T00:05:00Z"));
+  const row = ipAddress.table?.row?.(object, new RowTime(Date.parse("2026-01-01T00:05:00Z")));
   expect(row).toEqual(["192.0.2.1", "<none>", "5m"]);
 });

@@ -1,4 +1,4 @@
-import { ageOf } from "../../api/codec/table/human-duration.ts";
+import type { RowTime } from "../../api/codec/table/row-time.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonValue } from "../../api/json.ts";
 import type * as networkingV1 from "../../api/types/networking-v1.ts";
@@ -27,9 +27,9 @@ function ipAddressCells({ spec }: networkingV1.IPAddress): Cells {
 }
 
 /** The age is there without a column, as upstream has it. */
-function ipAddressRow(address: networkingV1.IPAddress, nowMs: number): readonly JsonValue[] {
+function ipAddressRow(address: networkingV1.IPAddress, time: RowTime): readonly JsonValue[] {
   const { name = "", creationTimestamp } = address.metadata;
-  return [name, ipAddressCells(address)["ParentRef"] ?? "", ageOf(creationTimestamp, nowMs)];
+  return [name, ipAddressCells(address)["ParentRef"] ?? "", time.ageOf(creationTimestamp)];
 }
 
 /** Returns a text such as `services/default/kubernetes`: resource and group, namespace if there is one, name. */

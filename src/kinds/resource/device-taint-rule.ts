@@ -1,4 +1,4 @@
-import { ageOf } from "../../api/codec/table/human-duration.ts";
+import type { RowTime } from "../../api/codec/table/row-time.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { formatTime } from "../../api/time.ts";
 import type * as resourceV1beta2 from "../../api/types/resource-v1beta2.ts";
@@ -45,11 +45,11 @@ function dateTaint({ spec }: resourceV1beta2.DeviceTaintRule, now: string): void
   if (spec.taint !== undefined) spec.taint.timeAdded ??= now;
 }
 
-function deviceTaintRuleCells({ spec: { taint } }: resourceV1beta2.DeviceTaintRule, nowMs: number): Cells {
+function deviceTaintRuleCells({ spec: { taint } }: resourceV1beta2.DeviceTaintRule, time: RowTime): Cells {
   return {
     Key: taint?.key ?? "",
     Value: taint?.value ?? "",
     Effect: taint?.effect ?? "",
-    TimeAdded: taint?.timeAdded === undefined ? "" : ageOf(taint.timeAdded, nowMs),
+    TimeAdded: taint?.timeAdded === undefined ? "" : time.ageOf(taint.timeAdded),
   };
 }

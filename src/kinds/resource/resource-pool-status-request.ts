@@ -1,4 +1,4 @@
-import { ageOf } from "../../api/codec/table/human-duration.ts";
+import type { RowTime } from "../../api/codec/table/row-time.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { Condition } from "../../api/types/meta-v1.ts";
 import type * as resourceV1alpha3 from "../../api/types/resource-v1alpha3.ts";
@@ -51,7 +51,7 @@ export const resourcePoolStatusRequest = builtInKind("resourcepoolstatusrequests
 /** Devices are counted over all pools of the answer, unless there is none or the request has failed. */
 function resourcePoolStatusRequestCells(
   { spec, status }: resourceV1alpha3.ResourcePoolStatusRequest,
-  nowMs: number,
+  time: RowTime,
 ): Cells {
   const { pools = [], poolCount = 0, conditions = [] } = status ?? {};
   const end = conditions.find(isEnd);
@@ -68,7 +68,7 @@ function resourcePoolStatusRequestCells(
     Errors: isCounted ? String(pools.filter(({ validationError }) => validationError !== undefined).length) : "-",
     Pools: poolCount,
     Status: state === "Complete" && poolCount > pools.length ? `Complete (${pools.length}/${poolCount} pools)` : state,
-    Completed: end === undefined || state !== "Complete" ? "<none>" : ageOf(end.lastTransitionTime, nowMs),
+    Completed: end === undefined || state !== "Complete" ? "<none>" : time.ageOf(end.lastTransitionTime),
   };
 }
 

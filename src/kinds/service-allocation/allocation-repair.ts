@@ -11,14 +11,14 @@ import {
   type ServiceRef,
   serviceOf,
 } from "./cluster-ip-allocator.ts";
-import type { NodePortAllocator } from "./node-port-allocator.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { addressesOf, nodePortsOf } from "./service-allocator.ts";
 
 export interface AllocationRepairParts {
   readonly services: Registry;
   readonly addresses: Registry;
   readonly addressAllocator: ClusterIpAllocator;
-  readonly portAllocator: NodePortAllocator;
+  readonly portAllocator: NodePorts;
 }
 
 /** The changes of a round, and the problems that it could not mend. */
@@ -90,15 +90,11 @@ export class AllocationRepair {
     return released;
   }
 
-  async #releasePorts(held: ReadonlyMap<string, Held>, settled: Revision): Promise<number> {
-    const { portAllocator } = this.#parts;
-    let released = 0;
-    for (const { port, service, entry } of portAllocator.records()) {
-      if (held.get(keyOf(service))?.ports.has(port) === true || entry.revision > settled) continue;
-      await portAllocator.remove(entry);
-      released++;
-    }
-    return released;
+  #releasePorts(held: ReadonlyMap<string, Held>, settled: Revision): Promise<number> {
+    const all = new Set([...held.values()].flatMap(({ ports }) => [...ports]));
+    const isHeld = (port: number, service: ServiceRef | undefined) =>
+      service === undefined ? all.has(port) : held.get(keyOf(service))?.ports.has(port) === true;
+    return this.#parts.portAllocator.releaseUnheld(isHeld, settled);
   }
 
   async #claimAddress(text: string, ref: ServiceRef, report: Tally): Promise<void> {
@@ -118,6 +114,7 @@ export class AllocationRepair {
   async #claimPort(port: number, ref: ServiceRef, report: Tally): Promise<void> {
     if (this.#heldNow(ref)?.ports.has(port) !== true) return;
     const owner = this.#parts.portAllocator.ownerOf(port);
+    if (owner === "unknown") return;
     if (owner !== undefined) {
       if (keyOf(owner) !== keyOf(ref)) report.conflicts.push(conflictText(ref, `port ${port}`, owner));
       return;

@@ -1,12 +1,14 @@
 import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeBody } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
+import type { Revision } from "../../api/revision.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { RandomInt } from "../../registry/random-name.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
 import type { ProposedBody, Store } from "../../storage/store.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
+import type { HoldsPort, NodePorts } from "./node-ports.ts";
 
 /** One record for each port that is taken, named by its number. No resource of the API lies here. */
 export const nodePortPrefix: Key = "/registry/ranges/servicenodeports/";
@@ -40,24 +42,20 @@ export interface NodePortAllocatorParts {
 }
 
 /** The record of a port that is taken. */
-export interface NodePortRecord {
+interface NodePortRecord {
   readonly port: number;
   readonly service: ServiceRef;
   readonly entry: Entry;
 }
 
 /** A port belongs to whoever creates its record: the store refuses the second, so no two Services share one. */
-export class NodePortAllocator {
+export class NodePortAllocator implements NodePorts {
   readonly #parts: NodePortAllocatorParts;
 
   constructor(parts: NodePortAllocatorParts) {
     this.#parts = parts;
   }
 
-  /**
-   * Takes a free port; undefined if none is left.
-   * @param except ports that the same request already has
-   */
   async takeAny(service: ServiceRef, except: ReadonlySet<number>): Promise<number | undefined> {
     for (const port of portsToTry(this.#parts.range, this.#parts.randomInt)) {
       if (except.has(port) || this.#isTaken(port)) continue;
@@ -66,7 +64,6 @@ export class NodePortAllocator {
     return undefined;
   }
 
-  /** Takes the requested port. @returns the reason if it is not available */
   async take(port: number, service: ServiceRef, dryRun: boolean): Promise<string | undefined> {
     const { first, last } = this.#parts.range;
     // Upstream does not look at the range in a dry run.
@@ -77,32 +74,36 @@ export class NodePortAllocator {
     return isFree ? undefined : "provided port is already allocated";
   }
 
-  /** Releases the port, unless it has another owner now. */
   async release(port: number, { namespace, name }: ServiceRef): Promise<void> {
     const entry = this.#parts.store.get(keyOf(port));
     if (entry === undefined) return;
     const { service } = recordOf(entry);
-    if (service.namespace === namespace && service.name === name) await this.remove(entry);
+    if (service.namespace === namespace && service.name === name) await this.#remove(entry);
+  }
+
+  async releaseUnheld(isHeld: HoldsPort, settled: Revision): Promise<number> {
+    let released = 0;
+    for (const { port, service, entry } of this.#parts.store.scan(nodePortPrefix).map(recordOf)) {
+      if (isHeld(port, service) || entry.revision > settled) continue;
+      await this.#remove(entry);
+      released++;
+    }
+    return released;
+  }
+
+  ownerOf(port: number): ServiceRef | undefined {
+    const entry = this.#parts.store.get(keyOf(port));
+    return entry === undefined ? undefined : recordOf(entry).service;
   }
 
   /** Removes a record in the state that was read. A record that has changed since stays. */
-  async remove({ key, revision, body }: Entry): Promise<void> {
+  async #remove({ key, revision, body }: Entry): Promise<void> {
     const { store } = this.#parts;
     await store.commit({
       key,
       expect: { kind: "revision", revision },
       operation: { kind: "delete", last: splitAtResourceVersion(body) },
     });
-  }
-
-  /** Every port that is taken. */
-  records(): NodePortRecord[] {
-    return this.#parts.store.scan(nodePortPrefix).map(recordOf);
-  }
-
-  ownerOf(port: number): ServiceRef | undefined {
-    const entry = this.#parts.store.get(keyOf(port));
-    return entry === undefined ? undefined : recordOf(entry).service;
   }
 
   #isTaken(port: number): boolean {
@@ -126,7 +127,7 @@ export class NodePortAllocator {
 }
 
 /** Every port once: the upper band from a random place on, then the lower band. */
-function* portsToTry({ first, upper, last }: PortRange, randomInt: RandomInt): Generator<number> {
+export function* portsToTry({ first, upper, last }: PortRange, randomInt: RandomInt): Generator<number> {
   const bands = [
     { from: upper, size: last - upper + 1 },
     { from: first, size: upper - first },

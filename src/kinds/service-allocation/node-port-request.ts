@@ -3,7 +3,7 @@ import { type StatusError, status } from "../../api/status.ts";
 import type { ServicePort, ServiceSpec } from "../../api/types/core-v1.ts";
 import type { AllocationAttempt } from "../../registry/allocator.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
-import type { NodePortAllocator } from "./node-port-allocator.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { allocatesNodePorts, needsHealthCheckPort, needsNodePort } from "./service.ts";
 
 /** The port that a dry run answers with when the request names none; the default range ends below it. */
@@ -11,7 +11,7 @@ const firstDryRunPort = 32_769;
 
 /** The ports of one attempt to write a Service: taken one by one, given back together when the attempt fails. */
 export class NodePortRequest {
-  readonly #ports: NodePortAllocator;
+  readonly #ports: NodePorts;
   readonly #service: ServiceRef;
   readonly #attempt: AllocationAttempt;
   readonly #invalid: (errors: readonly FieldError[]) => StatusError;
@@ -19,7 +19,7 @@ export class NodePortRequest {
   readonly #toRelease = new Set<number>();
 
   constructor(
-    ports: NodePortAllocator,
+    ports: NodePorts,
     service: ServiceRef,
     attempt: AllocationAttempt,
     invalid: (errors: readonly FieldError[]) => StatusError,

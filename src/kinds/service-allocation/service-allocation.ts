@@ -10,6 +10,8 @@ import { AllocationRepair } from "./allocation-repair.ts";
 import { ClusterIpAllocator } from "./cluster-ip-allocator.ts";
 import type { IpRange } from "./ip-range.ts";
 import { NodePortAllocator, type PortRange } from "./node-port-allocator.ts";
+import { NodePortBitmap } from "./node-port-bitmap.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { ServiceAllocator } from "./service-allocator.ts";
 import { ServiceRanges } from "./service-ranges.ts";
 
@@ -25,6 +27,8 @@ export interface ServiceAllocationParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
+  /** Whether the store is on etcd, where kube-apiservers take ports too. */
+  readonly isOnEtcd?: boolean;
   /** Asked when the first Service is written: the registries are made one after another. */
   readonly registry: (resource: GroupResource) => Registry;
 }
@@ -35,7 +39,7 @@ export class ServiceAllocation {
   readonly allocator: Allocator;
   readonly #parts: ServiceAllocationParts;
   readonly #addresses: ClusterIpAllocator;
-  readonly #ports: NodePortAllocator;
+  readonly #ports: NodePorts;
 
   constructor(parts: ServiceAllocationParts) {
     const { network, registry } = parts;
@@ -47,7 +51,8 @@ export class ServiceAllocation {
       ranges: () => ranges.ranges(),
       randomInt: parts.randomInt,
     });
-    this.#ports = new NodePortAllocator({ ...parts, range: network.nodePorts });
+    const ports = { ...parts, range: network.nodePorts };
+    this.#ports = parts.isOnEtcd === true ? new NodePortBitmap(ports) : new NodePortAllocator(ports);
     this.allocator = new ServiceAllocator({
       addresses: this.#addresses,
       ports: this.#ports,

@@ -5,15 +5,15 @@ import type { Service, ServiceSpec } from "../../api/types/core-v1.ts";
 import { type IpAddress, type IpFamily, parseIp } from "../../api/validation/ip.ts";
 import type { AllocationAttempt, Allocator } from "../../registry/allocator.ts";
 import type { ClusterIpAllocator, ServiceRef } from "./cluster-ip-allocator.ts";
-import type { NodePortAllocator } from "./node-port-allocator.ts";
 import { NodePortRequest } from "./node-port-request.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { isHeadless, needsClusterIp } from "./service.ts";
 import { alignClusterIps, dropFieldsOfOldType, keepAllocated } from "./service-carry-over.ts";
 import { completeFamilies, keepsPreferredDualStack } from "./service-families.ts";
 
 export interface ServiceAllocatorParts {
   readonly addresses: ClusterIpAllocator;
-  readonly ports: NodePortAllocator;
+  readonly ports: NodePorts;
   /** Removes the Endpoints object that has the name of the Service, if there is one. */
   readonly removeEndpoints: (service: ServiceRef) => Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface ServiceAllocatorParts {
 /** Gives Services their cluster IPs, node ports and health check ports, and takes them back. */
 export class ServiceAllocator implements Allocator {
   readonly #addresses: ClusterIpAllocator;
-  readonly #ports: NodePortAllocator;
+  readonly #ports: NodePorts;
   readonly #removeEndpoints: ServiceAllocatorParts["removeEndpoints"];
 
   constructor(parts: ServiceAllocatorParts) {

@@ -1,3 +1,4 @@
+import { nodeAddressTypes } from "../../http/connect/node-endpoint.ts";
 import type { Flag } from "./flag.ts";
 
 const group = "Authentication and authorization";
@@ -10,6 +11,14 @@ export const authenticationFlags = {
     group,
     value: "file",
     help: "authorities for the serving certificates of kubelets, PEM; without it any certificate is accepted",
+  },
+  "kubelet-preferred-address-types": {
+    type: "choices",
+    default: nodeAddressTypes,
+    allowed: nodeAddressTypes,
+    group,
+    value: "types",
+    help: "types of node addresses at which kubelets are called; the first one that a node has is used",
   },
   "token-auth-file": {
     type: "text",

@@ -16,6 +16,9 @@ export type FlagGroup =
   | "Audit"
   | "API"
   | "Limits"
+  | "Node"
+  | "Pods"
+  | "Simulated nodes"
   | "Logging";
 
 export type FlagType =
@@ -34,3 +37,14 @@ export type FlagType =
   | { readonly type: "choices"; readonly default: readonly string[]; readonly allowed: readonly string[] }
   /** `<key>=<bool>,…`, repeatable, merged. `bare` is the value of a key alone. */
   | { readonly type: "switches"; readonly bare?: boolean };
+
+/** The value of a flag in options. */
+export type FlagValue<Type extends Flag["type"]> = Type extends "text"
+  ? string
+  : Type extends "boolean"
+    ? boolean
+    : Type extends "choices" | "texts"
+      ? readonly string[]
+      : Type extends "switches"
+        ? Readonly<Record<string, boolean>>
+        : number;

@@ -4,8 +4,10 @@ import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { clusterFlags } from "./cluster-flags.ts";
 import { encryptionFlags } from "./encryption-flags.ts";
-import type { Flag } from "./flag.ts";
+import { etcdFlags } from "./etcd-flags.ts";
+import type { Flag, FlagValue } from "./flag.ts";
 import { nodeFlags } from "./node-flags.ts";
+import { simulatedNodeFlags } from "./simulated-node-flags.ts";
 
 /**
  * Every flag of the server, once. The command line, its help, the embedding options and the resolved configuration derive
@@ -39,6 +41,15 @@ export const flags = {
     group: "Serving",
     value: "file",
     help: "file to write the kubeconfig to (default <data-dir>/kubeconfig)",
+  },
+  "serving-processes": {
+    type: "integer",
+    default: 0,
+    min: 0,
+    max: 64,
+    group: "Serving",
+    value: "n",
+    help: "further processes that serve the API on the same port, each with its own copy of all objects in memory",
   },
   "shutdown-delay-duration": {
     type: "duration",
@@ -82,6 +93,7 @@ export const flags = {
     help: "how long Event objects are kept",
   },
   ...encryptionFlags,
+  ...etcdFlags,
 
   ...clusterFlags,
   ...authenticationFlags,
@@ -192,6 +204,7 @@ export const flags = {
     help: "controllers to run: * for the default ones, name to add one, -name to leave one out",
   },
   ...nodeFlags,
+  ...simulatedNodeFlags,
   "bootstrap-signer-key": {
     type: "choices",
     default: ["token"],
@@ -293,17 +306,7 @@ export function optionName(name: FlagName): OptionName<FlagName> {
   return (type === "duration" || type === "seconds" ? `${camel}Ms` : camel) as OptionName<FlagName>;
 }
 
-type ValueOf<Type extends Flag["type"]> = Type extends "text"
-  ? string
-  : Type extends "boolean"
-    ? boolean
-    : Type extends "choices" | "texts"
-      ? readonly string[]
-      : Type extends "switches"
-        ? Readonly<Record<string, boolean>>
-        : number;
-
 /** The flags as options for code, all optional. */
 export type FlagOptions = {
-  readonly [Name in FlagName as OptionName<Name>]?: ValueOf<(typeof flags)[Name]["type"]> | undefined;
+  readonly [Name in FlagName as OptionName<Name>]?: FlagValue<(typeof flags)[Name]["type"]> | undefined;
 };

@@ -1,20 +1,14 @@
 import { type Cidr, parseCidr } from "../../api/validation/ip.ts";
 import { type NodeCidrRange, nodeBitsMax } from "../../controllers/nodes/cidr-set.ts";
 import { StartupError } from "../../process/startup-error.ts";
+import type { FlagOptions } from "./flags.ts";
 import { nodeFlags } from "./node-flags.ts";
-
-export interface NodeCidrOptions {
-  readonly allocateNodeCidrs?: boolean | undefined;
-  readonly clusterCidr?: string | undefined;
-  readonly nodeCidrMaskSizeIpv4?: number | undefined;
-  readonly nodeCidrMaskSizeIpv6?: number | undefined;
-}
 
 /**
  * Returns the ranges of which nodes get parts; none unless `--allocate-node-cidrs` is given.
  * @throws StartupError that names the flag, the mistake and the remedy
  */
-export function nodeCidrRangesOf(options: NodeCidrOptions): readonly NodeCidrRange[] {
+export function nodeCidrRangesOf(options: FlagOptions): readonly NodeCidrRange[] {
   if (options.allocateNodeCidrs !== true) return [];
   if (options.clusterCidr === undefined) {
     throw new StartupError("--allocate-node-cidrs needs --cluster-cidr: give a range such as 10.244.0.0/16");

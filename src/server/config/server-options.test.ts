@@ -34,6 +34,26 @@ describe("resolveOptions()", () => {
     expect(resolveOptions(options, {}).fairSeats).toBe(seats);
   });
 
+  test("serving processes share the limits of requests, and keep each above zero", () => {
+    const { servingProcesses, maxRequestsInflight, maxMutatingRequestsInflight, fairSeats } = resolveOptions(
+      { servingProcesses: 3, maxMutatingRequestsInflight: 2 },
+      {},
+    );
+    expect({ servingProcesses, maxRequestsInflight, maxMutatingRequestsInflight, fairSeats }).toEqual({
+      servingProcesses: 3,
+      maxRequestsInflight: 100,
+      maxMutatingRequestsInflight: 1,
+      fairSeats: 101,
+    });
+    expect(resolveOptions({ servingProcesses: 3, maxRequestsInflight: 0 }, {}).maxRequestsInflight).toBe(0);
+  });
+
+  test("a server in memory has no log for serving processes", () => {
+    expect(() => resolveOptions({ servingProcesses: 1, inMemory: true }, {})).toThrow(
+      new StartupError("--serving-processes needs a data directory, and --in-memory has none: give only one"),
+    );
+  });
+
   test("fairness needs seats", () => {
     expect(() => resolveOptions({ maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 }, {})).toThrow(
       new StartupError(

@@ -23,6 +23,7 @@ import { auditOptionsOf } from "./audit.ts";
 import { authenticationOptionsOf } from "./authentication.ts";
 import { authorizationOptionsOf } from "./authorization.ts";
 import { type EncryptionOptions, encryptionOptionsOf } from "./encryption.ts";
+import { type EtcdOptions, etcdOptionsOf } from "./etcd.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import type { Flag } from "./flag.ts";
 import { flagTexts } from "./flag-texts.ts";
@@ -30,6 +31,7 @@ import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import { nodeCidrRangesOf } from "./node-cidr-ranges.ts";
 import { nodeLifecycleOf } from "./node-lifecycle-options.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
+import { type SimulatedNodesConfig, simulatedNodesOf } from "./simulated-nodes.ts";
 
 /**
  * The options of `startServer`: one field per flag in camel case, durations in milliseconds, and fields that only code
@@ -38,12 +40,16 @@ import { parseRuntimeConfig } from "./runtime-config.ts";
 export interface ServerOptions extends FlagOptions {
   /** The source of time; the system's clock by default. */
   readonly clock?: Clock | undefined;
+  /** The command line of a serving process of this program. Only a program can have serving processes. */
+  readonly servingCommand?: readonly string[] | undefined;
 }
 
 /** The options with defaults filled in, texts parsed and contradictions rejected. */
 export interface ServerConfig {
   readonly bindAddress: string;
   readonly securePort: number;
+  /** Number of further processes that serve the API. */
+  readonly servingProcesses: number;
   /** The user's own serving certificate; undefined to use ours. */
   readonly tlsFiles: { readonly certificate: string; readonly key: string } | undefined;
   readonly shutdownDelayDurationMs: number;
@@ -60,11 +66,14 @@ export interface ServerConfig {
   readonly eventTtlMs: number;
   readonly clientCaFile: string | undefined;
   readonly kubeletCertificateAuthority: string | undefined;
+  readonly kubeletPreferredAddressTypes: readonly string[] | undefined;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
   /** Undefined if nothing is recorded. */
   readonly audit: AuditOptions | undefined;
   readonly encryption: EncryptionOptions;
+  /** Undefined if this server keeps the objects itself. */
+  readonly etcd: EtcdOptions | undefined;
   readonly featureGates: FeatureGates;
   /** Keys in canonical form, see `parseRuntimeConfig`. */
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
@@ -84,6 +93,8 @@ export interface ServerConfig {
   /** Ranges of pod addresses of which every node gets a part; none if nodes get no parts. */
   readonly nodeCidrRanges: readonly NodeCidrRange[];
   readonly nodeLifecycle: NodeLifecycleSettings;
+  /** The nodes that this server simulates; undefined if there are none. */
+  readonly simulatedNodes: SimulatedNodesConfig | undefined;
   /** Number of ended pods that are kept; 0 keeps all. */
   readonly terminatedPodsMax: number;
   /** The part of the bootstrap token that signs cluster-info. */
@@ -116,6 +127,8 @@ export interface RunningServer {
   readonly token: string;
   /** PEM of the certificate authority for clients to trust, as of startup. */
   readonly ca: string;
+  /** The nodes that this server simulates; absent if there are none. */
+  readonly simulatedNodes?: { readonly names: readonly string[]; readonly seed: number } | undefined;
   /** Resolves with the reason when the store takes no more writes. Only a new process can then continue. */
   readonly failed: Promise<Error>;
   /** Opens a client without a connection. It acts as an administrator, or as `user` with that user's rights. */
@@ -142,15 +155,37 @@ export function resolveOptions(
   if (inMemory && options.dataDir !== undefined) {
     throw new StartupError("--in-memory keeps nothing on disk, and --data-dir names a place on disk: give only one");
   }
+  const servingProcesses = options.servingProcesses ?? flags["serving-processes"].default;
+  if (servingProcesses > 0 && inMemory) {
+    throw new StartupError("--serving-processes needs a data directory, and --in-memory has none: give only one");
+  }
+  if (servingProcesses > 0 && process.platform !== "linux") {
+    throw new StartupError("--serving-processes needs Linux, which distributes connections among processes");
+  }
   const authorization = authorizationOptionsOf(options);
   const membership = membershipOptionsOf(options, inMemory);
+  const etcd = etcdOptionsOf(options);
+  if (etcd !== undefined && options.peerAddress !== undefined) {
+    throw new StartupError(
+      "--peer-address cannot be used with --etcd-servers: start more servers on the same etcd instead",
+    );
+  }
+  if (etcd !== undefined && servingProcesses > 0) {
+    throw new StartupError(
+      "--serving-processes cannot be used with --etcd-servers: start more servers on the same etcd instead",
+    );
+  }
   const dataDir = inMemory ? undefined : resolve(options.dataDir ?? defaultDataDir(environment));
-  const maxRequestsInflight = options.maxRequestsInflight ?? flags["max-requests-inflight"].default;
-  const maxMutatingRequestsInflight =
-    options.maxMutatingRequestsInflight ?? flags["max-mutating-requests-inflight"].default;
+  // Each process admits its share. Rounding up keeps a small limit from becoming 0, which means none.
+  const share = (limit: number) => Math.ceil(limit / (servingProcesses + 1));
+  const maxRequestsInflight = share(options.maxRequestsInflight ?? flags["max-requests-inflight"].default);
+  const maxMutatingRequestsInflight = share(
+    options.maxMutatingRequestsInflight ?? flags["max-mutating-requests-inflight"].default,
+  );
   return {
     bindAddress: options.bindAddress ?? bindAddressOf(membership) ?? flags["bind-address"].default,
     securePort: options.securePort ?? flags["secure-port"].default,
+    servingProcesses,
     tlsFiles: pairOf(options.tlsCertFile, options.tlsPrivateKeyFile, "--tls-cert-file and --tls-private-key-file"),
     shutdownDelayDurationMs: options.shutdownDelayDurationMs ?? flags["shutdown-delay-duration"].default,
     livezGracePeriodMs: options.livezGracePeriodMs ?? flags["livez-grace-period"].default,
@@ -163,11 +198,13 @@ export function resolveOptions(
     eventTtlMs: options.eventTtlMs ?? flags["event-ttl"].default,
     clientCaFile: options.clientCaFile,
     kubeletCertificateAuthority: options.kubeletCertificateAuthority,
+    kubeletPreferredAddressTypes: options.kubeletPreferredAddressTypes,
     // With AlwaysAllow, reject requests without credentials unless a flag accepts them.
     authentication: authenticationOptionsOf(options, !authorization.modes.includes("AlwaysAllow")),
     authorization,
     audit: auditOptionsOf(options),
     encryption: encryptionOptionsOf(options),
+    etcd,
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
     admissionPlugins: admissionPluginsOf(options),
@@ -188,6 +225,7 @@ export function resolveOptions(
     controllers: parseControllers(options.controllers ?? flags.controllers.default),
     nodeCidrRanges: nodeCidrRangesOf(options),
     nodeLifecycle: nodeLifecycleOf(options),
+    simulatedNodes: simulatedNodesOf(options),
     terminatedPodsMax: options.terminatedPodGcThreshold ?? flags["terminated-pod-gc-threshold"].default,
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
     serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,

@@ -1,8 +1,10 @@
-import { createHash } from "node:crypto";
 import type { Registry } from "prom-client";
+import { KeyServiceError } from "../../storage/encryption/kms/key-service.ts";
 import type { Transformation } from "../../storage/encryption/prefix-transformer.ts";
-import { BoundCounter, BoundHistogram, CollectedFamily, childrenBy } from "./bound-metric.ts";
-import { reloadMetrics } from "./reload-metrics.ts";
+import { BoundCounter, BoundHistogram, CollectedFamily } from "./bound-metric.ts";
+import { boundSeries } from "./bound-series.ts";
+import { KeyServiceMetrics } from "./key-service-metrics.ts";
+import { reloadMetrics, serverIdHash } from "./reload-metrics.ts";
 
 /** 5 µs to 84 s, each twice the one before. */
 const transformationBuckets = Array.from({ length: 25 }, (_, power) => 5e-6 * 2 ** power);
@@ -18,26 +20,17 @@ export class EncryptionMetrics {
     "apiserver_storage_transformation_operations_total",
     "Encryptions and decryptions of values, by outcome.",
   );
-  readonly #durationOf = childrenBy((key: string) => {
-    const [direction, prefix] = JSON.parse(key) as [string, string];
-    return this.#durations.labels({ transformation_type: direction, transformer_prefix: prefix });
-  });
-  readonly #operationsOf = childrenBy((key: string) => {
-    const [resource, direction, prefix, status] = JSON.parse(key) as [string, string, string, string];
-    return this.#operations.labels({
-      resource,
-      transformation_type: direction,
-      transformer_prefix: prefix,
-      status,
-    });
-  });
+  readonly #durationOf = boundSeries((labels) => this.#durations.labels(labels));
+  readonly #operationsOf = boundSeries((labels) => this.#operations.labels(labels), ["resource"]);
+  readonly keyServices = new KeyServiceMetrics();
   #reloaded: ((isUsed: boolean) => void) | undefined;
 
-  /** Counts one transformation. The labels are bounded by the configuration and the resources with objects. */
+  /** Counts one transformation. */
   readonly transformed = ({ resource, direction, prefix, seconds, error }: Transformation): void => {
-    const status = error === undefined ? "OK" : "unknown-non-grpc";
-    this.#operationsOf(JSON.stringify([resource, direction, prefix, status])).value++;
-    if (error === undefined) this.#durationOf(JSON.stringify([direction, prefix])).observe(seconds);
+    const status = error === undefined ? "OK" : error instanceof KeyServiceError ? error.code : "unknown-non-grpc";
+    const labels = { transformation_type: direction, transformer_prefix: prefix };
+    this.#operationsOf({ resource, ...labels, status }).value++;
+    if (error === undefined) this.#durationOf(labels).observe(seconds);
   };
 
   /** Counts a change of the configuration file. */
@@ -49,15 +42,15 @@ export class EncryptionMetrics {
   register(registry: Registry, serverId: string, configHash: () => string | undefined): void {
     this.#durations.register(registry);
     this.#operations.register(registry);
+    this.keyServices.register(registry, serverId);
     this.#reloaded = reloadMetrics(registry, "encryption", serverId);
-    const id = `sha256:${createHash("sha256").update(serverId).digest("hex")}`;
     new CollectedFamily(
       "apiserver_encryption_config_controller_last_config_info",
       "Hash of the encryption configuration in use.",
       "gauge",
       () => {
         const hash = configHash();
-        return hash === undefined ? [] : [[{ apiserver_id_hash: id, hash }, 1]];
+        return hash === undefined ? [] : [[{ apiserver_id_hash: serverIdHash(serverId), hash }, 1]];
       },
     ).register(registry);
   }

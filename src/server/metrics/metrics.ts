@@ -1,10 +1,11 @@
 import Registry from "prom-client/lib/registry.js";
-import { toBytes } from "../../api/codec/byte-text.ts";
+import { toBytes, toText } from "../../api/codec/byte-text.ts";
 import type { SentRequest } from "../../client/webhook/webhook-client.ts";
 import { reply } from "../../http/document-reply.ts";
 import type { RequestMetrics } from "../../http/filters/request-metrics.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
+import { addMetrics } from "./add-metrics.ts";
 import {
   BoundCounter,
   BoundHistogram,
@@ -43,6 +44,12 @@ export interface Metrics extends RequestMetrics {
   sentRequest(request: SentRequest): void;
   /** Returns the text of `/metrics`. DELETE resets the counts. */
   readonly handle: Handler;
+  /** Returns the text of this process's metrics. */
+  expose(): Promise<Uint8Array[]>;
+  /** Resets this process's counts. */
+  reset(): void;
+  /** Adds the metrics of further processes to the answers of `handle`. @param collect resets them first if asked */
+  include(collect: (reset: boolean) => Promise<readonly string[]>): void;
 }
 
 export interface MetricsOptions {
@@ -78,6 +85,9 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
   ).register(registry);
   buildMetrics(registry);
   processMetrics(registry);
+  const expose = () => exposeMetrics(registry);
+  const reset = () => resetMetrics(registry);
+  let collect: ((reset: boolean) => Promise<readonly string[]>) | undefined;
   return {
     ...requests,
     registry,
@@ -89,6 +99,11 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
       const { method } = exchange.request;
       sent({ method, host: ownHost, code, seconds, requestBytes: undefined, responseBytes: undefined });
     },
+    expose,
+    reset,
+    include(further) {
+      collect = further;
+    },
     filterDuration: (filter) => filters.labels({ filter }),
     deprecatedRequest({ group, version, resource }, subresource, removedRelease) {
       const key = `${group}/${version}/${resource}/${subresource}`;
@@ -97,10 +112,12 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
     },
     handle: async ({ request }) => {
       if (request.method === "DELETE") {
-        resetMetrics(registry);
+        reset();
+        await collect?.(true);
         return reply(toBytes("metrics reset\n"), [["content-type", "text/plain; charset=utf-8"]]);
       }
-      const body = await exposeMetrics(registry);
+      const [own, others = []] = await Promise.all([expose(), collect?.(false)]);
+      const body = others.length === 0 ? own : toBytes(await addMetrics(own.map(toText).join(""), others));
       return { kind: "reply", code: 200, headers: [["content-type", expositionType]], body };
     },
   };

@@ -18,9 +18,8 @@ export function reloadMetrics(
     "gauge",
   );
   for (const family of [total, last]) family.register(registry);
-  const hash = `sha256:${createHash("sha256").update(serverId).digest("hex")}`;
   const children = (status: string) => {
-    const labels = { status, apiserver_id_hash: hash };
+    const labels = { status, apiserver_id_hash: serverIdHash(serverId) };
     return { total: total.labels(labels), last: last.labels(labels) };
   };
   const [used, refused] = [children("success"), children("failure")];
@@ -29,4 +28,9 @@ export function reloadMetrics(
     child.total.value++;
     child.last.value = Date.now() / msPerSecond;
   };
+}
+
+/** Returns the value of the label `apiserver_id_hash`. */
+export function serverIdHash(serverId: string): string {
+  return `sha256:${createHash("sha256").update(serverId).digest("hex")}`;
 }

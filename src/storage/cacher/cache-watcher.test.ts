@@ -3,6 +3,8 @@ import fc from "fast-check";
 import type { Entry, Key } from "../../api/entry.ts";
 import { type Revision, toRevision } from "../../api/revision.ts";
 import { MemoryStore } from "../memory-store.ts";
+import type { EventListener, StoreEvent } from "../store.ts";
+import { bookmarkIntervalMs } from "./cache-watcher.ts";
 import { Cacher, type CacherLimits, type WatchOptions } from "./cacher.ts";
 import { lineEncoder, ManualClock, MemorySink, put, remove, settle } from "./testing.ts";
 
@@ -14,8 +16,7 @@ afterEach(() => {
   for (const cacher of opened.splice(0)) cacher.close();
 });
 
-function open(limits: Partial<CacherLimits> = {}) {
-  const store = new MemoryStore();
+function open(limits: Partial<CacherLimits> = {}, store = new MemoryStore()) {
   const clock = new ManualClock();
   const counted = { historyReads: 0 };
   const metrics = { historyRead: () => void counted.historyReads++ };
@@ -183,6 +184,67 @@ test("a start before the window continues from the store's history, even when no
   expect(counted.historyReads).toBeLessThan(8);
 });
 
+/** A store whose events are all of one revision, as when a lease ends in etcd. */
+class OneRevisionStore extends MemoryStore {
+  readonly #later = new Set<StoreEvent>();
+  #listener: EventListener = () => undefined;
+
+  override subscribe(listener: EventListener): Disposable {
+    this.#listener = listener;
+    return super.subscribe(listener);
+  }
+
+  override async eventsAfter(after: Revision, { limit }: { limit: number }): Promise<StoreEvent[]> {
+    const events = [...this.#later].filter(({ revision }) => revision > after);
+    return events.filter((event, at) => at < limit || event.revision === events[limit - 1]?.revision);
+  }
+
+  /** Deletes everything at one revision. */
+  deleteAll(): void {
+    const revision = toRevision(this.revision + 1);
+    for (const entry of this.scan(prefix)) {
+      this.#later.add({ revision, type: "DELETED", entry: { ...entry, revision }, previous: entry });
+    }
+    this.#listener([...this.#later], revision, false);
+  }
+}
+
+test.each([
+  ["from the window", {}, {}],
+  ["from the store's history", { windowEventsMax: 10, historyEventsMax: 7 }, {}],
+  ["prepared, from the window", {}, { prepare: (entries: readonly Entry[]) => entries }],
+  [
+    "prepared, from the store's history",
+    { windowEventsMax: 10, historyEventsMax: 7 },
+    { prepare: (entries: readonly Entry[]) => entries },
+  ],
+])("all changes of one revision reach the cache and its watches: %s", async (_title, limits, encoding) => {
+  const store = new OneRevisionStore();
+  const { cacher, watch } = open(limits, store);
+  const count = 300;
+  for (let at = 0; at < count; at++) await put(store, `a/${at}`, {}, "x".repeat(8_192));
+  const wide = { ...lineEncoder(), ...encoding, event: (type: string, { key }: Entry) => lineOf(type, key) };
+  const sinks = [watch({ encoder: wide }).sink, watch({ encoder: wide }).sink];
+  for (const sink of sinks) sink.stall();
+  store.deleteAll();
+  for (let turn = 0; turn < count; turn++) {
+    await settle(1);
+    for (const sink of sinks) sink.resume();
+    for (const sink of sinks) sink.stall();
+  }
+  expect(cacher.size).toBe(0);
+  for (const sink of sinks) {
+    expect(sink.frames.map((line) => line.trim())).toEqual(
+      Array.from({ length: count }, (_, at) => `DELETED ${prefix}a/${at}`).sort(),
+    );
+  }
+});
+
+/** Returns a line of 1 KiB, so that many events fill more than one chunk. */
+function lineOf(type: string, key: Key): Uint8Array {
+  return new TextEncoder().encode(`${`${type} ${key}`.padEnd(1_024)}\n`);
+}
+
 test("a stalled watch does not delay others and later continues without a gap", async () => {
   const { store, watch } = open({ windowEventsMax: 10 });
   const slow = watch().sink;
@@ -243,6 +305,32 @@ test("an object that cannot be encoded ends the watch with a 500", async () => {
   expect(sink.frames).toEqual(["ERROR 500 Internal error occurred: conversion failed"]);
 });
 
+test("an event is only shown to the watches that it may concern, and the others still make progress", async () => {
+  const { store, clock, watch } = open();
+  const asked: string[] = [];
+  const watches = ["red", "blue"].map((color) =>
+    watch({
+      bookmarks: true,
+      pins: [{ facet: "label color", values: [color] }],
+      matches: (entry) => {
+        asked.push(color);
+        return entry.index.labels?.["color"] === color;
+      },
+    }),
+  );
+  for (let at = 0; at < 3; at++) await put(store, `a/${at}`, { color: "red" });
+  await settle();
+  expect(new Set(asked)).toEqual(new Set(["red"]));
+  clock.advance(bookmarkIntervalMs);
+  await settle();
+  await put(store, "a/0", { color: "blue" });
+  await settle();
+  expect(watches.map(({ sink }) => sink.frames)).toEqual([
+    ["ADDED a/0@2", "ADDED a/1@3", "ADDED a/2@4", "BOOKMARK 4", "DELETED a/0@5"],
+    ["BOOKMARK 4", "ADDED a/0@5"],
+  ]);
+});
+
 test("an event is encoded once for all watchers of a format", async () => {
   const { store, watch } = open();
   let encoded = 0;
@@ -283,7 +371,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       do: fc.constantFrom("stall" as const, "resume" as const, "restart" as const),
-      which: fc.nat(4),
+      which: fc.nat(5),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ do: "settle" as const }) },
@@ -303,6 +391,7 @@ test.each([
           new ModelWatch(system, {}),
           new ModelWatch(system, {}),
           new ModelWatch(system, { matches: withLabel }),
+          new ModelWatch(system, { matches: withLabel, pins: [{ facet: "label in", values: ["yes"] }] }),
           new ModelWatch(system, { prefix: `${prefix}a/` }),
           new ModelWatch(system, { prefix: `${prefix}a/`, key: `${prefix}a/1`, matches: withLabel }),
         ];

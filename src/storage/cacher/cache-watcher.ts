@@ -1,6 +1,6 @@
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 import type { Entry, Key } from "../../api/entry.ts";
-import type { Revision } from "../../api/revision.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
 import { type Status, StatusError, status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
@@ -8,7 +8,9 @@ import type { ByteSink } from "../../request/exchange.ts";
 import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import type { CacheCounts } from "./cache-counts.ts";
 import { type EventWindow, type SentType, WindowEvent } from "./event-window.ts";
+import type { Pin } from "./facet.ts";
 import type { CacherMetrics } from "./metrics.ts";
+import type { ParkableWatcher } from "./parked-watchers.ts";
 import {
   type Batch,
   batchOf,
@@ -30,8 +32,6 @@ const bookmarkJitter = 0.1;
 const lastBookmarkLeadMs = 2_000;
 /** Maximum number of bytes written to one watcher before the others get their turn. */
 const turnBytesMax = 1024 * 1024;
-/** Maximum number of events read from the store's history at a time. */
-const historyEventsMax = 128;
 /** Maximum number of events of the window examined for one batch of an encoder that prepares. */
 const batchEventsMax = 4_096;
 /** Maximum number of entries of the initial state examined for one chunk. */
@@ -44,6 +44,8 @@ export interface WatchOptions {
   readonly key?: Key;
   /** The selection. A change that crosses its border is shown as ADDED or DELETED. */
   readonly matches?: (entry: Entry) => boolean;
+  /** Conditions that all entries of the selection meet. */
+  readonly pins?: readonly Pin[];
   /** The selection in two steps, for an encoder that prepares entries. */
   readonly content?: ContentSelection | undefined;
   readonly start:
@@ -76,22 +78,30 @@ export interface WatchSource {
   readonly random: () => number;
   readonly scheduler: WatchScheduler;
   readonly historyGate: ReadGate;
+  /** Maximum number of events read from the store's history at a time. */
+  readonly historyEventsMax: number;
   readonly metrics: CacherMetrics | undefined;
   readonly counts: CacheCounts;
-  /** Returns the current state, unaffected by later writes. */
-  snapshot(): EntryTree;
+  /** Returns the current state, or a part of it with all entries that meet the conditions, unaffected by later writes. */
+  snapshot(pins: readonly Pin[]): EntryTree;
+  /** Counts entries of a snapshot that were not selected. */
+  examinedInVain(pins: readonly Pin[], count: number): void;
   join(groupKey: string): ShareGroup;
   leave(groupKey: string): void;
   /** Registers for a turn whenever there are new events. */
   enter(watcher: Task): void;
   remove(watcher: Task): void;
+  /** Waits for an event that the watcher's pin allows. Returns false if the watcher has to look at every event. */
+  park(watcher: ParkableWatcher): boolean;
+  unpark(watcher: ParkableWatcher): void;
 }
 
 interface InitialState {
   readonly tree: EntryTree;
-  readonly revision: Revision;
   /** The next key to send. */
   low: Key;
+  /** Number of entries that the selection left out. */
+  inVain: number;
 }
 
 /**
@@ -103,7 +113,9 @@ export class WindowWatcher implements CacheWatcher {
   readonly #options: WatchOptions;
   readonly #low: Key;
   readonly #high: Key;
-  readonly #task: Task = { run: () => this.#pump() };
+  readonly #task: Task;
+  /** The task again, if the watch concerns only some objects of the resource. */
+  readonly #parkable: ParkableWatcher | undefined;
   readonly #timed: Timed = { due: (nowMs) => this.#due(nowMs) };
   readonly #abort = (): void => this.#end();
   readonly #select = (item: WindowEvent): SentType | undefined => this.#typeOf(item.event);
@@ -129,6 +141,8 @@ export class WindowWatcher implements CacheWatcher {
   #sink: ByteSink | undefined;
   #resolve: (() => void) | undefined;
   #reject: ((error: unknown) => void) | undefined;
+  /** Whether the watch waits for an event that concerns it. Others pass, and its position stays behind. */
+  #isParked = false;
   #ended = false;
 
   constructor(source: WatchSource, options: WatchOptions) {
@@ -136,6 +150,10 @@ export class WindowWatcher implements CacheWatcher {
     this.#options = options;
     this.#low = options.key ?? options.prefix;
     this.#high = options.key === undefined ? prefixEnd(options.prefix) : `${options.key}\0`;
+    const run = (): void => this.#pump();
+    const pin = pinOf(options, source.prefix);
+    this.#parkable = pin && { pin, run, resume: ({ revision }, position) => this.#resume(revision, position) };
+    this.#task = this.#parkable ?? { run };
     const { start, encoder } = options;
     this.#preparing = preparing(encoder);
     this.#content = this.#preparing === undefined ? undefined : options.content;
@@ -145,7 +163,8 @@ export class WindowWatcher implements CacheWatcher {
     this.#initialBookmark = start.kind === "initial" && start.endBookmark;
     this.#after = start.kind === "after" ? start.revision : source.revision;
     if (start.kind === "initial") {
-      this.#initial = { tree: source.snapshot(), revision: source.revision, low: this.#low };
+      const tree = source.snapshot(options.pins ?? []);
+      this.#initial = { tree, low: this.#low, inVain: 0 };
     }
     this.#position = source.window().positionAfter(this.#after) ?? -1;
     this.#nextBookmarkMs = this.#bookmarkTime(source.clock.nowMs());
@@ -176,11 +195,12 @@ export class WindowWatcher implements CacheWatcher {
 
   #pump(): void {
     if (this.#ended || this.#blocked) return;
+    this.#unpark();
     try {
       let written = 0;
       while (!this.#ended) {
         const chunk = this.#next();
-        if (chunk === undefined) return;
+        if (chunk === undefined) return this.#park();
         if (!this.#write(chunk.bytes, chunk.events)) return;
         written += chunk.bytes.byteLength;
         if (written >= turnBytesMax) {
@@ -191,6 +211,27 @@ export class WindowWatcher implements CacheWatcher {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Waits for an event that concerns this watch, if everything before it is sent. */
+  #park(): void {
+    const isIdle = !this.#blocked && !this.#ended && this.#position === this.#source.window().end;
+    if (this.#parkable !== undefined && isIdle) this.#isParked = this.#source.park(this.#parkable);
+  }
+
+  /** Looks at every event again. None so far concerned this watch. */
+  #unpark(): void {
+    if (this.#parkable === undefined || !this.#isParked) return;
+    this.#source.unpark(this.#parkable);
+    this.#resume(toRevision(this.#source.revision + 1), this.#source.window().end);
+  }
+
+  /** Continues with the event at `position`, or with the next one there. */
+  #resume(revision: Revision, position: number): void {
+    this.#isParked = false;
+    this.#position = position;
+    this.#after = toRevision(Math.max(this.#after, revision - 1));
+    this.#source.enter(this.#task);
   }
 
   /** Returns the next bytes, or undefined if there is nothing to send yet. */
@@ -225,13 +266,18 @@ export class WindowWatcher implements CacheWatcher {
         const frame = encoder.event("ADDED", entry);
         frames.push(frame);
         bytes += frame.byteLength;
-      }
+      } else initial.inVain++;
       last = entry.key;
       return bytes < chunkBytes && ++seen < initialEntriesMax;
     });
-    if (last === undefined) this.#initial = undefined;
+    if (last === undefined) this.#endInitial(initial);
     else initial.low = `${last}\0`;
     return pieceOf(frames);
+  }
+
+  #endInitial({ inVain }: InitialState): void {
+    this.#initial = undefined;
+    this.#source.examinedInVain(this.#options.pins ?? [], inVain);
   }
 
   /** Returns the next piece of the initial state, without marking it as sent. */
@@ -242,23 +288,25 @@ export class WindowWatcher implements CacheWatcher {
     const changes = batchOf((add) =>
       forEntries(initial.tree, initial.low, this.#high, (entry) => {
         last = entry.key;
-        const more = matches === undefined || matches(entry) ? add({ type: "ADDED", entry }) : true;
+        const isSelected = matches === undefined || matches(entry);
+        if (!isSelected) initial.inVain++;
+        const more = isSelected ? add({ type: "ADDED", entry }) : true;
         return more && ++seen < initialEntriesMax;
       }),
     );
     const advance = () => {
-      if (last === undefined) this.#initial = undefined;
+      if (last === undefined) this.#endInitial(initial);
       else initial.low = `${last}\0`;
     };
     return { changes, advance };
   }
 
-  /** Returns the next events of the window, without marking them as sent. */
+  /** Returns the next events of the window up to the end of a revision, without marking them as sent. */
   #liveBatch(window: EventWindow): Batch {
     let to = this.#position;
-    const last = Math.min(window.end, to + batchEventsMax);
+    const last = to + batchEventsMax;
     const changes = batchOf((add) => {
-      for (let more = true; more && to < last; to++) {
+      for (let more = true; to < window.end && ((more && to < last) || !window.endsRevision(to)); to++) {
         const change = this.#changeOf(window.at(to));
         if (change !== undefined) more = add(change);
       }
@@ -345,7 +393,7 @@ export class WindowWatcher implements CacheWatcher {
 
   /** Reads a piece of the store's history, writes it, and continues. */
   #catchUp(): void {
-    const { store, historyGate, metrics, prefix } = this.#source;
+    const { store, historyGate, historyEventsMax, metrics, prefix } = this.#source;
     metrics?.historyRead?.(prefix, "watch");
     const after = this.#after;
     const edge = this.#source.window().droppedRevision;
@@ -365,13 +413,14 @@ export class WindowWatcher implements CacheWatcher {
     const { encoder } = this.#options;
     let frames: Uint8Array[] = [];
     let bytes = 0;
-    for (const event of events) {
+    for (const [at, event] of events.entries()) {
       const type = this.#typeOf(event);
       if (type !== undefined) {
         const frame = encoder.event(type, new WindowEvent(event).sentEntry(type));
         frames.push(frame);
         bytes += frame.byteLength;
       }
+      if (events[at + 1]?.revision === event.revision) continue;
       this.#after = event.revision;
       if (bytes < chunkBytes) continue;
       if (!this.#writeFrames(frames)) return;
@@ -379,7 +428,7 @@ export class WindowWatcher implements CacheWatcher {
       bytes = 0;
     }
     // A short answer holds the rest of the history, so the position moves to the start of the window.
-    if (events.length < historyEventsMax && edge > this.#after) this.#after = edge;
+    if (events.length < this.#source.historyEventsMax && edge > this.#after) this.#after = edge;
     if (this.#writeFrames(frames)) this.#source.scheduler.schedule(this.#task);
   }
 
@@ -387,12 +436,16 @@ export class WindowWatcher implements CacheWatcher {
   #writeHistoryInBatches(encoder: PreparingEncoder, events: readonly StoreEvent[], edge: Revision): void {
     let taken = 0;
     const changes = batchOf((add) => {
-      for (let more = true; more && taken < events.length; taken++) {
-        const change = this.#changeOf(new WindowEvent(events[taken] as StoreEvent));
+      let more = true;
+      for (let last: Revision | undefined; taken < events.length; taken++) {
+        const event = events[taken] as StoreEvent;
+        if (!more && event.revision !== last) break;
+        const change = this.#changeOf(new WindowEvent(event));
         if (change !== undefined) more = add(change);
+        last = event.revision;
       }
     });
-    const isWhole = taken === events.length && events.length < historyEventsMax;
+    const isWhole = taken === events.length && events.length < this.#source.historyEventsMax;
     const advance = () => {
       this.#after = events[taken - 1]?.revision ?? this.#after;
       if (isWhole && edge > this.#after) this.#after = edge;
@@ -493,12 +546,19 @@ export class WindowWatcher implements CacheWatcher {
     scheduler.unschedule(this.#task);
     this.#sink?.signal.removeEventListener("abort", this.#abort);
     if (this.#sink === undefined) return;
+    if (this.#parkable !== undefined && this.#isParked) this.#source.unpark(this.#parkable);
     this.#source.remove(this.#task);
     if (this.#groupKey !== undefined) this.#source.leave(this.#groupKey);
     metrics?.watchers?.(prefix, -1);
     if (error === undefined) this.#resolve?.();
     else this.#reject?.(error);
   }
+}
+
+/** Returns the condition that tells the events of a watch from most others; undefined for a watch of everything. */
+function pinOf({ key, pins = [], prefix }: WatchOptions, all: Key): Pin | undefined {
+  if (key !== undefined) return { facet: "key", values: [key] };
+  return pins[0] ?? (prefix === all ? undefined : { facet: "prefix", values: [prefix] });
 }
 
 function statusOf(error: unknown, after: Revision): Status {

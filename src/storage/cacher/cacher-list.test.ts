@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Entry, Key } from "../../api/entry.ts";
-import { parseLabelSelector } from "../../api/label-selector.ts";
 import { toRevision } from "../../api/revision.ts";
 import { MemoryStore } from "../memory-store.ts";
 import { CompactedError } from "../store.ts";
@@ -60,7 +59,7 @@ test("a page has the start of the next page and the remaining count, and an exac
 test("a page with a selection is full and has no remaining count", async () => {
   const { store, cacher } = open();
   for (let at = 0; at < 9; at++) await put(store, `a/${at}`, { odd: String(at % 2) });
-  const page = await cacher.list({ prefix, limit: 2, labels: parseLabelSelector("odd=1") });
+  const page = await cacher.list({ prefix, limit: 2, matches: ({ index }) => index.labels?.odd === "1" });
   expect(names(page.entries)).toEqual(["a/1@3", "a/3@5"]);
   expect(page).toMatchObject({ next: `${prefix}a/3\0`, remaining: undefined });
 });

@@ -1,5 +1,4 @@
 import type { Entry, Key } from "../../api/entry.ts";
-import { type LabelSelector, matchesLabels } from "../../api/label-selector.ts";
 import type { Revision } from "../../api/revision.ts";
 import { status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
@@ -7,9 +6,12 @@ import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { type CacheWatcher, type WatchOptions, type WatchSource, WindowWatcher } from "./cache-watcher.ts";
 import { EventWindow } from "./event-window.ts";
+import type { Pin } from "./facet.ts";
 import { type CacherLimits, defaultCacherLimits } from "./limits.ts";
 import type { CacherMetrics } from "./metrics.ts";
+import { ParkedWatchers } from "./parked-watchers.ts";
 import { ReadGate } from "./read-gate.ts";
+import { SelectionIndex } from "./selection-index.ts";
 import { ShareGroup } from "./share-group.ts";
 import { countEntries, type EntryTree, entryTree, forEntries, prefixEnd } from "./tree.ts";
 import { TreeHistory } from "./tree-history.ts";
@@ -58,8 +60,8 @@ export interface ListOptions {
   /** Maximum number of entries to return. Absent or not positive means all. */
   readonly limit?: number;
   readonly matches?: (entry: Entry) => boolean;
-  /** Label selection, applied together with `matches`. */
-  readonly labels?: LabelSelector;
+  /** Conditions that all entries of the selection meet, so that they can be found without a scan. */
+  readonly pins?: readonly Pin[];
   /** Revision of the state to list; the newest by default. */
   readonly at?: Revision;
   /** Counters for the list; absent for a list that no client asked for. */
@@ -86,17 +88,23 @@ export class Cacher {
   #window: EventWindow;
   #history: TreeHistory;
   #tree: EntryTree;
+  #index: SelectionIndex;
   #bodyBytes = 0;
+  /** The revision of the state that this cache was last built from. */
+  #builtAt: Revision;
   /** The revision of this resource's last change, or of the initial state. */
   #changed: Revision;
   /** All entries in order; cleared by the next change. */
   #all: readonly Entry[] | undefined;
   readonly #gate = new ReadGate(historyReadersMax);
+  /** Watchers that look at every event. */
   readonly #watchers = new Set<Task>();
+  readonly #parked = new ParkedWatchers();
   readonly #open = new Set<WindowWatcher>();
   readonly #groups = new Map<string, ShareGroup>();
   readonly #source: WatchSource;
   readonly #wake: Task = { run: () => this.#wakeWatchers() };
+  readonly #build: Task = { run: () => this.#buildIndex() };
   readonly #disposables: Disposable[] = [];
   #closed = false;
 
@@ -107,10 +115,12 @@ export class Cacher {
     this.#clock = clock;
     this.#limits = { ...defaultCacherLimits, ...options.limits };
     this.#feed = options.feed ?? this.#ownFeed(options);
+    this.#builtAt = store.revision;
     this.#changed = store.revision;
-    this.#tree = this.#build();
+    this.#tree = this.#readState();
     this.#window = new EventWindow(this.#limits, store.revision);
     this.#history = new TreeHistory(this.#limits, this.#window);
+    this.#index = new SelectionIndex(prefix, this.#limits);
     this.#source = this.#makeSource(options);
     this.#disposables.push(clock.every(trimIntervalMs, () => this.#trim()));
   }
@@ -141,7 +151,7 @@ export class Cacher {
 
   /** Number of running watches. */
   get watching(): number {
-    return this.#watchers.size;
+    return this.#open.size;
   }
 
   get(key: Key): Entry | undefined {
@@ -201,19 +211,22 @@ export class Cacher {
 
   /**
    * Applies one event. The feed calls this for each event below the prefix, in order, and then `changesDone` once per
-   * batch.
+   * batch. Several events may have the same revision.
    */
   apply(event: StoreEvent): void {
-    if (event.revision <= this.#changed || this.#closed) return;
+    // A cache that is built while a batch is published already has its events.
+    if (event.revision <= this.#builtAt || this.#closed) return;
     this.counts.received++;
     this.#history.beforeChange(event);
     if (event.type !== "DELETED") this.#bodyBytes += event.entry.body.byteLength;
     this.#bodyBytes -= event.previous?.body.byteLength ?? 0;
     if (event.type === "DELETED") this.#tree.delete(event.entry.key);
     else this.#tree.set(event.entry.key, event.entry);
+    this.#index.apply(event);
     this.#changed = event.revision;
     this.#all = undefined;
     this.#window.append(event, this.#clock.nowMs());
+    this.#parked.receive(event, this.#window.end - 1);
   }
 
   changesDone(): void {
@@ -226,11 +239,13 @@ export class Cacher {
    */
   reset(): void {
     for (const watcher of this.#open) watcher.stop();
+    this.#builtAt = this.#store.revision;
     this.#changed = this.#store.revision;
-    this.#tree = this.#build();
+    this.#tree = this.#readState();
     this.#all = undefined;
     this.#window = new EventWindow(this.#limits, this.#store.revision);
     this.#history = new TreeHistory(this.#limits, this.#window);
+    this.#index = new SelectionIndex(this.prefix, this.#limits);
   }
 
   /** Ends all watches cleanly. */
@@ -238,11 +253,12 @@ export class Cacher {
     this.#closed = true;
     for (const watcher of this.#open) watcher.stop();
     this.#feed.scheduler.unschedule(this.#wake);
+    this.#feed.scheduler.unschedule(this.#build);
     for (const disposable of this.#disposables) disposable[Symbol.dispose]();
     this.#disposables.length = 0;
   }
 
-  #build(): EntryTree {
+  #readState(): EntryTree {
     const entries = this.#store.scan(this.prefix);
     this.counts.builds++;
     this.counts.builtFrom += entries.length;
@@ -252,30 +268,42 @@ export class Cacher {
   }
 
   #listTree(tree: EntryTree, options: ListOptions, revision: Revision): ListPage {
-    const { limit = 0, start = options.prefix } = options;
+    const { limit = 0, start = options.prefix, matches } = options;
     const low = start > options.prefix ? start : options.prefix;
     const high = prefixEnd(options.prefix);
-    const select = selection(options);
-    if (limit <= 0 && select === undefined && tree === this.#tree && low === this.prefix) {
+    if (limit <= 0 && matches === undefined && tree === this.#tree && low === this.prefix) {
       this.#all ??= tree.valuesArray();
       this.#count(options, this.#all.length, this.#all.length);
       return { entries: this.#all, revision, next: undefined, remaining: undefined };
     }
     const max = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+    const pins = tree === this.#tree ? options.pins : undefined;
     const entries: Entry[] = [];
     let more = false;
     let examined = 0;
-    forEntries(tree, low, high, (entry) => {
+    forEntries(this.#select(pins) ?? tree, low, high, (entry) => {
       examined++;
       more = entries.length >= max;
-      if (!more && (select?.(entry) ?? true)) entries.push(entry);
+      if (!more && (matches?.(entry) ?? true)) entries.push(entry);
       return !more;
     });
+    this.#examinedInVain(pins, examined - entries.length);
     this.#count(options, examined, entries.length);
     const page = pageOf(entries, revision, more);
     if (page.next === undefined) return page;
     if (tree === this.#tree) this.#history.keep(tree, this.#changed, this.#clock.nowMs());
-    return select === undefined ? { ...page, remaining: countEntries(tree, page.next, high) } : page;
+    return matches === undefined ? { ...page, remaining: countEntries(tree, page.next, high) } : page;
+  }
+
+  /** Returns a part of the newest state with all entries that meet the conditions, if it is known. */
+  #select(pins: readonly Pin[] = []): EntryTree | undefined {
+    return pins.length === 0 ? undefined : this.#index.select(pins, this.#tree.size, this.#clock.nowMs());
+  }
+
+  #examinedInVain(pins: readonly Pin[] = [], count: number): void {
+    if (pins.length === 0 || count === 0) return;
+    const needsPostings = this.#index.examinedInVain(pins, count, this.#tree.size, this.#clock.nowMs());
+    if (needsPostings) this.#feed.scheduler.schedule(this.#build);
   }
 
   #count({ isRequest }: ListOptions, examined: number, returned: number): void {
@@ -290,10 +318,9 @@ export class Cacher {
     this.#source.metrics?.historyRead?.(this.prefix, "list");
     const { counts } = this;
     counts.historyLists++;
-    const { prefix, limit = 0, start = prefix } = options;
-    const select = selection(options);
+    const { prefix, limit = 0, start = prefix, matches } = options;
     const max = limit > 0 ? limit : Number.POSITIVE_INFINITY;
-    const pageSize = select === undefined ? max + 1 : historyPageEntries;
+    const pageSize = matches === undefined ? max + 1 : historyPageEntries;
     const entries: Entry[] = [];
     let low = start > prefix ? start : prefix;
     for (;;) {
@@ -302,7 +329,7 @@ export class Cacher {
       counts.historyRead += read.length;
       for (const entry of read) {
         if (entries.length >= max) return pageOf(entries, at, true);
-        if (!(select?.(entry) ?? true)) continue;
+        if (!(matches?.(entry) ?? true)) continue;
         entries.push(entry);
         counts.historyReturned++;
       }
@@ -315,10 +342,15 @@ export class Cacher {
     for (const watcher of this.#watchers) this.#feed.scheduler.schedule(watcher);
   }
 
+  #buildIndex(): void {
+    if (this.#index.build(this.#tree)) this.#feed.scheduler.schedule(this.#build);
+  }
+
   #trim(): void {
     const nowMs = this.#clock.nowMs();
     this.#window.trim(nowMs);
     this.#history.trim(nowMs);
+    this.#index.trim(nowMs);
     for (const group of this.#groups.values()) group.clear();
   }
 
@@ -341,6 +373,7 @@ export class Cacher {
     const feed = this.#feed;
     return {
       prefix,
+      historyEventsMax: this.#limits.historyEventsMax,
       store,
       clock,
       random,
@@ -352,11 +385,18 @@ export class Cacher {
       get revision() {
         return feed.revision;
       },
-      snapshot: () => this.#tree.clone(),
+      snapshot: (pins) => (this.#select(pins) ?? this.#tree).clone(),
+      examinedInVain: (pins, count) => this.#examinedInVain(pins, count),
       join: (groupKey) => this.#join(groupKey),
       leave: (groupKey) => this.#leave(groupKey),
       enter: (watcher) => this.#watchers.add(watcher),
       remove: (watcher) => this.#watchers.delete(watcher),
+      park: (watcher) => {
+        const isParked = this.#parked.park(watcher);
+        if (isParked) this.#watchers.delete(watcher);
+        return isParked;
+      },
+      unpark: (watcher) => this.#parked.remove(watcher),
     };
   }
 
@@ -374,12 +414,6 @@ export class Cacher {
     const group = this.#groups.get(groupKey);
     if (group !== undefined && --group.members === 0) this.#groups.delete(groupKey);
   }
-}
-
-function selection({ matches, labels }: ListOptions): ((entry: Entry) => boolean) | undefined {
-  if (labels === undefined || labels.requirements.length === 0) return matches;
-  if (matches === undefined) return (entry) => matchesLabels(labels, entry.index.labels);
-  return (entry) => matchesLabels(labels, entry.index.labels) && matches(entry);
 }
 
 function pageOf(entries: readonly Entry[], revision: Revision, more: boolean): ListPage {

@@ -121,6 +121,11 @@ export class EventWindow {
     return item;
   }
 
+  /** Reports whether the events before a position are all those of their revisions. There must be one before it. */
+  endsRevision(position: number): boolean {
+    return position === this.end || this.at(position).event.revision !== this.at(position - 1).event.revision;
+  }
+
   /** Returns the position of the first event after `revision`, or undefined if some of those events were dropped. */
   positionAfter(revision: Revision): number | undefined {
     if (revision < this.#dropped) return undefined;

@@ -80,7 +80,9 @@ export class OwnerIndex implements Disposable {
 
   /** Adds each object in its current state, because an earlier event may have changed it. */
   *#read(): Generator<void, void> {
-    for (const { key } of this.#store.scan("/")) {
+    for (const { key, index } of this.#store.scan("/")) {
+      // If it has got owners since then, an event has told them.
+      if (index.owners === undefined) continue;
       yield;
       if (this.#subscription === undefined) return;
       const entry = this.#store.get(key);

@@ -44,23 +44,26 @@ export class ShareGroup {
   }
 }
 
-/** Joins the frames of the events from `from` on, up to 64 KiB. A larger frame stands alone and is not copied. */
+/**
+ * Joins the frames of the events from `from` on, up to 64 KiB. A larger frame stands alone and is not copied. The events
+ * of one revision stay together, because a watch continues after a revision.
+ */
 export function joinChunk(window: EventWindow, from: number, select: Select, encoder: FrameEncoder): Chunk {
   const frames: Uint8Array[] = [];
-  const last = Math.min(window.end, from + chunkEventsMax);
+  const last = from + chunkEventsMax;
   let bytes = 0;
   let to = from;
-  while (to < last) {
+  while (to < window.end) {
     const item = window.at(to);
     const type = select(item);
     if (type !== undefined) {
       const frame = window.frame(item, type, encoder);
-      if (bytes > 0 && bytes + frame.byteLength > chunkBytes) break;
+      if (bytes > 0 && bytes + frame.byteLength > chunkBytes && window.endsRevision(to)) break;
       frames.push(frame);
       bytes += frame.byteLength;
     }
     to++;
-    if (bytes >= chunkBytes) break;
+    if ((bytes >= chunkBytes || to >= last) && window.endsRevision(to)) break;
   }
   return { from, to, bytes: joinFrames(frames), events: frames.length };
 }

@@ -1,6 +1,6 @@
 import sortedBTree from "sorted-btree";
 import type { Entry, Key } from "../../api/entry.ts";
-import { compareKeys } from "../key-order.ts";
+import { compareKeys, lowerBound } from "../key-order.ts";
 
 /** Entries of one resource in key order. `clone()` is O(1): the trees share nodes until one of them is written. */
 export type EntryTree = sortedBTree<Key, Entry>;
@@ -28,7 +28,31 @@ export function forEntries(tree: EntryTree, low: Key, high: Key, visit: (entry: 
   tree.forRange(low, high, false, step as (key: Key, entry: Entry) => void);
 }
 
-/** Counts entries with `low <= key < high`. The cost depends on the number of nodes, not entries. */
+/** Counts entries with `low <= key < high`, without visiting them. */
 export function countEntries(tree: EntryTree, low: Key, high: Key): number {
-  return tree.forRange(low, high, false);
+  return countBelow(tree, high) - countBelow(tree, low);
+}
+
+/**
+ * A node of sorted-btree, which its types hide. Without its sizes, counting would compare keys in every node, which took
+ * a fifth of the time of a page of 500. `keys` has the largest key of each child.
+ */
+interface TreeNode {
+  readonly keys: readonly Key[];
+  /** Undefined in a leaf. */
+  readonly children?: readonly TreeNode[];
+  /** Returns the number of entries in the node and below it. */
+  size(): number;
+}
+
+function countBelow(tree: EntryTree, key: Key): number {
+  let node: TreeNode | undefined = (tree as unknown as { readonly _root: TreeNode })._root;
+  let count = 0;
+  while (node !== undefined) {
+    const at = lowerBound(node.keys, key);
+    if (node.children === undefined) return count + at;
+    for (const child of node.children.slice(0, at)) count += child.size();
+    node = node.children[at];
+  }
+  return count;
 }

@@ -110,8 +110,8 @@ test.each([
     "KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.",
   ],
   [
-    withKms({ apiVersion: "v2", name: "k", endpoint: "unix:///s", timeout: "3s" }),
-    'could not configure KMS plugin "k": key services are not supported, use aesgcm, aescbc or secretbox',
+    withKms({ apiVersion: "v2", name: "k", endpoint: "unix:///s", timeout: "-3s" }),
+    'resources[0].providers[0].kms.timeout: Invalid value: "-3s": timeout should be a positive value',
   ],
   [
     withKms({ apiVersion: "v2", name: "a:b", endpoint: "http://s", cachesize: 5 }),

@@ -1,5 +1,6 @@
 import { type FileCheck, parseConfigurationFile } from "../../api/codec/configuration-file.ts";
 import { fieldError } from "../../api/field-error.ts";
+import { parseGoDuration } from "../../api/go-duration.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { listOf, objectOf } from "../../api/json-reading.ts";
 import { checkResourceNames } from "./check-resource-names.ts";
@@ -13,7 +14,15 @@ export interface NamedKey {
 export type ProviderConfiguration =
   | { readonly kind: "identity" }
   | { readonly kind: "aesgcm" | "aescbc" | "secretbox"; readonly keys: readonly NamedKey[] }
-  | { readonly kind: "kms"; readonly name: string; readonly apiVersion: string };
+  | {
+      readonly kind: "kms";
+      readonly name: string;
+      readonly apiVersion: string;
+      /** URL of a Unix socket. */
+      readonly endpoint: string;
+      /** Time limit of each call. */
+      readonly timeoutMs: number;
+    };
 
 /** Resources with the providers that read them, of which the first one writes. */
 export interface ResourceConfiguration {
@@ -132,14 +141,15 @@ function decodeBase64(text: string): Uint8Array | undefined {
 
 const kmsFields = ["apiVersion", "name", "cachesize", "endpoint", "timeout"];
 const kmsVersions = ["v1", "v2"];
+const kmsTimeoutMsDefault = 3_000;
 
 function parseKms(check: FileCheck, value: JsonObject, path: string, names: Set<string>): ProviderConfiguration {
   check.fields(value, path, kmsFields);
   const apiVersion = check.text(value, path, "apiVersion") || "v1";
   const name = parseKmsName(check, value, `${path}.name`, { apiVersion, names });
-  const timeout = check.text(value, path, "timeout");
-  if (timeout !== "") check.durationMs(value, path, "timeout");
-  checkEndpoint(check, check.text(value, path, "endpoint"), `${path}.endpoint`);
+  const timeoutMs = parseKmsTimeout(check, value, path);
+  const endpoint = check.text(value, path, "endpoint");
+  checkEndpoint(check, endpoint, `${path}.endpoint`);
   const { cachesize } = value;
   if (cachesize !== undefined && cachesize !== null) {
     if (apiVersion !== "v1") {
@@ -153,7 +163,16 @@ function parseKms(check: FileCheck, value: JsonObject, path: string, names: Set<
     const detail = "unsupported apiVersion apiVersion for KMS provider, only v1 and v2 are supported";
     check.errors.push(fieldError.invalid(`${path}.apiVersion`, apiVersion, detail));
   }
-  return { kind: "kms", name, apiVersion };
+  return { kind: "kms", name, apiVersion, endpoint, timeoutMs };
+}
+
+function parseKmsTimeout(check: FileCheck, value: JsonObject, path: string): number {
+  const text = check.text(value, path, "timeout");
+  if (text === "") return kmsTimeoutMsDefault;
+  const nanos = parseGoDuration(text);
+  if (nanos !== undefined && nanos > 0n) return Math.max(1, Number(nanos / 1_000_000n));
+  check.errors.push(fieldError.invalid(`${path}.timeout`, text, "timeout should be a positive value"));
+  return kmsTimeoutMsDefault;
 }
 
 function parseKmsName(
@@ -181,7 +200,12 @@ function checkEndpoint(check: FileCheck, endpoint: string, field: string): void 
   }
   const colon = endpoint.indexOf("://");
   const scheme = colon < 0 ? "" : endpoint.slice(0, colon);
-  if (scheme === "unix") return;
+  if (scheme === "unix") {
+    if (!URL.canParse(endpoint)) {
+      check.errors.push(fieldError.invalid(field, endpoint, "invalid endpoint for kms provider, error: not a URL"));
+    }
+    return;
+  }
   const detail = `unsupported scheme ${JSON.stringify(scheme)} for KMS provider, only unix is supported`;
   check.errors.push(fieldError.invalid(field, endpoint, detail));
 }

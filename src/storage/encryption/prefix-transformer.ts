@@ -46,7 +46,7 @@ export class PrefixTransformer implements Transformer {
 
   fromStorage(stored: Uint8Array, context: ValueContext): OpenedValue {
     const startedMs = performance.now();
-    const reasons = new Set<string>();
+    const failures = new Map<string, Error>();
     for (const [at, { bytes, prefix, transformer }] of this.#choices.entries()) {
       if (!startsWith(stored, bytes)) continue;
       try {
@@ -57,14 +57,23 @@ export class PrefixTransformer implements Transformer {
         if (prefix === "") this.#report("from_storage", "identity", startedMs, context, undefined);
         return { plain, isStale: isStale || at > 0 };
       } catch (error) {
-        if (prefix !== "") reasons.add((error as Error).message);
+        if (prefix !== "") failures.set((error as Error).message, error as Error);
       }
     }
-    if (reasons.size === 1) throw new Error([...reasons][0]);
-    if (reasons.size > 1) throw new Error(`[${[...reasons].join(", ")}]`);
+    const [failure] = failures.values();
+    if (failure !== undefined) throw failures.size === 1 ? failure : new Error(`[${[...failures.keys()].join(", ")}]`);
     const error = new Error(this.#noMatch);
     this.#report("from_storage", "unknown", startedMs, context, error);
     throw error;
+  }
+
+  prepare(stored: Uint8Array): Promise<void> | undefined {
+    for (const { bytes, transformer } of this.#choices) {
+      if (transformer.prepare === undefined || !startsWith(stored, bytes)) continue;
+      const prepared = transformer.prepare(stored.subarray(bytes.length));
+      if (prepared !== undefined) return prepared;
+    }
+    return undefined;
   }
 
   #observed<T>(

@@ -22,6 +22,9 @@ export interface EncryptedResources {
   readonly providers: readonly string[];
 }
 
+const v1Refusal =
+  "KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.";
+
 const anything: GroupResource = { group: "*", resource: "*" };
 
 /** The transformers of all resources. A resource without one is stored as it is. */
@@ -29,8 +32,15 @@ export class ResourceTransformers {
   readonly #byName = new Map<string, ResourceTransformer>();
   readonly described: readonly EncryptedResources[];
 
-  /** @throws Error with upstream's message for a rule that can have no effect */
-  constructor(configuration: readonly ResourceConfiguration[] = [], observe: TransformationObserver = () => undefined) {
+  /**
+   * @param keyServices the transformers of key services by the names of their providers
+   * @throws Error with upstream's message for a rule that can have no effect
+   */
+  constructor(
+    configuration: readonly ResourceConfiguration[] = [],
+    observe: TransformationObserver = () => undefined,
+    keyServices: ReadonlyMap<string, Transformer> = new Map(),
+  ) {
     const lists = new Map<string, ProviderConfiguration[]>();
     for (const { resources, providers } of configuration) {
       for (const name of resources) {
@@ -41,7 +51,7 @@ export class ResourceTransformers {
       }
     }
     for (const [name, providers] of lists) {
-      const choices = providers.map((provider) => prefixed(provider, observe));
+      const choices = providers.map((provider) => prefixed(provider, observe, keyServices));
       const transformer = new PrefixTransformer(choices, "no matching prefix found", observe);
       this.#byName.set(name, { transformer, encrypts: providers[0]?.kind !== "identity" });
     }
@@ -72,7 +82,11 @@ function refuseMasked(resource: GroupResource, earlier: ReadonlyMap<string, unkn
   }
 }
 
-function prefixed(provider: ProviderConfiguration, observe: TransformationObserver): PrefixedTransformer {
+function prefixed(
+  provider: ProviderConfiguration,
+  observe: TransformationObserver,
+  keyServices: ReadonlyMap<string, Transformer>,
+): PrefixedTransformer {
   switch (provider.kind) {
     case "identity":
       return { prefix: "", transformer: identity };
@@ -82,8 +96,12 @@ function prefixed(provider: ProviderConfiguration, observe: TransformationObserv
       return keyed(provider.keys, "aescbc", "AES", (key) => new AesCbc(key), observe);
     case "secretbox":
       return keyed(provider.keys, "secretbox", "Secretbox", (key) => new Secretbox(key), observe);
-    case "kms":
-      throw new Error(kmsRefusal(provider));
+    case "kms": {
+      if (provider.apiVersion === "v1") throw new Error(v1Refusal);
+      const transformer = keyServices.get(provider.name);
+      if (transformer === undefined) throw new Error(`no key service is open for the KMS provider ${provider.name}`);
+      return { prefix: `k8s:enc:kms:v2:${provider.name}:`, transformer };
+    }
   }
 }
 
@@ -98,11 +116,4 @@ function keyed(
   const choices = keys.map(({ name, bytes }) => ({ prefix: `${name}:`, transformer: cipher(bytes) }));
   const noMatch = `no matching key was found for the provided ${title} transformer`;
   return { prefix: `k8s:enc:${provider}:v1:`, transformer: new PrefixTransformer(choices, noMatch, observe) };
-}
-
-function kmsRefusal({ name, apiVersion }: Extract<ProviderConfiguration, { kind: "kms" }>): string {
-  if (apiVersion === "v1") {
-    return "KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.";
-  }
-  return `could not configure KMS plugin ${JSON.stringify(name)}: key services are not supported, use aesgcm, aescbc or secretbox`;
 }

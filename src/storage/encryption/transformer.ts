@@ -20,4 +20,9 @@ export interface Transformer {
   toStorage(plain: Uint8Array, context: ValueContext): Uint8Array;
   /** @throws Error with upstream's reason */
   fromStorage(stored: Uint8Array, context: ValueContext): OpenedValue;
+  /**
+   * Asks for what is needed to read a value. Returns a promise that resolves when `fromStorage` can answer, the same one
+   * for values that wait for the same; undefined if it can answer now.
+   */
+  prepare?(stored: Uint8Array): Promise<void> | undefined;
 }

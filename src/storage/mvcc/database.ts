@@ -8,7 +8,7 @@ export type DatabaseOperation =
   | { readonly type: "del"; readonly key: string };
 
 /** Larger than LevelDB's defaults: bodies are a few KiB, and batches are up to some MiB. */
-const writeBufferBytes = 16 * 1024 * 1024;
+const writeBufferBytes = 8 * 1024 * 1024;
 const maxFileBytes = 8 * 1024 * 1024;
 
 /**

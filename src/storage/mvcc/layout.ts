@@ -53,6 +53,8 @@ export function parseEventKey(databaseKey: string): Revision {
 
 export const everyCurrent: KeyRange = { gte: current, lt: after(current) };
 
+export const everyVersion: KeyRange = { gte: version, lt: after(version) };
+
 /** All records of the state. The store's own metadata stays with its database. */
 export const everyRecord: KeyRange & { readonly keys: true } = { gte: current, lt: after(version), keys: true };
 

@@ -1,19 +1,20 @@
 import type { Entry } from "../../api/entry.ts";
-import { hashOf } from "../state-hash.ts";
+import { hashOf, type StateHash } from "../state-hash.ts";
 import type { CorruptEntryError } from "../store.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { DataDirectoryError } from "./data-directory-error.ts";
 import { type Database, type DatabaseOperation, openDatabase, writeDurably } from "./database.ts";
 import { metaKey } from "./layout.ts";
-import { loadEntries } from "./load.ts";
+import { type LoadedEntries, loadEntries } from "./load.ts";
 import { DamagedRecordError, decodeMeta, encodeMeta } from "./record.ts";
 import { emptyState, readRecord, type StateRecord, stateOperation } from "./state-record.ts";
 
 export interface OpenedState {
   readonly database: Database;
+  /** Its hash is that of `entries`. */
   readonly record: StateRecord;
-  /** Entries in key order. */
-  readonly entries: readonly Entry[];
+  /** Entries in key order. The state that takes them over empties the list, because a start keeps what it was given. */
+  readonly entries: Entry[];
   readonly corrupt: readonly CorruptEntryError[];
 }
 
@@ -47,9 +48,11 @@ export async function readState(directory: DataDirectory, database: Database): P
   const record = await readRecord(database);
   if (record === undefined) throw new DataDirectoryError(directory.path, "its state record is missing", restore);
   const loaded = await loadEntries(database);
-  checkComplete(directory, record, loaded.entries, loaded.corrupt.length);
-  if (loaded.entries.length >= manyEntries) await releaseFiles(database);
-  return { database, record, ...loaded };
+  const released = loaded.entries.length >= manyEntries ? releaseFiles(database) : undefined;
+  const hash = hashOf(loaded.entries);
+  await released;
+  checkComplete(directory, record, loaded, hash);
+  return { database, record: { ...record, hash }, ...loaded };
 }
 
 /** Returns the write that marks a database as belonging to its directory. */
@@ -105,14 +108,14 @@ async function checkIdentity(directory: DataDirectory, database: Database): Prom
 function checkComplete(
   directory: DataDirectory,
   record: StateRecord,
-  entries: readonly Entry[],
-  corrupt: number,
+  { entries, corrupt }: LoadedEntries,
+  hash: StateHash,
 ): void {
-  const found = entries.length + corrupt;
+  const found = entries.length + corrupt.length;
   if (found !== record.size) {
     throw new DataDirectoryError(directory.path, `it should hold ${record.size} objects and holds ${found}`, restore);
   }
-  if (corrupt === 0 && record.hash !== undefined && hashOf(entries) !== record.hash) {
+  if (corrupt.length === 0 && record.hash !== undefined && hash !== record.hash) {
     throw new DataDirectoryError(directory.path, "its objects are not those that it should hold", restore);
   }
   const newer = entries.find(({ revision }) => revision > record.revision);

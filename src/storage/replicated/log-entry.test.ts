@@ -32,7 +32,12 @@ const operation: fc.Arbitrary<Command["operation"]> = fc.oneof(
     body,
   }),
 );
-const command = fc.record({ key: text.map((name) => `/registry/${name}`), expect: expectation, operation });
+const key = text.map((name) => `/registry/${name}`);
+const premises = fc.array(fc.record({ key, revision }), { minLength: 1, maxLength: 3 });
+const command = fc.record(
+  { key, expect: expectation, premises, operation },
+  { requiredKeys: ["key", "expect", "operation"] },
+);
 const id = fc.record({ origin: fc.uuid(), sequence: fc.nat(), floor: fc.nat(), basis: fc.nat() });
 
 test("a batch of commands is read back as it was written", () => {
@@ -80,6 +85,7 @@ test("an entry that is cut off anywhere is refused", () => {
   const put: Command = {
     key: "/registry/configmaps/a/b",
     expect: { kind: "any" },
+    premises: [{ key: "/registry/namespaces/a", revision: toRevision(7) }],
     operation: {
       kind: "put",
       index: { apiVersion: "v1", uid: "u", labels: { a: "b" }, fields: undefined, owners: undefined },

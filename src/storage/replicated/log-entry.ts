@@ -2,7 +2,7 @@ import { type Revision, toRevision } from "../../api/revision.ts";
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
 import { encodeIndexText, type IndexCache } from "../mvcc/index-text.ts";
 import type { BatchId } from "../sessions.ts";
-import type { Command, Expect, Operation, ProposedBody } from "../store.ts";
+import type { Command, Expect, Operation, Premise, ProposedBody } from "../store.ts";
 
 /**
  * The newest known format. A replica must stop at an entry of a higher one. Additions that older programs may ignore do
@@ -12,8 +12,10 @@ const formatVersion = 1;
 const kinds = { commands: 1, decision: 2 } as const;
 const expectKinds = ["absent", "revision", "any"] as const;
 const deleteFlag = 0x10;
+const premisesFlag = 0x20;
 const headerBytes = 2;
 const commandHeaderBytes = 1 + 8 + 2 + 4 + 4 + 4 + 4;
+const premiseHeaderBytes = 8 + 2;
 
 /** Changes to the store as a whole, not to an object. Applying one twice has no further effect. */
 export type Decision =
@@ -35,6 +37,7 @@ export class UnknownLogEntryError extends Error {
  *     format · kind 1 · length of id · id (JSON) · number of commands, and for each
  *         expectation and operation · expected revision · length of key · of uid · of rest of index · of prefix · of suffix
  *         key · uid · rest of index · prefix · suffix
+ *         and if it has premises: their number, and for each its revision · length of key · key
  *     format · kind 2 · length of id · id (JSON) · decision (JSON)
  */
 export function encodeCommands(id: BatchId, commands: readonly Command[]): Uint8Array {
@@ -45,6 +48,7 @@ export function encodeCommands(id: BatchId, commands: readonly Command[]): Uint8
     const { prefix, suffix } = bodyOf(command.operation);
     const { keyBytes, uidBytes, restBytes } = texts[position] as CommandTexts;
     size += commandHeaderBytes + keyBytes + uidBytes + restBytes + prefix.byteLength + suffix.byteLength;
+    size += premisesBytes(command.premises);
   });
   const writer = new Writer(size);
   writer.header(kinds.commands, idText);
@@ -127,9 +131,15 @@ function bodyOf(operation: Operation): ProposedBody {
   return operation.kind === "put" ? operation.body : operation.last;
 }
 
-function writeCommand(writer: Writer, { key, expect, operation }: Command, texts: CommandTexts): void {
+function premisesBytes(premises: Command["premises"]): number {
+  if (premises === undefined) return 0;
+  return premises.reduce((size, { key }) => size + premiseHeaderBytes + Buffer.byteLength(key), 1);
+}
+
+function writeCommand(writer: Writer, { key, expect, premises, operation }: Command, texts: CommandTexts): void {
   const { prefix, suffix } = bodyOf(operation);
-  writer.uint8(expectKinds.indexOf(expect.kind) | (operation.kind === "delete" ? deleteFlag : 0));
+  const flags = (operation.kind === "delete" ? deleteFlag : 0) | (premises === undefined ? 0 : premisesFlag);
+  writer.uint8(expectKinds.indexOf(expect.kind) | flags);
   writer.revision(expect.kind === "revision" ? expect.revision : 0);
   writer.uint16(texts.keyBytes);
   writer.uint32(texts.uidBytes);
@@ -141,6 +151,13 @@ function writeCommand(writer: Writer, { key, expect, operation }: Command, texts
   writer.text(texts.rest);
   writer.blob(prefix);
   writer.blob(suffix);
+  if (premises === undefined) return;
+  writer.uint8(premises.length);
+  for (const premise of premises) {
+    writer.revision(premise.revision);
+    writer.uint16(Buffer.byteLength(premise.key));
+    writer.text(premise.key);
+  }
 }
 
 function readCommand(reader: Reader, indexes: IndexCache): Command {
@@ -159,7 +176,19 @@ function readCommand(reader: Reader, indexes: IndexCache): Command {
     (flags & deleteFlag) === 0
       ? { kind: "put", index: indexes.index(uid, rest, body.prefix, body.suffix), body }
       : { kind: "delete", last: body };
-  return { key, expect: expectOf(flags & ~deleteFlag, revision), operation };
+  const expect = expectOf(flags & ~(deleteFlag | premisesFlag), revision);
+  return (flags & premisesFlag) === 0
+    ? { key, expect, operation }
+    : { key, expect, premises: readPremises(reader), operation };
+}
+
+function readPremises(reader: Reader): Premise[] {
+  const premises: Premise[] = [];
+  for (let left = reader.uint8(); left > 0; left--) {
+    const revision = toRevision(reader.revision());
+    premises.push({ key: reader.text(reader.uint16()), revision });
+  }
+  return premises;
 }
 
 function expectOf(kindNumber: number, revision: number): Expect {

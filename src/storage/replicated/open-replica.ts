@@ -23,7 +23,10 @@ import { openDatabase } from "../mvcc/database.ts";
 import { formatVersion, type MemberIdentity } from "../mvcc/identity.ts";
 import { type OpenedState, openState } from "../mvcc/open-state.ts";
 import { StoreUnavailableError } from "../store.ts";
+import { handOver } from "./hand-over.ts";
 import { LeaderWatch } from "./leader-watch.ts";
+import { LogFollowers } from "./log-followers.ts";
+import type { LogSource } from "./log-source.ts";
 import { noPeers } from "./no-peers.ts";
 import { Proposer } from "./proposer.ts";
 import { ReplicaCluster } from "./replica-cluster.ts";
@@ -32,7 +35,7 @@ import { ReplicatedStore } from "./replicated-store.ts";
 import { verifyStates } from "./state-verifier.ts";
 
 /** A single replica needs its log only for restarts. Other members also need it to catch up. */
-const aloneLog = { logBytesMax: 16 * 1024 * 1024, tailEntries: 0 };
+const aloneLog = { logBytesMax: 4 * 1024 * 1024, tailEntries: 0 };
 const sharedLog = { logBytesMax: 32 * 1024 * 1024, tailEntries: 5_000 };
 /** Size of a log file. Some files are spare, so larger files would need several times the log's own bytes. */
 const segmentBytes = 8 * 1024 * 1024;
@@ -91,6 +94,7 @@ export type ReplicaEvent =
 export interface OpenReplica {
   readonly store: ReplicatedStore;
   readonly cluster: ReplicaCluster;
+  readonly source: LogSource;
 }
 
 /**
@@ -160,16 +164,21 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
   const { clusterId, id, seeds } = directory.identity.member as MemberIdentity;
   const feed = new AppliedFeed(clock);
   const proposer = new Proposer({ propose: (bytes) => node.propose(bytes), appliedIndex: () => state.index, clock });
-  const leader = new LeaderWatch(id, clock, () => proposer.leaderChanged());
+  const followers = new LogFollowers();
+  const leader = new LeaderWatch(id, clock, () => {
+    proposer.leaderChanged();
+    followers.leaderChanged();
+  });
   const end = (event: ReplicaEvent, reason: string) => {
     if (store.failure !== undefined) return;
     store.fail(new StoreUnavailableError(reason));
+    followers.failed(reason);
     onEvent(event);
     void node.stop();
   };
   const fail = (error: Error) =>
     end({ kind: "failed", error }, `the store failed and takes no more writes: ${error.message}`);
-  const state = new ReplicaState({ directory, clusterId, opened, feed, proposer, open, onFailure: fail });
+  const state = new ReplicaState({ directory, clusterId, opened, feed, proposer, followers, open, onFailure: fail });
   const peerAddressOf = (member: MemberNumber) =>
     (state.members.get(member) ?? seeds.find((seed) => seed.id === member))?.peerAddress;
   const mayHaveJoined = (member: MemberNumber) => state.mayHaveJoined(member);
@@ -204,6 +213,13 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
   if (voters.length === 1 && voters[0] === toMemberId(id)) node.campaign();
   const verifier = verifyStates({ clock, state, leader, proposer });
   const release = () => directory.release();
-  const store = new ReplicatedStore({ state, node, proposer, feed, leader, clock, release, verifier });
-  return { store, cluster: new ReplicaCluster({ clusterId, self: id, state, node, proposer, leader, store }) };
+  const parts = { state, node, proposer, feed, leader, clock, release, verifier };
+  const store = new ReplicatedStore({ ...parts, handOver: () => handOver(node, leader) });
+  const source: LogSource = {
+    state,
+    follow: (follower) => followers.add(follower),
+    propose: (data) => node.propose(data),
+    readIndex: () => node.readAlone() ?? node.readIndex(),
+  };
+  return { store, source, cluster: new ReplicaCluster({ clusterId, self: id, state, node, proposer, leader, store }) };
 }

@@ -16,9 +16,11 @@ import { HistoryReader } from "../mvcc/history-reader.ts";
 import { type OpenImage, openImage } from "../mvcc/image.ts";
 import type { OpenedState } from "../mvcc/open-state.ts";
 import { restoreState } from "../mvcc/restore-state.ts";
+import type { StateRecord } from "../mvcc/state-record.ts";
 import { differences } from "../state-difference.ts";
 import type { StateMachine } from "../state-machine.ts";
 import type { CorruptEntryError } from "../store.ts";
+import type { LogFollowers } from "./log-followers.ts";
 import type { Proposer } from "./proposer.ts";
 import { ReplicatedState } from "./replicated-state.ts";
 
@@ -28,6 +30,7 @@ export interface ReplicaStateOptions {
   readonly opened: OpenedState;
   readonly feed: AppliedFeed;
   readonly proposer: Proposer;
+  readonly followers: LogFollowers;
   readonly open: typeof openDatabase;
   /** Called when the database is no longer writable. */
   readonly onFailure: (error: Error) => void;
@@ -52,6 +55,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     this.#options = options;
     this.#database = database;
     this.#state = new ReplicatedState(record, entries, corrupt);
+    entries.length = 0;
     this.#flush = new FlushQueue({
       database: () => this.#database,
       record: () => this.#state.record(),
@@ -93,6 +97,11 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     return this.#state.members;
   }
 
+  /** Describes the current state, without its objects. */
+  record(): StateRecord {
+    return this.#state.record();
+  }
+
   get corrupt(): ReadonlyMap<Key, CorruptEntryError> {
     return this.#state.corrupt;
   }
@@ -103,12 +112,13 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
 
   /** Applies entries. All their effects become visible in one turn, before their callers are answered. */
   apply(entries: readonly LogRecord[]): undefined[] | Promise<undefined[]> {
-    const { proposer, feed } = this.#options;
+    const { proposer, feed, followers } = this.#options;
     const effects = entries.map((entry) => this.#state.apply(entry, (id) => proposer.find(id)?.commands));
     const events =
       effects.length === 1 ? (effects[0]?.events ?? []) : effects.flatMap((effect) => effect?.events ?? []);
     const room = this.#flush.add(events);
     if (events.length > 0) feed.publish(events, this.#state.objects.revision);
+    followers.applied(entries);
     for (const effect of effects) if (effect !== undefined) proposer.applied(effect);
     if (effects.some((effect) => effect?.compacted === true)) this.#startSweep();
     const results = entries.map(() => undefined);
@@ -142,6 +152,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     this.#takeOver(restored);
     const { objects, sessions } = this.#state;
     this.#options.feed.publish(differences(oldState.objects, objects), objects.revision, true);
+    this.#options.followers.replaced();
     this.#options.proposer.stateReplaced(sessions);
     await this.history.idle();
     await this.#sweeping;

@@ -16,6 +16,8 @@ import { type Log, openLog } from "../../../raft/index.ts";
 import { openAlone } from "../../../test/contract/open-alone.ts";
 import { bodyText, del, put } from "../../../test/contract/store-commands.ts";
 import { storeContract } from "../../../test/contract/store-contract.ts";
+import { until } from "../../../test/until.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 import { type Database, openDatabase } from "../mvcc/database.ts";
@@ -79,6 +81,23 @@ describe("a reopened store", () => {
     expect(await second.eventsAfter(revision(3), all)).toEqual(events);
     expect(await second.scanAt(revision(3), all)).toEqual(state);
     expect(await second.commit(put(b, "again"))).toMatchObject({ revision: 6, entry: { createRevision: 6 } });
+  });
+
+  test("does not keep the entries that it has replaced since its start", async () => {
+    const directory = newDirectory();
+    const keys = Array.from({ length: 100 }, (_, at) => `/registry/pods/default/p${at}`);
+    const first = await open(directory);
+    await Promise.all(keys.map((key) => first.commit(put(key, "1"))));
+    await first.close();
+    const second = await open(directory);
+    const read = keys.map((key) => new WeakRef(second.get(key) as Entry));
+    await Promise.all(keys.map((key) => second.commit(put(key, "2"))));
+    await second.compact(second.revision);
+    const kept = () => read.filter((entry) => entry.deref() !== undefined).length;
+    await until(() => {
+      Bun.gc(true);
+      return kept() < keys.length / 2;
+    });
   });
 
   test("finishes a compaction that was cut short after its mark", async () => {

@@ -17,7 +17,6 @@ import {
   type StoreEvent,
   StoreUnavailableError,
 } from "../store.ts";
-import { handOver } from "./hand-over.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";
 import type { ReplicaState } from "./replica-state.ts";
@@ -35,7 +34,7 @@ export interface ServedState extends Pick<ReplicaState, "objects" | "corrupt" | 
 
 export interface ReplicatedStoreParts {
   readonly state: ServedState;
-  readonly node: Pick<RaftNode<undefined>, "readAlone" | "readIndex" | "status" | "transferLeadership" | "stop">;
+  readonly node: Pick<RaftNode<undefined>, "readAlone" | "readIndex" | "stop">;
   readonly proposer: Proposer;
   readonly feed: AppliedFeed;
   readonly leader: LeaderWatch;
@@ -43,6 +42,8 @@ export interface ReplicatedStoreParts {
   /** Runs a function in the next turn of the event loop. */
   readonly defer?: (run: () => void) => void;
   readonly verifier: Disposable;
+  /** Lets another replica lead. */
+  readonly handOver: () => Promise<void>;
   /** Releases the directory, the log and the network. */
   readonly release: () => Promise<void>;
 }
@@ -158,12 +159,12 @@ export class ReplicatedStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { node, state, feed, proposer, leader, clock, release, verifier } = this.#parts;
+    const { node, state, feed, proposer, clock, handOver, release, verifier } = this.#parts;
     verifier[Symbol.dispose]();
     const closed = new StoreUnavailableError("the store is closed");
     this.#queue.close(closed);
     await atMost(clock, closeWaitMsMax, this.#queue.idle());
-    await handOver(node, leader);
+    await handOver();
     this.#failure ??= closed;
     proposer.stop(closed);
     await node.stop();

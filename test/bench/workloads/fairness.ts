@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { Client } from "../client.ts";
 import { collection, objectName, seedDirectory } from "../documents.ts";
 import type { Load } from "../load.ts";
-import { mainThreadMs, takeLags } from "../loop-lag.ts";
+import { takeLags } from "../loop-lag.ts";
+import { type Latency, modestLatency } from "../modest-client.ts";
 import { type Served, serve, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 
@@ -10,7 +11,6 @@ const objects = 10_000;
 const greedyConnections = 20;
 const greedyStreams = 50;
 const listers = 64;
-const pauseMs = 2;
 const settleMs = 500;
 const rounds = 3;
 
@@ -28,12 +28,6 @@ export async function fairness({ seconds, scale }: Options): Promise<Figure[]> {
     figures.push(...(await besides(served, seconds, isFair ? "" : ", without fairness")));
   }
   return figures;
-}
-
-/** The 99th percentiles of a modest client. */
-interface Latency {
-  readonly wallMs: number;
-  readonly cpuMs: number;
 }
 
 async function besides(served: Served, seconds: number, suffix: string): Promise<Figure[]> {
@@ -86,22 +80,6 @@ function latencyFigures(name: string, measured: readonly Latency[], quiet: reado
 async function loadElsewhere({ url, token }: Served, options: Load): Promise<void> {
   const program = join(import.meta.dir, "../other-load.ts");
   await Bun.spawn([process.execPath, program, url, token, JSON.stringify(options)], { stderr: "inherit" }).exited;
-}
-
-/** Sends one request at a time, with pauses. */
-async function modestLatency(client: Client, { pid }: Served, seconds: number): Promise<Latency> {
-  const wall: number[] = [];
-  const cpu: number[] = [];
-  const endMs = performance.now() + seconds * 1_000;
-  for (let at = 0; performance.now() < endMs; at++) {
-    const startCpuMs = mainThreadMs(pid);
-    const startMs = performance.now();
-    await client.request("GET", `${collection}/${objectName(at % 100)}`, undefined, { "impersonate-user": "modest" });
-    wall.push(performance.now() - startMs);
-    cpu.push(mainThreadMs(pid) - startCpuMs);
-    await Bun.sleep(pauseMs);
-  }
-  return { wallMs: percentile(wall, 0.99), cpuMs: percentile(cpu, 0.99) };
 }
 
 function median(values: readonly number[]): number {

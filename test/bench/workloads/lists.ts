@@ -1,12 +1,13 @@
 import { Client } from "../client.ts";
-import { collection, seedDirectory } from "../documents.ts";
+import { collection, objectName, seedDirectory } from "../documents.ts";
 import { type LoadResult, load } from "../load.ts";
-import { residentBytes, type Served, serve, temporaryDirectory } from "../process.ts";
-import { type Figure, type Options, percentile } from "../report.ts";
+import { cpuSeconds, residentBytes, type Served, serve, temporaryDirectory } from "../process.ts";
+import type { Figure, Options } from "../report.ts";
 
 const objects = 10_000;
 const pageSize = 500;
-const samples = 50;
+const requests = 3_200;
+const streams = 32;
 
 /** W2: whole lists compared with the listener streaming the same bytes, lists that select little, and pages. */
 export async function lists({ seconds, scale }: Options): Promise<Figure[]> {
@@ -40,12 +41,19 @@ export async function lists({ seconds, scale }: Options): Promise<Figure[]> {
     headers: { "accept-encoding": "gzip" },
   });
   figures.push({ name: "full list, gzip", value: gzip.meanMs, unit: "ms" });
+  const getsPerCpuSecond = await perCpuSecond(served, client, `${collection}/${objectName(0)}`);
   for (const [name, selector] of [
-    ["list that selects none", "shard=none"],
-    ["list that selects 1 %", "shard=s7"],
+    ["lists that select none", "shard=none"],
+    ["lists that select 1 %", "shard=s7"],
   ] as const) {
     const path = `${collection}?labelSelector=${encodeURIComponent(selector)}`;
-    figures.push({ name, value: await medianMs(() => client.expect("GET", path)), unit: "ms" });
+    figures.push({
+      name: `${name}, per CPU second`,
+      value: await perCpuSecond(served, client, path),
+      unit: "",
+      ceiling: getsPerCpuSecond,
+      note: "the ceiling is GETs of one object",
+    });
   }
   const startMs = performance.now();
   const pages = await readPages(client);
@@ -68,14 +76,17 @@ async function readPages(client: Client): Promise<number> {
   }
 }
 
-async function medianMs(run: () => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let at = 0; at < samples; at++) {
-    const startMs = performance.now();
-    await run();
-    times.push(performance.now() - startMs);
-  }
-  return percentile(times, 0.5);
+/** Returns the number of GETs that the server answers in a second of its CPU time. */
+async function perCpuSecond(served: Served, client: Client, path: string): Promise<number> {
+  const answer = async (requests: number) => {
+    for (let left = requests; left > 0; left -= streams) {
+      await Promise.all(Array.from({ length: streams }, () => client.expect("GET", path)));
+    }
+  };
+  await answer(requests);
+  const before = cpuSeconds(served.pid);
+  await answer(requests);
+  return requests / (cpuSeconds(served.pid) - before);
 }
 
 /** Returns the peak resident memory of the run. */

@@ -1,4 +1,5 @@
 import { Client } from "../client.ts";
+import { podBody, podCollection, podName, podStatusPatch, strategicPatch } from "../pods.ts";
 import { cpuSeconds, serve, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 import { startCrowd } from "../start-crowd.ts";
@@ -6,8 +7,6 @@ import { startCrowd } from "../start-crowd.ts";
 const pods = 1_000;
 const writersSteps = [10, 32] as const;
 const watchers = 10;
-const collection = "/api/v1/namespaces/default/pods";
-const strategicPatch = { "content-type": "application/strategic-merge-patch+json" };
 
 /** W5: strategic merge patches of the status of 1,000 pods, as kubelets send them, with ten watchers. */
 export async function patches({ seconds }: Options): Promise<Figure[]> {
@@ -15,9 +14,14 @@ export async function patches({ seconds }: Options): Promise<Figure[]> {
   await using served = await serve("server", directory.path);
   using client = new Client(served);
   await untilAccount(client);
-  await Promise.all(Array.from({ length: pods }, (_, number) => client.expect("POST", collection, pod(number))));
-  const bytes = (await client.expect("GET", `${collection}/${name(0)}`)).byteLength;
-  const watched = { connections: 1, streams: watchers, seconds: (writersSteps.length + 1) * (seconds + 1), collection };
+  await Promise.all(Array.from({ length: pods }, (_, number) => client.expect("POST", podCollection, podBody(number))));
+  const bytes = (await client.expect("GET", `${podCollection}/${podName(0)}`)).byteLength;
+  const watched = {
+    connections: 1,
+    streams: watchers,
+    seconds: (writersSteps.length + 1) * (seconds + 1),
+    collection: podCollection,
+  };
   const crowd = startCrowd(served, watched);
 
   let number = 0;
@@ -28,7 +32,12 @@ export async function patches({ seconds }: Options): Promise<Figure[]> {
       while (performance.now() < endMs) {
         const at = number++;
         const sentMs = performance.now();
-        await client.expect("PATCH", `${collection}/${name(at % pods)}/status`, status(at), strategicPatch);
+        await client.expect(
+          "PATCH",
+          `${podCollection}/${podName(at % pods)}/status`,
+          podStatusPatch(at),
+          strategicPatch,
+        );
         latenciesMs.push(performance.now() - sentMs);
       }
     };
@@ -56,35 +65,4 @@ export async function patches({ seconds }: Options): Promise<Figure[]> {
 async function untilAccount(client: Client): Promise<void> {
   const path = "/api/v1/namespaces/default/serviceaccounts/default";
   while ((await client.request("GET", path)).code !== 200) await Bun.sleep(10);
-}
-
-function name(number: number): string {
-  return `pod-${String(number).padStart(5, "0")}`;
-}
-
-function pod(number: number): string {
-  const container = (containerName: string) => ({
-    name: containerName,
-    image: `registry.example/team/${containerName}:1.${number}`,
-    args: ["--listen=:8080", `--shard=${number}`],
-    env: Array.from({ length: 6 }, (_, at) => ({ name: `SETTING_${at}`, value: `value-${number}-${at}` })),
-    ports: [{ containerPort: 8080 + containerName.length }],
-    resources: { requests: { cpu: "100m", memory: "64Mi" } },
-  });
-  const labels = { app: `app-${number % 50}`, tier: "web", release: `r${number % 7}` };
-  return JSON.stringify({
-    metadata: { name: name(number), labels },
-    spec: { nodeName: `node-${number % 20}`, containers: [container("main"), container("sidecar")] },
-  });
-}
-
-function status(at: number): string {
-  const time = new Date(Date.UTC(2026, 0, 1) + at * 1_000).toISOString().slice(0, 19);
-  const conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({
-    type,
-    status: at % 2 === 0 ? "True" : "False",
-    lastProbeTime: null,
-    lastTransitionTime: `${time}Z`,
-  }));
-  return JSON.stringify({ status: { phase: "Running", podIP: `10.0.${at % 200}.${(at >> 8) % 200}`, conditions } });
 }

@@ -1,4 +1,5 @@
-# Shared by the scripts of this folder, which source it. They set `stop`, which ends their own processes.
+# Shared by the scripts of this folder, which source it. They set `group` and `version`, the process id of their server in
+# `extension`, and `stop`, which ends their own processes.
 set -euo pipefail
 quorate=(bun "$(cd ../../.. && pwd)/src/main.ts")
 scratch=$(mktemp -d)
@@ -60,7 +61,38 @@ make_kubeconfig() {
   kubectl --kubeconfig "$scratch/extension.kubeconfig" config set-context --current --user extension >/dev/null
 }
 
-# register <namespace> <service> <port> <group> <version>: the objects that lead to the extension server.
+# The flags of an extension server with the files of the functions above. It decides nothing from memory.
+extension_flags=(
+  --bind-address 0.0.0.0 --tls-cert-file "$scratch/serving.pem" --tls-private-key-file "$scratch/serving-key.pem"
+  --kubeconfig "$scratch/extension.kubeconfig" --authentication-kubeconfig "$scratch/extension.kubeconfig"
+  --authorization-kubeconfig "$scratch/extension.kubeconfig"
+  --authorization-webhook-cache-authorized-ttl 0 --authorization-webhook-cache-unauthorized-ttl 0
+)
+
+# as_bearer <token> <server> <arguments of kubectl…>
+as_bearer() {
+  kubectl --kubeconfig /dev/null --insecure-skip-tls-verify --token "$1" --server "$2" "${@:3}"
+}
+
+front() { kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}'; }
+
+wait_available() {
+  kubectl wait --for=condition=Available --timeout=60s "apiservice/$version.$group" >/dev/null || fail 'not available'
+}
+
+# kill_extension <resource> <kubeconfig>…: the server that is killed fails its own requests, and no others.
+kill_extension() {
+  local resource=$1 config
+  end "$extension" KILL
+  kubectl wait --for=condition=Available=false --timeout=60s "apiservice/$version.$group" >/dev/null ||
+    fail 'still called available'
+  for config in "${@:2}"; do
+    expect_text 'ServiceUnavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/$resource"
+    kubectl --kubeconfig "$config" get namespaces >/dev/null || fail 'namespaces cannot be listed'
+  done
+}
+
+# register <namespace> <service> <port>: the objects that lead to the extension server.
 register() {
   kubectl apply -f - >/dev/null <<EOF
 apiVersion: v1
@@ -83,10 +115,10 @@ ports: [{name: https, port: $3, protocol: TCP}]
 ---
 apiVersion: apiregistration.k8s.io/v1
 kind: APIService
-metadata: {name: $5.$4}
+metadata: {name: $version.$group}
 spec:
-  group: $4
-  version: $5
+  group: $group
+  version: $version
   groupPriorityMinimum: 1000
   versionPriority: 15
   service: {name: $2, namespace: $1}

@@ -15,13 +15,9 @@ stop() {
 }
 
 start_extension() {
-  "$metrics_server" --secure-port "$port" --bind-address 0.0.0.0 --metric-resolution 10s --kubelet-request-timeout 5s \
-    --tls-cert-file "$scratch/serving.pem" --tls-private-key-file "$scratch/serving-key.pem" \
+  "$metrics_server" --secure-port "$port" --metric-resolution 10s --kubelet-request-timeout 5s \
     --kubelet-insecure-tls --kubelet-use-node-status-port --kubelet-preferred-address-types InternalIP \
-    --kubeconfig "$scratch/extension.kubeconfig" --authentication-kubeconfig "$scratch/extension.kubeconfig" \
-    --authorization-kubeconfig "$scratch/extension.kubeconfig" \
-    --authorization-webhook-cache-authorized-ttl 0 --authorization-webhook-cache-unauthorized-ttl 0 \
-    >>"$scratch/metrics-server.log" 2>&1 &
+    "${extension_flags[@]}" >>"$scratch/metrics-server.log" 2>&1 &
   extension=$!
 }
 
@@ -42,7 +38,7 @@ expect_top() {
 # check <kubeconfig of one replica>…
 check() {
   export KUBECONFIG=$1
-  local config front reader stranger
+  local config server_url reader stranger
   : >"$scratch/metrics-server.log"
   bun stub-kubelet.ts "$kubelet_port" "$scratch/serving.pem" "$scratch/serving-key.pem" >"$scratch/kubelet.log" 2>&1 &
   kubelet=$!
@@ -51,33 +47,26 @@ check() {
   kubectl patch node worker --subresource=status --type=merge -p "$(node_status)" >/dev/null
   kubectl patch pod web --subresource=status --type=merge -p '{"status":{"phase":"Running"}}' >/dev/null
   make_kubeconfig kube-system metrics-server
-  register kube-system metrics-server "$port" "$group" "$version"
+  register kube-system metrics-server "$port"
   expect_text 'Metrics API not available' kubectl top nodes
 
   echo '   it starts, becomes available, and kubectl top shows what the kubelet says'
   start_extension
-  kubectl wait --for=condition=Available --timeout=60s "apiservice/$version.$group" >/dev/null || fail 'not available'
+  wait_available
   for config in "$@"; do expect_top "$config"; done
 
   echo '   both servers authorize, and the user is the one of the request'
-  front=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
-  reader=(kubectl --kubeconfig /dev/null --insecure-skip-tls-verify --token "$(kubectl create token reader -n kube-system)")
-  stranger=(kubectl --kubeconfig /dev/null --insecure-skip-tls-verify --token "$(kubectl create token stranger -n kube-system)")
-  for server_url in "$front" "https://127.0.0.1:$port"; do
-    expect_text 'PodMetricsList' "${reader[@]}" --server "$server_url" get --raw "/apis/$group/$version/pods"
+  reader=$(kubectl create token reader -n kube-system)
+  stranger=$(kubectl create token stranger -n kube-system)
+  for server_url in "$(front)" "https://127.0.0.1:$port"; do
+    expect_text 'PodMetricsList' as_bearer "$reader" "$server_url" get --raw "/apis/$group/$version/pods"
     expect_text 'cannot list resource "pods" in API group "metrics.k8s.io"' \
-      "${stranger[@]}" --server "$server_url" get --raw "/apis/$group/$version/pods"
+      as_bearer "$stranger" "$server_url" get --raw "/apis/$group/$version/pods"
   done
 
   echo '   it is killed, and disturbs nobody else'
-  end "$extension" KILL
-  kubectl wait --for=condition=Available=false --timeout=60s "apiservice/$version.$group" >/dev/null ||
-    fail 'still called available'
+  kill_extension nodes "$@"
   expect_text 'Metrics API not available' kubectl top nodes
-  for config in "$@"; do
-    expect_text 'ServiceUnavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/nodes"
-    kubectl --kubeconfig "$config" get namespaces >/dev/null || fail 'namespaces cannot be listed'
-  done
   kubectl create namespace going >/dev/null
   kubectl delete namespace going --timeout=5s >/dev/null 2>&1 && fail 'a namespace went although its metrics are unknown'
 

@@ -17,11 +17,7 @@ stop() {
 }
 
 start_extension() {
-  "$sample" --secure-port "$sample_port" --bind-address 0.0.0.0 --etcd-servers "http://127.0.0.1:$etcd_port" \
-    --tls-cert-file "$scratch/serving.pem" --tls-private-key-file "$scratch/serving-key.pem" \
-    --kubeconfig "$scratch/extension.kubeconfig" --authentication-kubeconfig "$scratch/extension.kubeconfig" \
-    --authorization-kubeconfig "$scratch/extension.kubeconfig" \
-    --authorization-webhook-cache-authorized-ttl 0 --authorization-webhook-cache-unauthorized-ttl 0 \
+  "$sample" --secure-port "$sample_port" --etcd-servers "http://127.0.0.1:$etcd_port" "${extension_flags[@]}" \
     >>"$scratch/sample.log" 2>&1 &
   extension=$!
 }
@@ -55,12 +51,12 @@ check() {
   until_true 'no etcd' bash -c "</dev/tcp/127.0.0.1/$etcd_port"
   kubectl apply -f sample-apiserver.yaml >/dev/null
   make_kubeconfig wardle apiserver
-  register wardle api "$sample_port" "$group" "$version"
+  register wardle api "$sample_port"
   expect_text 'False' kubectl get apiservice "$version.$group"
 
   echo '   the extension server starts and becomes available'
   start_extension
-  kubectl wait --for=condition=Available --timeout=60s "apiservice/$version.$group" >/dev/null || fail 'not available'
+  wait_available
   until_true 'kubectl does not find flunders' kubectl get flunders
 
   echo '   objects are made, read, changed and watched through every replica'
@@ -88,14 +84,11 @@ EOF
 
   echo '   both servers authorize, and the user is the one of the request'
   token=$(kubectl create token reader -n wardle)
-  local as_reader=(kubectl --kubeconfig /dev/null --token "$token" --insecure-skip-tls-verify)
-  local front
-  front=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
-  expect_text 'No resources found' "${as_reader[@]}" --server "$front" get flunders
-  expect_text 'forbidden' "${as_reader[@]}" --server "$front" delete flunder nothing
-  expect_text 'FlunderList' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
+  expect_text 'No resources found' as_bearer "$token" "$(front)" get flunders
+  expect_text 'forbidden' as_bearer "$token" "$(front)" delete flunder nothing
+  expect_text 'FlunderList' as_bearer "$token" "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/flunders"
-  expect_text 'cannot list resource "fischers"' "${as_reader[@]}" --server "https://127.0.0.1:$sample_port" \
+  expect_text 'cannot list resource "fischers"' as_bearer "$token" "https://127.0.0.1:$sample_port" \
     get --raw "/apis/$group/$version/fischers"
 
   echo '   its documents are merged, and its objects go with their namespace and their owners'
@@ -115,19 +108,13 @@ EOF
   kubectl wait --for=delete configmap/dependent flunder/dependent --timeout=30s >/dev/null || fail 'dependents stay'
 
   echo '   its death is noticed, and disturbs nobody else'
-  end "$extension" KILL
-  kubectl wait --for=condition=Available=false --timeout=60s "apiservice/$version.$group" >/dev/null ||
-    fail 'still called available'
+  kill_extension flunders "$@"
   expect_text 'connection refused' kubectl get apiservice "$version.$group" -o yaml
   expect_text 'FailedDiscoveryCheck' kubectl get apiservice "$version.$group"
-  for config in "$@"; do
-    expect_text 'ServiceUnavailable' kubectl --kubeconfig "$config" get --raw "/apis/$group/$version/flunders"
-    kubectl --kubeconfig "$config" get namespaces >/dev/null || fail 'namespaces cannot be listed'
-  done
 
   echo '   it returns'
   start_extension
-  kubectl wait --for=condition=Available --timeout=60s "apiservice/$version.$group" >/dev/null || fail 'not available again'
+  wait_available
   for config in "$@"; do until_true "no flunders at $config" kubectl --kubeconfig "$config" get flunders; done
 }
 

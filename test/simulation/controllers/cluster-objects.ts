@@ -14,7 +14,6 @@ export const prefixes = {
   jobs: "/registry/jobs/",
   budgets: "/registry/poddisruptionbudgets/",
   events: "/registry/events/",
-  servers: "/registry/masterleases/",
 } as const;
 
 const decoded = new WeakMap<Entry, KubeObject>();

@@ -1,5 +1,4 @@
 import type { Entry as LogRecord } from "../../../raft/core/entry.ts";
-import { electionUnits } from "../../../raft/testing/simulator/profile.ts";
 import { must } from "../../../raft/testing/simulator/violation.ts";
 import type { Entry, Key } from "../../../src/api/entry.ts";
 import type { Node, PersistentVolumeClaim, Pod } from "../../../src/api/types/core-v1.ts";
@@ -10,61 +9,32 @@ import type { LogWitness } from "../replica-machine.ts";
 import { objectOf, prefixes } from "./cluster-objects.ts";
 import { steadfast } from "./users.ts";
 
-/**
- * Time after the beginning of a lead in which writes of the one before may still arrive. Only two parts of the range of
- * pods can be the same because of one: every other write is guarded by the object that it changes.
- */
-const lateUnits = 20 * electionUnits;
-
 /** Follows the log, and checks at every change what controllers must never do. */
 export class ControlRules implements LogWitness {
-  readonly #now: () => number;
   readonly #entries = new Map<Key, Entry>();
   /** Revisions from which objects are being deleted. */
   readonly #doomed = new Map<Key, number>();
   #index = 0;
-  #ledSince = 0;
-  /** Servers that had a record when a namespace went, by its key. */
-  readonly #servers = new Map<Key, ReadonlySet<string>>();
-  /** Objects that a server created in a namespace that was gone, after the others had given it up as cut off. */
-  readonly strays = new Set<Key>();
   /** Number of deletions, and of objects that controllers created. */
   deletions = 0;
   claims = 0;
   nodeParts = 0;
   evictions = 0;
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** Reports that another leader begins. */
-  led(): void {
-    this.#ledSince = this.#now();
-  }
-
   applied({ index }: LogRecord, effect: Effect | undefined): void {
     if (index <= this.#index) return;
     this.#index = index;
     for (const event of effect?.events ?? []) {
       this.#take(event);
-      if (event.type !== "MODIFIED") this.#checkNamespace(event, effect?.id.origin ?? "");
+      if (event.type === "ADDED") this.#checkNamespace(event);
     }
   }
 
-  /** Nothing comes into a namespace that is gone, except from a server that had been cut off for longer than its record. */
-  #checkNamespace({ type, entry }: StoreEvent, origin: string): void {
-    const { key } = entry;
-    if (type === "DELETED" && key.startsWith(prefixes.namespaces)) {
-      const records = [...this.#entries.keys()].filter((record) => record.startsWith(prefixes.servers));
-      this.#servers.set(key, new Set(records));
-    }
-    const namespace = type === "ADDED" ? objectOf(entry).metadata?.namespace : undefined;
-    const home = `${prefixes.namespaces}${namespace}`;
-    if (namespace === undefined || this.#entries.has(home)) return;
-    const server = `${prefixes.servers}member-${origin.split(".")[0]}`;
-    must(this.#servers.get(home)?.has(server) !== true, () => `${key} comes into a namespace that is gone`);
-    this.strays.add(key);
+  /** Nothing comes into a namespace that is gone. */
+  #checkNamespace({ entry }: StoreEvent): void {
+    const namespace = objectOf(entry).metadata?.namespace;
+    const isHomeless = namespace !== undefined && !this.#entries.has(prefixes.namespaces + namespace);
+    must(!isHomeless, () => `${entry.key} comes into a namespace that is gone`);
   }
 
   #take({ type, entry, previous }: StoreEvent): void {
@@ -97,7 +67,6 @@ export class ControlRules implements LogWitness {
     const part = objectOf<Node>(entry).spec?.podCIDR;
     if (part === undefined || previous === undefined || objectOf<Node>(previous).spec?.podCIDR === part) return;
     this.nodeParts++;
-    if (this.#now() - this.#ledSince < lateUnits) return;
     for (const [key, other] of this.#entries) {
       if (!key.startsWith(prefixes.nodes) || key === entry.key) continue;
       must(objectOf<Node>(other).spec?.podCIDR !== part, () => `${entry.key} and ${key} both have ${part}`);

@@ -8,7 +8,6 @@ import { StoreUnavailableError } from "../../../src/storage/store.ts";
 import { ConnectionLost } from "../replica.ts";
 import { ReplicaAudience } from "../replica-audience.ts";
 import { Actor } from "./actor.ts";
-import type { ControlRules } from "./control-rules.ts";
 import { ControllerReplica } from "./controller-replica.ts";
 import { NodeAgents } from "./node-agents.ts";
 import type { SimulatedRuntime } from "./simulated-runtime.ts";
@@ -25,7 +24,6 @@ const checkUnits = electionUnits;
 export interface ControllerClientsOptions {
   readonly world: World;
   readonly runtime: SimulatedRuntime;
-  readonly rules: ControlRules;
 }
 
 /**
@@ -41,7 +39,6 @@ export class ControllerClients extends ReplicaAudience implements Clients {
   /** Times since which clients wait for an answer. */
   readonly #busySince = new Map<number, number>();
   readonly #judging = new Set<MemberId>();
-  readonly #rules: ControlRules;
   #leading: readonly ControllerReplica[] = [];
   /** Number of times that a replica began to lead. */
   leads = 0;
@@ -51,11 +48,10 @@ export class ControllerClients extends ReplicaAudience implements Clients {
   readonly servedBy = new Set<MemberId>();
   readsServed = 0;
 
-  constructor({ world, runtime, rules }: ControllerClientsOptions) {
+  constructor({ world, runtime }: ControllerClientsOptions) {
     super({ world, limits: {}, skewMsMax, dropped() {} });
     this.#world = world;
     this.#runtime = runtime;
-    this.#rules = rules;
     this.#agents = new NodeAgents(world);
     this.#users = new Users(world);
   }
@@ -67,7 +63,7 @@ export class ControllerClients extends ReplicaAudience implements Clients {
     this.waitsFor =
       leader === undefined
         ? "a leader of the controllers"
-        : unfinishedWork(leader.replica.store.scan(""), this.#agents.silent, this.#rules.strays);
+        : unfinishedWork(leader.replica.store.scan(""), this.#agents.silent);
     return this.waitsFor === undefined;
   }
 
@@ -135,7 +131,6 @@ export class ControllerClients extends ReplicaAudience implements Clients {
     for (const leader of leading) {
       if (this.#leading.includes(leader)) continue;
       this.leads++;
-      this.#rules.led();
     }
     this.#leading = leading;
     const awake = leading.filter(({ replica }) => replica.member.pausedUntil <= this.#world.now);

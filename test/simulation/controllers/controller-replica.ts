@@ -50,12 +50,10 @@ export class ControllerReplica {
       id: `member-${replica.id}`,
       store,
       clock,
-      creationsEnded: () => registries.creations.ended(),
       onError: report,
     });
     registries.creations.holdUntil(servers.join());
     const parts = { catalog, registries, quotas, store, clock, onError: report };
-    const settle = () => servers.settle();
     this.#election = new LeaderElection({
       namespace: "kube-system",
       name: "quorate-controllers",
@@ -64,7 +62,7 @@ export class ControllerReplica {
       store,
       clock,
       random: () => random.below(1_000) / 1_000,
-      lead: () => startEveryController(parts, { ...settings, settle }),
+      lead: () => startEveryController(parts, settings),
       onError: report,
     }).start();
   }

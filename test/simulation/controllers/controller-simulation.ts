@@ -21,7 +21,7 @@ export interface ControllerReport extends SeedReport {
  * The membership stays: a removed replica would still count as a server, because nobody stops its process here.
  */
 export class ControllerSimulation {
-  readonly #rules = new ControlRules(() => this.#simulation.now);
+  readonly #rules = new ControlRules();
   readonly #simulation: Simulation;
   #clients: ControllerClients | undefined;
   #runtime: SimulatedRuntime | undefined;
@@ -36,7 +36,7 @@ export class ControllerSimulation {
         clients: (world) => {
           const runtime = new SimulatedRuntime(world.random, () => world.now);
           this.#runtime = runtime;
-          return (this.#clients = new ControllerClients({ world, runtime, rules }));
+          return (this.#clients = new ControllerClients({ world, runtime }));
         },
       }),
     });

@@ -14,17 +14,12 @@ interface Cluster {
 /**
  * Returns what the controllers still have to do in this state; undefined if everything is as it must be in the end.
  * @param silent nodes whose agents are silent
- * @param strays objects without a namespace, which stay
  */
-export function unfinishedWork(
-  state: readonly Entry[],
-  silent: ReadonlySet<string>,
-  strays: ReadonlySet<Key>,
-): string | undefined {
+export function unfinishedWork(state: readonly Entry[], silent: ReadonlySet<string>): string | undefined {
   const entries = new Map(state.map((entry) => [entry.key, entry]));
   const cluster = { entries, uids: new Set(state.map(({ index }) => index.uid)), silent };
   for (const entry of state) {
-    const problem = strays.has(entry.key) ? undefined : problemOf(entry, cluster);
+    const problem = problemOf(entry, cluster);
     if (problem !== undefined) return `${entry.key}: ${problem}`;
   }
   return undefined;

@@ -46,12 +46,11 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
 
   return {
     authenticateToken(token, audiences) {
+      const known = verified.known(token);
+      if (known !== undefined) return judge(token, known, audiences);
       const issuer = claimedIssuer(token);
       if (issuer === undefined || !issuers.has(issuer)) return undefined;
-      const claims = verified.claims(token);
-      return claims instanceof Promise
-        ? claims.then((found) => judge(token, found, audiences))
-        : judge(token, claims, audiences);
+      return verified.verify(token).then((claims) => judge(token, claims, audiences));
     },
   };
 

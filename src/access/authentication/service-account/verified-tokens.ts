@@ -20,15 +20,15 @@ export class VerifiedTokens {
     this.#keys = keys;
   }
 
-  /** Returns the claims of a token, or undefined if none of the keys signed it. */
-  claims(token: string): ServiceAccountClaims | Promise<ServiceAccountClaims | undefined> {
-    // Padding bits must be zero, so that each signature has only one text.
-    if (!isCanonical(token)) return Promise.resolve(undefined);
-    const digest = Bun.SHA256.hash(`${this.#salt}${token}`, "base64");
-    return this.#claims.get(digest) ?? this.#verify(token, digest);
+  /** Returns the claims of a token that was verified before. */
+  known(token: string): ServiceAccountClaims | undefined {
+    return this.#claims.get(this.#digest(token));
   }
 
-  async #verify(token: string, digest: string): Promise<ServiceAccountClaims | undefined> {
+  /** Verifies a token. Resolves with its claims, or with undefined if none of the keys signed it. */
+  async verify(token: string): Promise<ServiceAccountClaims | undefined> {
+    // Padding bits must be zero, so that each signature has only one text.
+    if (!isCanonical(token)) return undefined;
     const { compactVerify, decodeProtectedHeader } = await import("jose");
     let header: ReturnType<typeof decodeProtectedHeader>;
     try {
@@ -44,7 +44,7 @@ export class VerifiedTokens {
     for (const { algorithm, publicKey } of candidates) {
       try {
         const { payload } = await compactVerify(token, publicKey, { algorithms: [algorithm] });
-        return this.#keep(digest, parsePayload(payload));
+        return this.#keep(token, parsePayload(payload));
       } catch {
         // Another key may have signed it.
       }
@@ -52,13 +52,17 @@ export class VerifiedTokens {
     return undefined;
   }
 
-  #keep(digest: string, claims: ServiceAccountClaims | undefined): ServiceAccountClaims | undefined {
+  #digest(token: string): string {
+    return Bun.SHA256.hash(`${this.#salt}${token}`, "base64");
+  }
+
+  #keep(token: string, claims: ServiceAccountClaims | undefined): ServiceAccountClaims | undefined {
     if (claims === undefined) return undefined;
     if (this.#claims.size >= verifiedTokensMax) {
       const [oldest] = this.#claims.keys();
       if (oldest !== undefined) this.#claims.delete(oldest);
     }
-    this.#claims.set(digest, claims);
+    this.#claims.set(this.#digest(token), claims);
     return claims;
   }
 }

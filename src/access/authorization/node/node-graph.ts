@@ -2,6 +2,7 @@ import { indexOfBytes } from "../../../api/codec/byte-text.ts";
 import { decodeBody } from "../../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../../api/entry.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
+import { SetMap } from "../../../api/set-map.ts";
 import type { Store, StoreEvent } from "../../../storage/store.ts";
 import { podReferences, type ReferenceKey, referenceKey, volumeReferences } from "./references.ts";
 
@@ -36,7 +37,7 @@ export class NodeGraph {
   /** Number of a node's pods that use an object, by object and node. */
   readonly #uses = new Map<ReferenceKey, Map<string, number>>();
   readonly #volumes = new Map<string, Volume>();
-  readonly #volumesOfSecret = new Map<ReferenceKey, Set<string>>();
+  readonly #volumesOfSecret = new SetMap<ReferenceKey, string>();
   /** Objects that name their node directly, by key. */
   readonly #owned = new Map<Key, string>();
 
@@ -72,7 +73,7 @@ export class NodeGraph {
 
   #reachesReference(node: string, key: ReferenceKey): boolean {
     if (this.#uses.get(key)?.has(node) === true) return true;
-    for (const volume of this.#volumesOfSecret.get(key) ?? []) if (this.#reachesVolume(node, volume)) return true;
+    for (const volume of this.#volumesOfSecret.get(key)) if (this.#reachesVolume(node, volume)) return true;
     return false;
   }
 
@@ -138,18 +139,11 @@ export class NodeGraph {
     this.#removeVolume(name);
     const volume = volumeReferences(decodeBody(entry));
     this.#volumes.set(name, volume);
-    for (const secret of volume.secrets) {
-      const names = this.#volumesOfSecret.get(secret) ?? new Set();
-      this.#volumesOfSecret.set(secret, names.add(name));
-    }
+    for (const secret of volume.secrets) this.#volumesOfSecret.add(secret, name);
   }
 
   #removeVolume(name: string): void {
-    for (const secret of this.#volumes.get(name)?.secrets ?? []) {
-      const names = this.#volumesOfSecret.get(secret);
-      names?.delete(name);
-      if (names?.size === 0) this.#volumesOfSecret.delete(secret);
-    }
+    for (const secret of this.#volumes.get(name)?.secrets ?? []) this.#volumesOfSecret.delete(secret, name);
     this.#volumes.delete(name);
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../json.ts";
 import { cellsOf } from "./cells.ts";
+import { RowTime } from "./row-time.ts";
 import { cells, columnNames, nowMs, scheme, storedObject } from "./testing.ts";
 
 /** Cells of a row in the order of the columns. */
@@ -15,7 +16,7 @@ test.each(
     .filter(({ virtual }) => !virtual)
     .map((info) => [`${info.group}/${info.version} ${info.kind}`, info] as const),
 )("%s has a cell for every column, even when the object is empty", (_name, info) => {
-  const shown = cellsOf(storedObject(info, {}), info, nowMs);
+  const shown = cellsOf(storedObject(info, {}), info, new RowTime(nowMs));
   expect(info.columns.filter(({ name }) => shown[name] === undefined).map(({ name }) => name)).toEqual([]);
 });
 

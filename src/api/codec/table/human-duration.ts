@@ -23,10 +23,19 @@ export function humanDuration(ms: number): string {
   return `${Math.floor(seconds / year)}y`;
 }
 
-/** Formats the time passed since a timestamp; `<unknown>` without one. */
-export function ageOf(timestamp: string | null | undefined, nowMs: number): string {
-  const at = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
-  return Number.isNaN(at) ? "<unknown>" : humanDuration(nowMs - at);
+/** Returns the time for which a duration that grows keeps its text; 0 for a negative one. */
+export function steadyMs(ms: number): number {
+  if (ms < 0) return 0;
+  const unitMs = secondMs * detailOf(Math.trunc(ms / secondMs));
+  return unitMs - (ms % unitMs);
+}
+
+/** Returns the smallest unit that the text of a duration shows. */
+function detailOf(seconds: number): number {
+  if (seconds < 10 * minute) return 1;
+  if (seconds < 8 * hour) return minute;
+  if (seconds < 8 * day) return hour;
+  return seconds < 8 * year ? day : year;
 }
 
 function pair(seconds: number, large: number, largeUnit: string, small: number, smallUnit: string): string {

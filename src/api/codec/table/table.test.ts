@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { eventConversion } from "../../../kinds/events/conversion.ts";
 import type { JsonObject } from "../../json.ts";
-import { ageOf, humanDuration } from "./human-duration.ts";
-import { cells, nowMs, rowConditions } from "./testing.ts";
+import { humanDuration } from "./human-duration.ts";
+import { cells, rowConditions } from "./testing.ts";
 
 test.each([
   [-2_000, "<invalid>"],
@@ -24,10 +24,6 @@ test.each([
   [9 * 365 * 86_400_000, "9y"],
 ] as const)("humanDuration() writes %d ms as %s", (ms, text) => {
   expect(humanDuration(ms)).toBe(text);
-});
-
-test("ageOf() does not guess an age without a timestamp", () => {
-  expect([ageOf(undefined, nowMs), ageOf(null, nowMs), ageOf("soon", nowMs)]).toEqual(Array(3).fill("<unknown>"));
 });
 
 const running = { ready: true, state: { running: {} } };

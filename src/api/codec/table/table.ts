@@ -6,6 +6,7 @@ import { metaGroup } from "../../vendor.ts";
 import { partialMetadata } from "../partial-metadata.ts";
 import type { Transform } from "../representation.ts";
 import { cellsOf, rowConditionsOf } from "./cells.ts";
+import { RowTime } from "./row-time.ts";
 
 export type TableTransform = Extract<Transform, { kind: "table" }>;
 
@@ -44,19 +45,20 @@ export function columnDefinitions(info: ResourceInfo): JsonValue[] {
 
 /** Makes one row: a cell per column of the resource, and as much of the object as the client requested. */
 export function tableRow(object: KubeObject, info: ResourceInfo, transform: TableTransform, nowMs: number): JsonObject {
-  const shown = tableInfo(info);
-  const conditions = rowConditionsOf(object, shown);
-  return {
-    cells: rowOf(object, shown, nowMs),
-    ...(conditions.length === 0 ? {} : { conditions }),
-    ...rowObject(object, info, transform),
-  };
+  return { ...rowWithoutObject(object, info, new RowTime(nowMs)), ...rowObject(object, info, transform) };
 }
 
-function rowOf(object: KubeObject, info: ResourceInfo, nowMs: number): JsonValue[] {
-  const row = info.table?.row?.(object, nowMs);
+/** Makes the first fields of a row. The object follows them. */
+export function rowWithoutObject(object: KubeObject, info: ResourceInfo, time: RowTime): JsonObject {
+  const shown = tableInfo(info);
+  const conditions = rowConditionsOf(object, shown);
+  return { cells: rowOf(object, shown, time), ...(conditions.length === 0 ? {} : { conditions }) };
+}
+
+function rowOf(object: KubeObject, info: ResourceInfo, time: RowTime): JsonValue[] {
+  const row = info.table?.row?.(object, time);
   if (row !== undefined) return [...row];
-  const cells = cellsOf(object, info, nowMs);
+  const cells = cellsOf(object, info, time);
   return info.columns.map((column) => cells[column.name] ?? null);
 }
 

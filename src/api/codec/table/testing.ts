@@ -3,6 +3,7 @@ import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../object-meta.ts";
 import { type ResourceInfo, storedInfo } from "../../scheme/resource.ts";
 import { cellsOf } from "./cells.ts";
+import { RowTime } from "./row-time.ts";
 import type { Cells } from "./table-rules.ts";
 
 /** Aids for tests of tables. */
@@ -25,7 +26,7 @@ export function storedObject(info: ResourceInfo, document: JsonObject): KubeObje
 /** Returns the cells of the row for a document. */
 export function cells(group: string, kind: string, document: JsonObject): Cells {
   const info = infoOf(group, kind);
-  return cellsOf(storedObject(info, document), info, nowMs);
+  return cellsOf(storedObject(info, document), info, new RowTime(nowMs));
 }
 
 /** Returns the conditions of the row for a document. */

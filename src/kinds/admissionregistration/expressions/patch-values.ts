@@ -1,6 +1,7 @@
 import { emptyJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import {
   celTypes,
+  entriesOf,
   type HasJsonForm,
   isError,
   List,
@@ -85,9 +86,8 @@ function addProblems(value: Value, path: string, problems: string[]): void {
       if (!isError(item)) addProblems(item, path, problems);
     }
   } else if (value instanceof ValueMap) {
-    for (const key of value.keys()) {
-      const item = value.find(key);
-      if (item !== undefined && !isError(item)) addProblems(item, path, problems);
+    for (const [, item] of entriesOf(value)) {
+      if (!isError(item)) addProblems(item, path, problems);
     }
   }
 }

@@ -224,9 +224,7 @@ class SpecCheck {
         : "may only be set when `version.schema.openAPIV3Schema` is not included";
       return [fieldError.invalid(place, "", detail)];
     }
-    const old = isShared
-      ? this.#old?.shared.selectableFields
-      : this.#old?.versions.find(({ name }) => name === version)?.parts.selectableFields;
+    const old = isShared ? this.#old?.shared.selectableFields : this.#old?.byName.get(version)?.parts.selectableFields;
     const isSame = equalJson(old as JsonValue | undefined, selectableFields as unknown as JsonValue);
     return validateSelectableFields(
       selectableFields,
@@ -270,13 +268,13 @@ function hasDefault(node: OpenApiSchema): boolean {
 
 /** Returns the names of the versions whose schema an update does not change. */
 function unchangedVersions(fresh: DefinitionSpec, old: DefinitionSpec): Set<string> {
-  const schemaOf = ({ versions, shared }: DefinitionSpec, name: string) => {
+  const schemasByName = ({ versions, byName, shared }: DefinitionSpec) => {
     const own = versions.some(({ parts }) => parts.schema !== undefined);
-    return own ? versions.find((version) => version.name === name)?.parts.schema : shared.schema;
+    return (name: string) => (own ? byName.get(name)?.parts.schema : shared.schema) as JsonValue | undefined;
   };
-  const isSame = (name: string) =>
-    equalJson(schemaOf(fresh, name) as JsonValue | undefined, schemaOf(old, name) as JsonValue | undefined);
-  return new Set(fresh.versions.map(({ name }) => name).filter(isSame));
+  const schemaOf = schemasByName(fresh);
+  const oldSchemaOf = schemasByName(old);
+  return new Set(fresh.versions.map(({ name }) => name).filter((name) => equalJson(schemaOf(name), oldSchemaOf(name))));
 }
 
 function hasStatus(subresources: CustomResourceSubresources | undefined): boolean {

@@ -19,13 +19,17 @@ export interface VersionParts {
   readonly selectableFields: readonly SelectableField[] | undefined;
 }
 
+type SpecVersion = CustomResourceDefinitionVersion & { readonly parts: VersionParts };
+
 /**
  * A spec in upstream's internal form: fields with the same value in all versions are beside the versions, not in them.
  * The paths of errors follow this form.
  */
 export interface DefinitionSpec {
   readonly spec: CustomResourceDefinitionSpec;
-  readonly versions: readonly (CustomResourceDefinitionVersion & { readonly parts: VersionParts })[];
+  readonly versions: readonly SpecVersion[];
+  /** Versions by their names; of versions with the same name, the first. */
+  readonly byName: ReadonlyMap<string, SpecVersion>;
   readonly shared: VersionParts;
 }
 
@@ -40,14 +44,16 @@ const nothing: VersionParts = {
 /** Reads the spec of a definition that was decoded by its type. */
 export function definitionSpecOf(definition: KubeObject): DefinitionSpec {
   const { spec } = definition as unknown as CustomResourceDefinition;
-  const versions = spec.versions ?? [];
-  const [first] = versions;
+  const given = spec.versions ?? [];
+  const [first] = given;
   const isShared = (part: (typeof parts)[number]) =>
-    first !== undefined && versions.every((version) => equalJson(jsonOf(version[part]), jsonOf(first[part])));
+    first !== undefined && given.every((version) => equalJson(jsonOf(version[part]), jsonOf(first[part])));
   const shared = new Set(parts.filter(isShared));
+  const versions = given.map((version) => ({ ...version, parts: partsOf(version, (part) => !shared.has(part)) }));
   return {
     spec,
-    versions: versions.map((version) => ({ ...version, parts: partsOf(version, (part) => !shared.has(part)) })),
+    versions,
+    byName: new Map(versions.toReversed().map((version) => [version.name, version])),
     shared: first === undefined ? nothing : partsOf(first, (part) => shared.has(part)),
   };
 }

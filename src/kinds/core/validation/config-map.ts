@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson, type JsonObject } from "../../../api/json.ts";
 import type { ConfigMap } from "../../../api/types/core-v1.ts";
-import { base64Bytes, keyValueBytesMax, textBytes, validateKeys } from "../../../api/validation/key-values.ts";
+import { exceedKeyValueBytes, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
 
 export const immutableSetText = "field is immutable when `immutable` is set";
 
@@ -13,8 +13,7 @@ export function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): Fi
   }
   errors.push(...validateKeys(binaryData, "binaryData"));
   // The limit holds for the object as a whole: clients know the path without a name as `[]`.
-  if (textBytes(data) + base64Bytes(binaryData) > keyValueBytesMax)
-    errors.push(fieldError.tooLong("[]", keyValueBytesMax));
+  if (exceedKeyValueBytes(data, binaryData)) errors.push(fieldError.tooLong("[]", keyValueBytesMax));
   return errors;
 }
 

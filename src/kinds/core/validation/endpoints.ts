@@ -1,13 +1,17 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { equalJson, type JsonValue } from "../../../api/json.ts";
 import type { EndpointAddress, EndpointSubset, Endpoints } from "../../../api/types/core-v1.ts";
 import { validateText } from "../../../api/validation/field-rules.ts";
-import { validateIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
+import { validateNonSpecialIp } from "../../../api/validation/ip.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateEndpointPorts } from "./service-port.ts";
 
-export function validateEndpoints({ subsets = [] }: Endpoints): FieldError[] {
+/** @param old replaced object, whose subsets stay valid under newer rules */
+export function validateEndpoints({ subsets = [] }: Endpoints, old?: Endpoints): FieldError[] {
+  if (old !== undefined && equalJson(subsets as JsonValue, (old.subsets ?? []) as JsonValue)) return [];
   return subsets.flatMap((subset, at) => validateSubset(subset, `subsets[${at}]`)).slice(0, fieldErrorsMax);
 }
 
@@ -25,7 +29,7 @@ function validateSubset(subset: EndpointSubset, field: string): FieldError[] {
 
 function validateAddress({ ip, hostname, nodeName }: EndpointAddress, field: string): FieldError[] {
   return [
-    ...validateIp(ip, `${field}.ip`),
+    ...validateStrictIp(ip, `${field}.ip`),
     ...validateText(hostname, dnsLabelProblems, `${field}.hostname`),
     ...(nodeName === undefined
       ? []

@@ -4,7 +4,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { isJsonObject } from "../../../api/json.ts";
 import type { Secret } from "../../../api/types/core-v1.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { base64Bytes, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
+import { exceedKeyValueBytes, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
 import { validateFrozen } from "./config-map.ts";
 
 const sshKey = "ssh-privatekey";
@@ -22,7 +22,7 @@ const jsonKeys = new Set([".dockercfg", ".dockerconfigjson"]);
 export function validateSecret(secret: Secret): FieldError[] {
   const { data = {} } = secret;
   const errors = validateKeys(data, "data");
-  if (base64Bytes(data) > keyValueBytesMax) errors.push(fieldError.tooLong("data", keyValueBytesMax));
+  if (exceedKeyValueBytes({}, data)) errors.push(fieldError.tooLong("data", keyValueBytesMax));
   return [...errors, ...validateType(secret, data)];
 }
 

@@ -1,7 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { Service, ServiceSpec } from "../../../api/types/core-v1.ts";
 import { immutableText } from "../../../api/validation/immutable.ts";
-import { isHeadless, needsHealthCheck, validateBalancerClass } from "./service.ts";
+import { needsHealthCheckPort } from "../../service-allocation/service.ts";
+import { isHeadless, validateBalancerClass } from "./service.ts";
 
 const frozenText = "may not change once set";
 /** A Service has one address and one family, or two of each. */
@@ -65,7 +66,7 @@ function validateClass(spec: ServiceSpec, stored: ServiceSpec): FieldError[] {
 }
 
 function validateHealthCheckPort(spec: ServiceSpec, stored: ServiceSpec): FieldError[] {
-  const isKept = needsHealthCheck(spec) && needsHealthCheck(stored);
+  const isKept = needsHealthCheckPort(spec) && needsHealthCheckPort(stored);
   if (!isKept || spec.healthCheckNodePort === stored.healthCheckNodePort) return [];
   return [fieldError.forbidden("spec.healthCheckNodePort", immutableText)];
 }

@@ -10,6 +10,7 @@ import { validatePortNumber } from "../../../api/validation/port.ts";
 import { validateStrictCidr, validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateIngressPoint } from "../../networking/validation/ingress.ts";
+import { needsHealthCheckPort } from "../../service-allocation/service.ts";
 import { addressFieldErrors } from "../../service-allocation/service-families.ts";
 import { validateServicePorts } from "./service-port.ts";
 
@@ -207,12 +208,7 @@ function validateExternalTraffic(spec: ServiceSpec): FieldError[] {
   if (!isReachable && policy !== "") {
     errors.push(fieldError.invalid(field, policy, "may only be set for externally-accessible services"));
   }
-  return [...errors, ...validateHealthCheckPort(spec.healthCheckNodePort ?? 0, needsHealthCheck(spec))];
-}
-
-/** Reports whether nodes need a port on which they tell the load balancer whether they have endpoints. */
-export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
-  return type === "LoadBalancer" && externalTrafficPolicy === "Local";
+  return [...errors, ...validateHealthCheckPort(spec.healthCheckNodePort ?? 0, needsHealthCheckPort(spec))];
 }
 
 function validateHealthCheckPort(port: number, isNeeded: boolean): FieldError[] {

@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { validateBoundedList } from "../../../api/validation/bounded-list.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const conditionsMax = 4;
 
@@ -30,16 +31,16 @@ function validateType(type: string, field: string): FieldError[] {
 }
 
 function validateDistinct(types: readonly string[], others: readonly string[], field: string): FieldError[] {
-  return types.flatMap((type, at) => [
-    ...(types.indexOf(type) < at ? [fieldError.duplicate(`${field}[${at}]`, type)] : []),
-    ...(others.includes(type)
-      ? [
-          fieldError.invalid(
-            `${field}[${at}]`,
-            type,
-            "bindingFailureConditions must not overlap with bindingConditions",
-          ),
-        ]
-      : []),
-  ]);
+  const seen = new Set<string>();
+  const other = new Set(others);
+  const overlap = "bindingFailureConditions must not overlap with bindingConditions";
+  return validateEach(types, (type, at) => {
+    const path = `${field}[${at}]`;
+    const isRepeated = seen.has(type);
+    seen.add(type);
+    return [
+      ...(isRepeated ? [fieldError.duplicate(path, type)] : []),
+      ...(other.has(type) ? [fieldError.invalid(path, type, overlap)] : []),
+    ];
+  });
 }

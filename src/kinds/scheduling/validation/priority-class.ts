@@ -2,14 +2,11 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as schedulingV1 from "../../../api/types/scheduling-v1.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validatePreemptionPolicy } from "../../core/validation/pod-spec.ts";
+import { systemPriorities } from "../system-priorities.ts";
 
 /** Above this are the classes of the system. */
 const userPriorityMax = 1_000_000_000;
 const systemPrefix = "system-";
-const systemPriorities: ReadonlyMap<string, number> = new Map([
-  ["system-node-critical", 2_000_001_000],
-  ["system-cluster-critical", 2_000_000_000],
-]);
 
 export function validatePriorityClass(priorityClass: schedulingV1.PriorityClass): FieldError[] {
   return [

@@ -1,0 +1,161 @@
+import type { ContainerImage, Node, NodeAddress, NodeStatus, ResourceList } from "../../api/types/core-v1.ts";
+import type { MachineInfo } from "./machine.ts";
+import { evaluateConditions, type NodeFindings } from "./node-conditions.ts";
+import { nodeResources } from "./node-resources.ts";
+import type { NodeSettings } from "./node-settings.ts";
+
+const imagesMax = 50;
+const namesPerImageMax = 5;
+const requiredResources = ["cpu", "memory", "pods"];
+const managedAnnotation = "volumes.kubernetes.io/controller-managed-attach-detach";
+
+/** The observations of which a status is made. */
+export interface NodeObservation extends NodeFindings {
+  readonly machine: MachineInfo;
+  /** `<type>://<version>` of the runtime. */
+  readonly runtimeVersion: string;
+  readonly images: readonly ContainerImage[];
+}
+
+export interface EvaluatedStatus {
+  readonly status: NodeStatus;
+  /** Reasons of Events, such as `NodeReady`. */
+  readonly events: readonly string[];
+  /** Whether the machine has been started again since the last report. */
+  readonly isRebooted: boolean;
+}
+
+/** Returns the Node as it is registered, without a status. */
+export function newNode(settings: NodeSettings, machine: MachineInfo): Node {
+  const { name, labels, taints, annotations, providerId } = settings;
+  return {
+    kind: "Node",
+    apiVersion: "v1",
+    metadata: {
+      name,
+      labels: { ...defaultLabels(settings, machine), ...labels },
+      annotations: { [managedAnnotation]: "true", ...annotations },
+    },
+    spec: {
+      ...(providerId === undefined ? {} : { providerID: providerId }),
+      ...(taints.length === 0 ? {} : { taints: taints.map((taint) => ({ ...taint })) }),
+    },
+  };
+}
+
+function defaultLabels(
+  { hostname }: NodeSettings,
+  { operatingSystem, architecture }: MachineInfo,
+): Record<string, string> {
+  return {
+    "beta.kubernetes.io/arch": architecture,
+    "beta.kubernetes.io/os": operatingSystem,
+    "kubernetes.io/arch": architecture,
+    "kubernetes.io/hostname": hostname,
+    "kubernetes.io/os": operatingSystem,
+  };
+}
+
+/** Labels that a registration brings up to date, or removes if they are not wanted any more. */
+const reconciledLabelNames = [
+  "kubernetes.io/hostname",
+  "topology.kubernetes.io/zone",
+  "topology.kubernetes.io/region",
+  "failure-domain.beta.kubernetes.io/zone",
+  "failure-domain.beta.kubernetes.io/region",
+  "node.kubernetes.io/instance-type",
+  "beta.kubernetes.io/instance-type",
+  "kubernetes.io/os",
+  "kubernetes.io/arch",
+  "beta.kubernetes.io/os",
+  "beta.kubernetes.io/arch",
+];
+
+/** Returns the changes that make an existing Node's labels and annotations those of a new one; undefined for none. */
+export function reconciliation(
+  existing: Node,
+  wanted: Node,
+): { labels: NameChanges; annotations: NameChanges } | undefined {
+  const [old, next] = [existing.metadata, wanted.metadata];
+  const labels = changesOf(reconciledLabelNames, old.labels ?? {}, next.labels ?? {});
+  const annotations = changesOf([managedAnnotation], old.annotations ?? {}, next.annotations ?? {});
+  const isSame = Object.keys(labels).length === 0 && Object.keys(annotations).length === 0;
+  return isSame ? undefined : { labels, annotations };
+}
+
+/** New values, and null for names to remove. */
+type NameChanges = Record<string, string | null>;
+
+function changesOf(
+  names: readonly string[],
+  old: Readonly<Record<string, string>>,
+  next: Readonly<Record<string, string>>,
+): NameChanges {
+  return Object.fromEntries(names.filter((name) => old[name] !== next[name]).map((name) => [name, next[name] ?? null]));
+}
+
+/** Returns the status that follows an older one. Fields of other components keep their values. */
+export function evaluateStatus(
+  old: NodeStatus,
+  settings: NodeSettings,
+  { machine, runtimeVersion, images, ...findings }: NodeObservation,
+  now: string,
+): EvaluatedStatus {
+  const { capacity, allocatable } = nodeResources({ ...extendedOf(old.capacity), ...machine.capacity }, settings);
+  const missing = requiredResources.filter((name) => capacity[name] === undefined);
+  const problems =
+    missing.length === 0
+      ? findings.problems
+      : [...findings.problems, `missing node capacity for resources: ${missing.join(", ")}`];
+  const { conditions, events } = evaluateConditions(old.conditions ?? [], { ...findings, problems }, now);
+  const { declaredFeatures, port } = settings;
+  const status: NodeStatus = {
+    ...old,
+    capacity,
+    allocatable,
+    conditions,
+    addresses: addressesOf(settings, machine),
+    daemonEndpoints: port === undefined ? (old.daemonEndpoints ?? {}) : { kubeletEndpoint: { Port: port } },
+    nodeInfo: {
+      machineID: machine.machineId,
+      systemUUID: machine.systemUuid,
+      bootID: machine.bootId,
+      kernelVersion: machine.kernelVersion,
+      osImage: machine.osImage,
+      containerRuntimeVersion: runtimeVersion,
+      kubeletVersion: settings.version,
+      kubeProxyVersion: "",
+      operatingSystem: machine.operatingSystem,
+      architecture: machine.architecture,
+      swap: { capacity: machine.swapBytes },
+    },
+    // The server leaves out an empty list.
+    ...(images.length === 0 && old.images === undefined ? {} : { images: largestFirst(images) }),
+    ...(declaredFeatures.length === 0 ? {} : { declaredFeatures: [...declaredFeatures].toSorted() }),
+  };
+  const bootId = old.nodeInfo?.bootID ?? "";
+  return { status, events, isRebooted: bootId !== "" && bootId !== machine.bootId };
+}
+
+/** Returns the resources that others have added to the node, such as those of its devices. */
+function extendedOf(capacity: ResourceList = {}): ResourceList {
+  return Object.fromEntries(Object.entries(capacity).filter(([name]) => name.includes("/")));
+}
+
+function addressesOf({ hostname, addresses }: NodeSettings, machine: MachineInfo): NodeAddress[] {
+  const internal = (addresses ?? machine.addresses).map((address) => ({ type: "InternalIP", address }));
+  return [...internal, { type: "Hostname", address: hostname }];
+}
+
+function largestFirst(images: readonly ContainerImage[]): ContainerImage[] {
+  return (
+    images
+      // Numbers, because the status is compared with one that was parsed.
+      .map(({ names, sizeBytes }) => ({
+        names: (names ?? []).slice(0, namesPerImageMax),
+        sizeBytes: Number(sizeBytes ?? 0),
+      }))
+      .toSorted((a, b) => b.sizeBytes - a.sizeBytes)
+      .slice(0, imagesMax)
+  );
+}

@@ -1,0 +1,57 @@
+import type { Pod } from "../../api/types/core-v1.ts";
+import type { RuntimeContainer, RuntimeId } from "../runtime/runtime.ts";
+import { CrashBackoff } from "./crash-backoff.ts";
+import { containersOf, type PodContainer } from "./pod-containers.ts";
+import type { Applied, PodView, Waiting } from "./pod-view.ts";
+
+/** The part of the view of a pod that the agent itself remembers of its containers. */
+export class ContainerRecords implements Pick<PodView, "waiting" | "applied" | "restarting" | "restartDelayMs"> {
+  readonly #crashes = new CrashBackoff();
+  readonly waiting = new Map<string, Waiting>();
+  readonly applied = new Map<string, Applied>();
+  readonly restarting = new Set<RuntimeId>();
+
+  restartDelayMs = (name: string, finishedAtMs: number): number => this.#crashes.delayMs(name, finishedAtMs);
+
+  /** Notes that a container starts, after its latest run. */
+  starting(latest: RuntimeContainer | undefined, nowMs: number): void {
+    if (latest?.state.kind === "exited") this.#crashes.next(latest.name, latest.state.finishedAtMs, nowMs);
+  }
+
+  created(containerId: RuntimeId, { spec: { name, image = "", resources } }: PodContainer): void {
+    this.applied.set(name, { containerId, image, resources });
+  }
+
+  /** Notes that a container waits. Returns whether that is news. */
+  wait(name: string, waiting: Waiting): boolean {
+    const known = this.waiting.get(name);
+    if (known?.reason === waiting.reason && known.retryAtMs === waiting.retryAtMs) return false;
+    this.waiting.set(name, waiting);
+    return true;
+  }
+
+  /**
+   * Forgets the records of containers that run again or are gone. Learns from the stored status how containers were made
+   * that ran before the agent.
+   */
+  update(pod: Pod, containers: readonly RuntimeContainer[], runtimeType: string): void {
+    for (const { spec } of containersOf(pod)) {
+      const latest = containers.findLast(({ name }) => name === spec.name);
+      if (latest?.state.kind === "running") {
+        this.waiting.delete(spec.name);
+        if (this.applied.get(spec.name)?.containerId !== latest.id) this.#recover(pod, latest, spec.image, runtimeType);
+      }
+    }
+    for (const id of this.restarting) {
+      const run = containers.find((one) => one.id === id);
+      const isLatest = run !== undefined && containers.findLast(({ name }) => name === run.name) === run;
+      if (!isLatest) this.restarting.delete(id);
+    }
+  }
+
+  #recover({ status }: Pod, { id, name }: RuntimeContainer, image = "", runtimeType: string): void {
+    const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+    const known = all.find((one) => one.containerID === `${runtimeType}://${id}`);
+    if (known?.resources !== undefined) this.applied.set(name, { containerId: id, image, resources: known.resources });
+  }
+}

@@ -1,0 +1,191 @@
+import type { Container, ContainerStatus, Pod, Probe } from "../../../api/types/core-v1.ts";
+import type { Clock } from "../../../process/clock.ts";
+import { thrownText } from "../../../process/thrown-text.ts";
+import type { Runtime, RuntimeContainer } from "../../runtime/runtime.ts";
+import { containersOf, type PodContainer } from "../pod-containers.ts";
+import type { RecordPodEvent } from "../pod-recorder.ts";
+import type { ProbeKind, ProbeResult } from "../pod-view.ts";
+import type { ProbeOutcome } from "./probe-outcome.ts";
+import { afterOutcome, newProbeState, nextProbeMs, type ProbeState } from "./probe-state.ts";
+import { runProbe } from "./run-probe.ts";
+
+const kinds = ["startup", "liveness", "readiness"] as const;
+const titles = { startup: "Startup", liveness: "Liveness", readiness: "Readiness" } as const;
+/** Attempts at a probe that cannot be carried out. */
+const attemptsMax = 3;
+
+export interface PodProbesParts {
+  readonly runtime: Pick<Runtime, "exec" | "probe">;
+  readonly clock: Clock;
+  readonly record: RecordPodEvent;
+}
+
+export interface PodProbesEvents {
+  /** Called when the result of a probe has changed. */
+  readonly changed: () => void;
+  /** Called when probes may be due at another time than before. */
+  readonly planned: () => void;
+}
+
+/** The probes of the running containers of one pod. */
+export class PodProbes {
+  readonly #parts: PodProbesParts;
+  readonly #events: PodProbesEvents;
+  /** By container and kind. Only containers with probes have entries. */
+  readonly #states = new Map<string, ProbeState>();
+  /** Probes that are on their way. */
+  readonly #running = new Set<string>();
+
+  /** @param parts the parts that the pods of a node share */
+  constructor(parts: PodProbesParts, events: PodProbesEvents) {
+    this.#parts = parts;
+    this.#events = events;
+  }
+
+  /**
+   * Notes which runs there are. Runs that the stored status knows already keep its results, so that a restart of the
+   * agent makes no container unready.
+   */
+  update(pod: Pod, runs: readonly RuntimeContainer[], runtimeType: string): void {
+    for (const { spec } of containersOf(pod)) {
+      for (const kind of kinds) {
+        const probe = probeOf(spec, kind);
+        if (probe === undefined) continue;
+        const run = runs.findLast(({ name }) => name === spec.name);
+        const key = keyOf(spec.name, kind);
+        if (run?.state.kind !== "running") {
+          this.#states.delete(key);
+        } else if (this.#states.get(key)?.containerId !== run.id) {
+          const known = knownResult(pod, spec.name, `${runtimeType}://${run.id}`, kind);
+          this.#states.set(key, newProbeState(run.id, kind, probe, run.state.startedAtMs, known));
+        }
+      }
+    }
+  }
+
+  result({ id, name }: RuntimeContainer, kind: ProbeKind): ProbeResult | undefined {
+    const state = this.#states.get(keyOf(name, kind));
+    return state?.containerId === id ? state.result : undefined;
+  }
+
+  /** Returns the time at which the next probe is due; undefined if there is none. */
+  nextMs(pod: Pod): number | undefined {
+    if (this.#states.size === 0) return undefined;
+    let next: number | undefined;
+    for (const { key, dueMs } of this.#due(pod)) {
+      if (!this.#running.has(key) && (next === undefined || dueMs < next)) next = dueMs;
+    }
+    return next;
+  }
+
+  /** Starts the probes that are due. */
+  runDue(pod: Pod, runs: readonly RuntimeContainer[], address: string | undefined): void {
+    const nowMs = this.#parts.clock.nowMs();
+    for (const { key, container, kind, probe, dueMs } of this.#due(pod)) {
+      if (dueMs > nowMs || this.#running.has(key)) continue;
+      const state = this.#states.get(key) as ProbeState;
+      const run = runs.find(({ id }) => id === state.containerId);
+      if (run !== undefined) void this.#probe({ pod, key, container, kind, probe, run, address });
+    }
+  }
+
+  /** Ends the probes that could stop a container, because its pod ends anyway. */
+  *#due(pod: Pod) {
+    const isEnding = pod.metadata.deletionTimestamp !== undefined;
+    for (const container of containersOf(pod)) {
+      const { spec } = container;
+      const hasStarted = this.#states.get(keyOf(spec.name, "startup"))?.result ?? "success";
+      for (const kind of kinds) {
+        const key = keyOf(spec.name, kind);
+        const dueMs = this.#states.get(key)?.dueMs;
+        const probe = probeOf(spec, kind);
+        if (dueMs === undefined || probe === undefined) continue;
+        if (kind !== "startup" && hasStarted !== "success") continue;
+        if (isEnding && kind !== "readiness") continue;
+        yield { key, container, kind, probe, dueMs };
+      }
+    }
+  }
+
+  async #probe(one: {
+    pod: Pod;
+    key: string;
+    container: PodContainer;
+    kind: ProbeKind;
+    probe: Probe;
+    run: RuntimeContainer;
+    address: string | undefined;
+  }): Promise<void> {
+    const { pod, key, container, kind, probe, run } = one;
+    const { clock } = this.#parts;
+    const { changed, planned } = this.#events;
+    this.#running.add(key);
+    const outcome = await this.#outcome({ ...one, container: container.spec });
+    this.#running.delete(key);
+    const state = this.#states.get(key);
+    if (state?.containerId !== run.id) return planned();
+    if (outcome === undefined) {
+      this.#states.set(key, { ...state, dueMs: nextProbeMs(probe, clock.nowMs()) });
+      return planned();
+    }
+    this.#report(pod, container, kind, outcome);
+    const next = afterOutcome(state, kind, probe, outcome.result === "failure" ? "failure" : "success", clock.nowMs());
+    this.#states.set(key, next);
+    if (next.result === state.result) planned();
+    else changed();
+  }
+
+  async #outcome(request: {
+    pod: Pod;
+    container: Container;
+    kind: ProbeKind;
+    probe: Probe;
+    run: RuntimeContainer;
+    address: string | undefined;
+  }): Promise<ProbeOutcome | undefined> {
+    const { pod, container, kind } = request;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await runProbe(this.#parts.runtime, request);
+      } catch (error) {
+        if (attempt < attemptsMax) continue;
+        const message = `${titles[kind]} probe errored and resulted in unknown state: ${thrownText(error)}`;
+        const one = containersOf(pod).find(({ spec }) => spec.name === container.name);
+        this.#parts.record(pod, { type: "Warning", reason: "Unhealthy", message }, one);
+        return undefined;
+      }
+    }
+  }
+
+  #report(pod: Pod, container: PodContainer, kind: ProbeKind, { result, output }: ProbeOutcome): void {
+    if (result === "success") return;
+    const isFailure = result === "failure";
+    const reason = isFailure ? "Unhealthy" : "ProbeWarning";
+    const message = `${titles[kind]} probe ${isFailure ? "failed" : "warning"}: ${output}`;
+    this.#parts.record(pod, { type: "Warning", reason, message }, container);
+  }
+}
+
+function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
+  switch (kind) {
+    case "startup":
+      return container.startupProbe;
+    case "liveness":
+      return container.livenessProbe;
+    case "readiness":
+      return container.readinessProbe;
+  }
+}
+
+function knownResult(pod: Pod, name: string, containerID: string, kind: ProbeKind): ProbeResult | undefined {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+  const isSame = (one: ContainerStatus) => one.name === name && one.containerID === containerID;
+  const status = containerStatuses.find(isSame) ?? initContainerStatuses.find(isSame);
+  if (kind === "startup") return status?.started === true ? "success" : undefined;
+  if (kind === "readiness") return status?.ready === true ? "success" : undefined;
+  return undefined;
+}
+
+function keyOf(name: string, kind: ProbeKind): string {
+  return `${name}/${kind}`;
+}

@@ -1,0 +1,12 @@
+/** A container that could not be started, with the reason and message of its status. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+  readonly reason: string;
+  /** Time of the next attempt; undefined to let the worker choose. */
+  readonly retryAtMs: number | undefined;
+  constructor(reason: string, message: string, retryAtMs?: number) {
+    super(message);
+    this.reason = reason;
+    this.retryAtMs = retryAtMs;
+  }
+}
