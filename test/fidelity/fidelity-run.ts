@@ -21,7 +21,9 @@ export interface StandingObjects {
 
 const userAgent = "difftest/1.0";
 const pollsMax = 200;
-const removalRoundsMax = 20;
+/** Enough for the deletion of a namespace, which a controller does. */
+const removalMsMax = 30_000;
+const removalPollMs = 10;
 const namespacePattern = /\/namespaces\/([a-z0-9-]+)/;
 
 /** Replays cases on one server, in order. Cases with the same setup share its objects until one of them really writes. */
@@ -146,7 +148,8 @@ export class FidelityRun {
   }
 
   async #remove(path: string): Promise<void> {
-    for (let round = 0; round < removalRoundsMax; round++) {
+    const end = performance.now() + removalMsMax;
+    while (performance.now() < end) {
       const { code } = await this.#server.delete(`${path}?gracePeriodSeconds=0`);
       if (code === 404 || code === 405) return;
       const { json, code: found } = await this.#server.get(path);
@@ -154,7 +157,12 @@ export class FidelityRun {
       if ((json.metadata?.finalizers ?? []).length > 0) {
         await this.#server.patch(path, "application/merge-patch+json", { metadata: { finalizers: null } });
       }
+      if (json.kind === "Namespace" && (json.spec?.finalizers ?? []).length > 0) {
+        await this.#server.put(`${path}/finalize`, { ...json, spec: { finalizers: [] } });
+      }
+      await Bun.sleep(removalPollMs);
     }
+    throw new Error(`${path} was not removed within ${removalMsMax} ms`);
   }
 
   async #send(method: string, target: string, body: string | undefined, headers: Readonly<Record<string, string>>) {
