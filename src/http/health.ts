@@ -15,6 +15,8 @@ export interface HealthCheck {
   /** A unique name. It may contain slashes: `poststarthook/rbac/bootstrap-roles`. */
   readonly name: string;
   readonly endpoints: readonly HealthEndpoint[];
+  /** A name by which `exclude` leaves out several checks at once. */
+  readonly group?: string;
   /** Throws if the check fails. */
   check(): Promise<void> | void;
   /** Whether it is part of the startup. livez counts it as healthy until it passes or the grace period ends. */
@@ -67,16 +69,26 @@ export interface EtcdCheckTimeouts {
   readonly readycheckTimeoutMs: number;
 }
 
-/** Fail while etcd does not answer. The names are upstream's. */
+/**
+ * Fail while an etcd does not answer. The names are upstream's.
+ * @param eventStore the store of Events, if it is on another etcd
+ */
 export function etcdChecks(
   store: Pick<Store, "readBarrier">,
+  eventStore: Pick<Store, "readBarrier"> | undefined,
   clock: Clock,
   { healthcheckTimeoutMs, readycheckTimeoutMs }: EtcdCheckTimeouts,
 ): HealthCheck[] {
-  const within = (timeoutMs: number) => () => confirm(store, clock, timeoutMs, "etcd does not answer");
+  const checks = (on: Pick<Store, "readBarrier">, names: readonly [health: string, ready: string]): HealthCheck[] => {
+    const within = (timeoutMs: number) => () => confirm(on, clock, timeoutMs, "etcd does not answer");
+    return [
+      { name: names[0], group: "etcd", endpoints: healthEndpoints, check: within(healthcheckTimeoutMs) },
+      { name: names[1], group: "etcd-readiness", endpoints: ["readyz"], check: within(readycheckTimeoutMs) },
+    ];
+  };
   return [
-    { name: "etcd", endpoints: healthEndpoints, check: within(healthcheckTimeoutMs) },
-    { name: "etcd-readiness", endpoints: ["readyz"], check: within(readycheckTimeoutMs) },
+    ...checks(store, ["etcd", "etcd-readiness"]),
+    ...(eventStore === undefined ? [] : checks(eventStore, ["etcd-override-0", "etcd-override-readiness-0"])),
   ];
 }
 
@@ -140,18 +152,20 @@ export function healthHandler(options: HealthOptions): Handler {
     }
     const excluded = new Set(info.query.get("exclude"));
     const results = await Promise.all(
-      checks.map(async (check) => ({
-        name: check.name,
-        excluded: excluded.has(check.name),
-        error: excluded.has(check.name) ? undefined : await run(endpoint, check),
-      })),
+      checks.map(async (check) => {
+        const { name, group } = check;
+        const by = [name, group].find((candidate) => candidate !== undefined && excluded.has(candidate));
+        return { name, excluded: by, error: by === undefined ? await run(endpoint, check) : undefined };
+      }),
     );
     for (const { name: check, excluded: skipped, error } of results) {
-      if (!skipped) options.onResult?.(endpoint, check, error === undefined);
+      if (skipped === undefined) options.onResult?.(endpoint, check, error === undefined);
     }
     const healthy = results.every(({ error }) => error === undefined);
     if (healthy && !info.query.has("verbose")) return textReply(200, "ok");
-    const unknown = [...excluded].filter((wanted) => !checks.some((check) => check.name === wanted));
+    const unknown = [...excluded].filter(
+      (wanted) => !checks.some((check) => check.name === wanted || check.group === wanted),
+    );
     // Our specification has one text for all endpoints. Upstream names the endpoint.
     const last = healthy ? "healthz check passed" : `${endpoint} check failed`;
     const lines = [...results.map(lineOf), ...warningOf(unknown), last];
@@ -166,8 +180,9 @@ function splitPath(path: string): [endpoint: HealthEndpoint, check: string | und
   return [endpoint, rest.length === 0 ? undefined : rest.join("/")];
 }
 
-function lineOf({ name, excluded, error }: { name: string; excluded: boolean; error: Error | undefined }): string {
-  if (excluded) return `[+]${name} excluded: ok`;
+/** @param excluded the name or group that excludes the check */
+function lineOf({ name, excluded, error }: { name: string; excluded: string | undefined; error: Error | undefined }) {
+  if (excluded !== undefined) return `[+]${name} excluded${excluded === name ? "" : ` with ${excluded}`}: ok`;
   return error === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
 }
 

@@ -16,10 +16,16 @@ import { Registry } from "./registry.ts";
 import type { StoreObserver } from "./store-observer.ts";
 import type { WriteRule } from "./write-rule.ts";
 
-export interface RegistriesParts {
-  readonly catalog: Catalog;
+/** A store, and the caches of its resources. */
+export interface ResourceStorage {
   readonly store: Store;
   readonly cachers: CacherSet;
+}
+
+export interface RegistriesParts extends ResourceStorage {
+  readonly catalog: Catalog;
+  /** Returns the store and caches of a resource that is in another store; by default none is. */
+  readonly storageOf?: ((info: ResourceInfo) => ResourceStorage | undefined) | undefined;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   /** Admission chain of all writes. */
@@ -108,7 +114,8 @@ export class Registries {
   }
 
   #open(entry: CatalogEntry, info: ResourceInfo, storage: ResourceInfo): Registry {
-    const { cachers, allocatorOf, ownedFieldsOf } = this.#parts;
+    const { allocatorOf, ownedFieldsOf } = this.#parts;
+    const { store, cachers } = this.#storageOf(info);
     const { creations } = this;
     const strategy = strategyOf(kindOfVersion(entry, info));
     const hasStatus = strategy.resetFields.includes("status");
@@ -117,6 +124,7 @@ export class Registries {
       allocator: allocatorOf?.(info),
       writeRule: this.#parts.writeRuleOf?.(info),
       observer: this.#parts.observerOf?.(info),
+      store,
       cacher: cachers.cacher(info.keyPrefix),
       ownedFields: (subresource: string) => ownedFieldsOf?.(info, subresource, hasStatus),
     };
@@ -126,7 +134,11 @@ export class Registries {
   /** Ends the watches of the kind. Its objects stay in the store. */
   #remove(entry: CatalogEntry): void {
     this.#forget(entry);
-    if (entry.stored !== undefined) this.#parts.cachers.remove(entry.stored.keyPrefix);
+    if (entry.stored !== undefined) this.#storageOf(entry.stored).cachers.remove(entry.stored.keyPrefix);
+  }
+
+  #storageOf(info: ResourceInfo): ResourceStorage {
+    return this.#parts.storageOf?.(info) ?? this.#parts;
   }
 
   #forget({ stored, served }: CatalogEntry): void {

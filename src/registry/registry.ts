@@ -5,6 +5,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { status } from "../api/status.ts";
 import type { Cacher } from "../storage/cacher/cacher.ts";
+import type { Store } from "../storage/store.ts";
 import type { Admission } from "./admission.ts";
 import { type CreateOptions, createObject } from "./create.ts";
 import { deleteObject } from "./delete.ts";
@@ -23,6 +24,8 @@ const guardedTriesMax = 50;
 export class Registry {
   readonly info: ResourceInfo;
   readonly strategy: Strategy;
+  /** The store of this resource's objects. Revisions are the store's own. */
+  readonly store: Store;
   readonly cacher: Cacher;
   readonly ownership: FieldOwnership;
   readonly #kind: StoredKind;
@@ -31,6 +34,7 @@ export class Registry {
   constructor(parts: RegistryParts) {
     this.info = parts.info;
     this.strategy = parts.strategy;
+    this.store = parts.store;
     this.cacher = parts.cacher;
     this.#kind = new StoredKind(parts);
     this.ownership = this.#kind.ownership;
@@ -48,7 +52,7 @@ export class Registry {
 
   /** Decodes the newest state. Only writers need it: readers send the entry's bytes. */
   current(namespace: string, name: string): KubeObject | undefined {
-    const entry = this.#parts.store.get(this.keyOf(namespace, name));
+    const entry = this.store.get(this.keyOf(namespace, name));
     return entry === undefined ? undefined : decodeEntry(entry, this.info);
   }
 
@@ -99,8 +103,7 @@ export class Registry {
   ): Promise<WriteResult> {
     const attempt = async (entry: Entry | undefined) => {
       if (entry !== undefined) return updateObject(this.#kind, entry, namespace, make, context, options);
-      if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined)
-        throw this.#absent(namespace, name, context);
+      if (this.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name, context);
       const object = await make(undefined);
       if (options.reapplies !== true)
         refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name, context.version));
@@ -138,14 +141,14 @@ export class Registry {
   ): Promise<Result> {
     const key = this.keyOf(namespace, name);
     for (let tries = 1; ; tries++) {
-      const result = await attemptOnNewest(this.#parts.store, key, attempt, changes);
+      const result = await attemptOnNewest(this.store, key, attempt, changes);
       if (result !== undefined) return result;
       if (tries === guardedTriesMax) throw status.staleResourceVersion(this.ref(name, version));
     }
   }
 
   #absent(namespace: string, name: string, { version }: WriteContext): Error {
-    return absent(this.#kind, this.#parts.store, { namespace, name }, version);
+    return absent(this.#kind, this.store, { namespace, name }, version);
   }
 }
 

@@ -22,6 +22,7 @@ import { apiService } from "../kinds/apiregistration/api-service.ts";
 import { ApiServices, type ServedApis } from "../kinds/apiregistration/api-services.ts";
 import { builtInPriority } from "../kinds/apiregistration/group-priorities.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { event } from "../kinds/core/event.ts";
 import { conversionOf } from "../kinds/custom/conversion-of.ts";
 import { CustomKinds } from "../kinds/custom/custom-kinds.ts";
 import { Scheme } from "../kinds/scheme.ts";
@@ -31,10 +32,11 @@ import { atMost } from "../process/at-most.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { type Catalog, groupVersionsOf } from "../registry/catalog.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
-import type { Registries } from "../registry/registries.ts";
+import type { Registries, ResourceStorage } from "../registry/registries.ts";
 import type { CacherMetrics } from "../storage/cacher/cacher.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { Retention } from "../storage/retention.ts";
+import type { Store } from "../storage/store.ts";
 import { untilAvailable } from "../storage/until-available.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
@@ -101,9 +103,14 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
       return info !== undefined && (subresource === "" || info.subresources.has(subresource));
     },
   });
-  const cachers = parts.adopt(new CacherSet({ store, clock, metrics: watchMetrics(catalog, metrics) }), (set) =>
-    set.close(),
-  );
+  const observed = watchMetrics(catalog, metrics);
+  const cachedStorage = (kept: Store): ResourceStorage => {
+    const cachers = new CacherSet({ store: kept, clock, metrics: observed });
+    parts.defer(() => cachers.close());
+    return { store: kept, cachers };
+  };
+  const { cachers } = cachedStorage(store);
+  const eventStorage = etcd?.eventStore && cachedStorage(etcd.eventStore);
   const serverId = await openServerId(config.dataDir);
   const own = { onError, observer: authorizationMetrics(metrics.registry, serverId) };
   const authorization = parts.use(
@@ -120,6 +127,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     catalog,
     store,
     cachers,
+    storageOf: ({ group, resource }) =>
+      group === event.group && resource === event.resource ? eventStorage : undefined,
     clock,
     randomInt: (below) => randomInt(below),
     servers,

@@ -1,17 +1,12 @@
-import { toRevision } from "../api/revision.ts";
+import type { Key } from "../api/entry.ts";
 import { Scheme } from "../kinds/scheme.ts";
-import { systemClock } from "../process/clock.ts";
 import type { Log } from "../process/logs.ts";
-import { thrownText } from "../process/thrown-text.ts";
 import type { ResourceTransformers } from "../storage/encryption/resource-transformers.ts";
-import { Compactor } from "../storage/etcd/compactor.ts";
-import { kindFinder } from "../storage/etcd/layout/kind-finder.ts";
-import { KubernetesLayout } from "../storage/etcd/layout/kubernetes-layout.ts";
-import { type EtcdObserver, openEtcdStore } from "../storage/etcd/open-etcd-store.ts";
+import { eventPrefix } from "../storage/etcd/layout/kubernetes-layout.ts";
 import type { EtcdOptions } from "./config/etcd.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import { EtcdMetrics } from "./metrics/etcd-metrics.ts";
-import { pollSize } from "./poll-size.ts";
+import { type OneEtcd, type OneEtcdParts, openOneEtcd } from "./one-etcd.ts";
 import type { Seal, SealedStore } from "./sealed-store.ts";
 
 /** Returns a store on etcd, which is opened when it is sealed. */
@@ -19,8 +14,8 @@ export function openEtcd(config: ServerConfig, etcd: EtcdOptions, log: Log): Asy
   const parts = new AsyncDisposableStack();
   return {
     async seal(transformers) {
-      const { sealed, close } = await open(config, etcd, transformers, log);
-      parts.defer(close);
+      const { sealed, opened } = await open(config, etcd, transformers, log);
+      parts.use(opened);
       return sealed;
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
@@ -32,68 +27,56 @@ async function open(
   etcd: EtcdOptions,
   transformers: ResourceTransformers,
   log: Log,
-): Promise<{ readonly sealed: SealedStore; readonly close: () => Promise<void> }> {
-  const { clock, eventTtlMs, runtimeConfig, featureGates } = config;
+): Promise<{ readonly sealed: SealedStore; readonly opened: AsyncDisposable }> {
+  await using opening = new AsyncDisposableStack();
+  const { runtimeConfig, featureGates } = config;
+  const { endpoints, eventEndpoints } = etcd;
   const metrics = new EtcdMetrics();
   const scheme = Scheme.builtIn({ runtimeConfig, gateEnabled: (gate) => featureGates.enabled(gate) });
-  const layout = new KubernetesLayout({
-    infos: scheme.storedVersions(),
-    mediaType: etcd.mediaType,
-    kindOf: kindFinder((key) => opened.store.get(key)),
-    prefix: etcd.prefix,
-    eventTtlSeconds: Math.ceil(eventTtlMs / msPerSecond),
-    transformers,
-    clock,
+  const shared = { config, etcd, scheme, transformers, metrics, log };
+  const use = async (own: Omit<OneEtcdParts, keyof typeof shared>): Promise<OneEtcd> =>
+    opening.use(await openOneEtcd({ ...shared, ...own }));
+
+  const main = await use({
+    endpoints,
+    flag: "--etcd-servers",
+    id: "etcd-0",
+    holds: eventEndpoints === undefined ? () => true : (key) => !isEvent(key),
   });
-  const { endpoints, files, leaseReuseMs } = etcd;
-  const observer = observerOf(log, metrics);
-  // The network does not follow the clock of a test.
-  const opened = await openEtcdStore({ endpoints, files, layout, clock: systemClock, leaseReuseMs, observer });
-  const { store, client, failed } = opened;
-  const polling = pollSize({ client, clock, intervalMs: etcd.dbMetricPollIntervalMs, metrics });
-  log.info("etcd: all objects are loaded", {
-    endpoint: client.endpoint,
-    objects: store.size,
-    revision: store.revision,
-  });
-  const reopen = () =>
-    void opened
-      .reopen()
-      .catch((error) => log.error("etcd: objects were not read again", { reason: thrownText(error) }));
+  const ofEvents =
+    eventEndpoints &&
+    (await use({
+      endpoints: eventEndpoints,
+      flag: "--etcd-servers-overrides",
+      id: "etcd-1",
+      holds: isEvent,
+      main: main.store,
+    }));
+  const all = ofEvents === undefined ? [main] : [main, ofEvents];
   const sealed: SealedStore = {
-    store,
+    store: main.store,
     etcd: {
       options: etcd,
       metrics,
-      failed,
+      eventStore: ofEvents?.store,
+      failed: Promise.race(all.map(({ failed }) => failed)),
       compact(onError) {
-        const intervalMs = etcd.compactionIntervalMs;
-        if (intervalMs === 0) return { [Symbol.dispose]: () => undefined };
-        const compact = (revision: number) => store.compact(toRevision(revision));
-        return new Compactor({ client, clock, intervalMs, compact, onError }).start();
+        const compacting = new DisposableStack();
+        for (const one of all) compacting.use(one.compact(onError));
+        return compacting;
       },
     },
     useTransformers(changed) {
-      layout.useTransformers(changed);
-      reopen();
+      for (const one of all) one.useTransformers(changed);
     },
-    reopen,
-    [Symbol.dispose]: () => polling[Symbol.dispose](),
+    reopen() {
+      for (const one of all) one.reopen();
+    },
+    [Symbol.dispose]: () => undefined,
   };
-  return { sealed, close: () => store.close() };
+  return { sealed, opened: opening.move() };
 }
 
-const msPerSecond = 1_000;
-
-function observerOf(log: Log, metrics: EtcdMetrics): EtcdObserver {
-  return {
-    endpointChanged(change) {
-      if ("to" in change) log.info("etcd: requests go to another member", { endpoint: change.to });
-      else log.error("etcd: no member answers", { reason: change.reason });
-    },
-    watchInterrupted: (reason) => log.warn("etcd: the watch was interrupted, and begins again", { reason }),
-    reloaded: (revision) =>
-      log.warn("etcd: changes were compacted before they arrived; all objects are loaded again", { revision }),
-    leaseFull: (objects) => metrics.leaseFull(objects),
-  };
+function isEvent(key: Key): boolean {
+  return key.startsWith(eventPrefix);
 }

@@ -75,7 +75,9 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   const lifecycle = new Lifecycle();
   const checks = [
     pingCheck,
-    ...(etcd === undefined ? [storeCheck(store), quorumCheck(store, clock)] : etcdChecks(store, clock, etcd.options)),
+    ...(etcd === undefined
+      ? [storeCheck(store), quorumCheck(store, clock)]
+      : etcdChecks(store, etcd.eventStore, clock, etcd.options)),
     ...rbacCheck(api),
     discoveryCheck(api.remoteDiscovery),
     registrationCheck(api.builtInVersions, api.apis),

@@ -1,7 +1,6 @@
 import type { Clock } from "../process/clock.ts";
 import type { EtcdClient } from "../storage/etcd/client/etcd-client.ts";
 import { numberOf } from "../storage/etcd/client/messages.ts";
-import type { EtcdMetrics } from "./metrics/etcd-metrics.ts";
 
 const timeoutMs = 5_000;
 
@@ -10,16 +9,14 @@ export interface PollSizeOptions {
   readonly clock: Clock;
   /** 0 to ask nothing. */
   readonly intervalMs: number;
-  readonly metrics: EtcdMetrics;
+  readonly onSize: (bytes: number) => void;
 }
 
 /** Asks etcd for the size of its database, now and at every interval. */
-export function pollSize({ client, clock, intervalMs, metrics }: PollSizeOptions): Disposable {
+export function pollSize({ client, clock, intervalMs, onSize }: PollSizeOptions): Disposable {
   const poll = () =>
     void client.status(timeoutMs).then(
-      ({ dbSize }) => {
-        metrics.size = numberOf(dbSize);
-      },
+      ({ dbSize }) => onSize(numberOf(dbSize)),
       // The client reports members that do not answer.
       () => undefined,
     );

@@ -101,8 +101,9 @@ function inMemoryByDefault(options: ServerOptions): ServerOptions {
 }
 
 function logStart({ config, log, storage }: StartContext, url: string): void {
-  const { store } = storage;
-  for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
+  const { store, etcd } = storage;
+  for (const { key, message } of [...store.corrupt, ...(etcd?.eventStore?.corrupt ?? [])])
+    log.error("an object cannot be read", { key, reason: message });
   for (const warning of config.featureGates.warnings) log.warn(warning);
   log.info("serving", { url, revision: store.revision, objects: store.size });
 }

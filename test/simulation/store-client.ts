@@ -143,7 +143,7 @@ export class StoreClient {
       const resourceVersion = token === "" ? version : undefined;
       const match = version === undefined || version === 0 || token !== "" ? "" : "NotOlderThan";
       const options = { ...listDefaults, limit, resourceVersion, match, continue: token } as const;
-      const page = await this.#page(at, () => readPage(cacher, store, selection, options), replica);
+      const page = await this.#page(at, () => readPage({ cacher, store }, selection, options), replica);
       at ??= page.revision;
       must(page.revision === at, () => `a list at ${at} goes on at ${page.revision}`);
       for (const entry of page.entries) found.push(versionOf(entry));
@@ -167,7 +167,11 @@ export class StoreClient {
     const selection = { prefix: resource, key: undefined, pins: [], matches: undefined };
     const options = { ...listDefaults, resourceVersion: revision, match: "Exact" } as const;
     const cacher = replica.cachers.cacher(resource);
-    const page = await this.#page(revision, () => readPage(cacher, replica.store, selection, options), replica);
+    const page = await this.#page(
+      revision,
+      () => readPage({ cacher, store: replica.store }, selection, options),
+      replica,
+    );
     must(page.revision === revision, () => `a list at exactly ${revision} is at ${page.revision}`);
     this.#checkList(page.entries.map(versionOf), truth.listAt(resource, revision), undefined, revision);
   }

@@ -102,6 +102,6 @@ export function bytesReply(code: number, contentType: string, body: Uint8Array):
 
 /** @throws StatusError 404, or 500 for an object that cannot be read */
 export function objectNotFound(call: ResourceCall): never {
-  const { registry, request, parts, info } = call;
-  throw absent(registry, parts.store, request, info);
+  const { registry, request, info } = call;
+  throw absent(registry, registry.store, request, info);
 }

@@ -14,18 +14,18 @@ import { waitForVersion } from "./freshness.ts";
 
 /** Answers GET of one object with the stored bytes, once this replica is as fresh as the client requires. */
 export const get: VerbHandler = (call) => {
-  const { request, parts } = call;
+  const { request, registry } = call;
   if (request.query.has("export")) {
     throw status.badRequest("the export parameter, deprecated since v1.14, is no longer supported");
   }
   const representation = negotiateFor(call, "object");
-  const fresh = waitForVersion(parts.store, parseGetVersion(queryValue(request.query, "resourceVersion")));
+  const fresh = waitForVersion(registry.store, parseGetVersion(queryValue(request.query, "resourceVersion")));
   return fresh === undefined ? read(call, representation) : fresh.then(() => read(call, representation));
 };
 
 function read(call: ResourceCall, representation: Representation): Eventual<HttpResponse> {
-  const { request, info, registry, parts } = call;
-  const entry = parts.store.get(registry.keyOf(request.namespace, request.name));
+  const { request, info, registry } = call;
+  const entry = registry.store.get(registry.keyOf(request.namespace, request.name));
   if (entry === undefined) return objectNotFound(call);
   return followedBy(
     prepareEntry(entry, info, () => call.exchange.request.signal),

@@ -5,10 +5,11 @@ import type { Entry, Key } from "../../api/entry.ts";
 import { toRevision } from "../../api/revision.ts";
 import { status } from "../../api/status.ts";
 import { decodeContinueToken, encodeContinueToken } from "../../registry/continue-token.ts";
+import type { Registry } from "../../registry/registry.ts";
 import { type Selection, selectionOf } from "../../registry/selection.ts";
 import type { Cacher, ListPage } from "../../storage/cacher/cacher.ts";
 import type { ContentSelection } from "../../storage/cacher/prepared-batch.ts";
-import { CompactedError, type Store } from "../../storage/store.ts";
+import { CompactedError } from "../../storage/store.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import { bytesReply, negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
@@ -30,12 +31,12 @@ const joinedBytesMax = 256 * 1024;
 
 /** Answers GET of a collection: one page of stored bytes at one revision. */
 export const list: VerbHandler = async (call) => {
-  const { request, info, parts } = call;
+  const { request, info, registry, parts } = call;
   const representation = negotiateFor(call, "list");
   const options = parseListOptions(request.query, info, false);
   const selection = selectionOf(info, request.namespace, request.name, options);
   const page = await readSelected(call, selection, options);
-  for (const key of unreadableBelow(parts.store, selection.prefix)) {
+  for (const key of unreadableBelow(registry.store, selection.prefix)) {
     call.exchange.warnings.push(`${key} cannot be read and is not in this list`);
   }
   const prepared = prepareEntries(page.entries, info, () => call.exchange.request.signal);
@@ -64,7 +65,7 @@ export function readSelected(
 ): Promise<ListPage> {
   const { content } = selection;
   if (content !== undefined) return readConverted(call, selection, content, options);
-  return readPage(call.registry.cacher, call.parts.store, selection, options);
+  return readPage(call.registry, selection, options);
 }
 
 /** Number of entries that are converted at a time for matching. */
@@ -72,7 +73,7 @@ const convertedAtOnce = 500;
 
 /** Reads a page of objects that are selected by their content in the request's version. */
 async function readConverted(
-  { registry, info, exchange, parts }: Parameters<VerbHandler>[0],
+  { registry, info, exchange }: Parameters<VerbHandler>[0],
   selection: Selection,
   { mayMatch, matches }: ContentSelection,
   options: ListOptions,
@@ -82,7 +83,7 @@ async function readConverted(
   const found: Entry[] = [];
   let rest = limit === 0 ? options : { ...options, limit: convertedAtOnce };
   for (;;) {
-    const page = await readPage(registry.cacher, parts.store, candidates, rest);
+    const page = await readPage(registry, candidates, rest);
     const prepared = await prepareEntries(page.entries, info, () => exchange.request.signal);
     found.push(...prepared.filter(matches));
     const next = limit === 0 ? undefined : found[limit];
@@ -93,19 +94,18 @@ async function readConverted(
   }
 }
 
+/** The current objects and the history of a resource. */
+type Objects = Pick<Registry, "store" | "cacher">;
+
 /** Reads the requested page. @throws StatusError 410, 504 */
-export async function readPage(
-  cacher: Cacher,
-  store: Store,
-  selection: Selection,
-  options: ListOptions,
-): Promise<ListPage> {
+export async function readPage(objects: Objects, selection: Selection, options: ListOptions): Promise<ListPage> {
+  const { store, cacher } = objects;
   const { resourceVersion, match, limit } = options;
-  if (options.continue !== "") return continuePage(cacher, store, selection, options);
+  if (options.continue !== "") return continuePage(objects, selection, options);
   // A page is read at the version itself, and at the newest one if it is zero.
   const isExact = match === "Exact" || (match === "" && limit > 0);
   if (resourceVersion !== undefined && resourceVersion > 0 && isExact) {
-    return exactPage(cacher, store, selection, resourceVersion, limit);
+    return exactPage(objects, selection, resourceVersion, limit);
   }
   const isNewest = resourceVersion === undefined || isExact;
   await cacher.whenFresh(() => waitForVersion(store, isNewest ? undefined : resourceVersion), isNewest);
@@ -113,8 +113,7 @@ export async function readPage(
 }
 
 async function exactPage(
-  cacher: Cacher,
-  store: Store,
+  { store, cacher }: Objects,
   selection: Selection,
   version: number,
   limit: number,
@@ -128,12 +127,7 @@ async function exactPage(
   }
 }
 
-async function continuePage(
-  cacher: Cacher,
-  store: Store,
-  selection: Selection,
-  options: ListOptions,
-): Promise<ListPage> {
+async function continuePage({ store, cacher }: Objects, selection: Selection, options: ListOptions): Promise<ListPage> {
   const { revision, start } = decodeContinueToken(options.continue, selection.prefix);
   if (revision === -1) {
     await store.readBarrier();

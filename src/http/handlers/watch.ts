@@ -25,7 +25,7 @@ export const watch: VerbHandler = async (call) => {
   const representation = negotiateFor(call, "watch");
   const options = parseListOptions(request.query, info, true);
   const selection = selectionOf(info, request.namespace, request.name, options);
-  unreadableBelow(parts.store, selection.prefix);
+  unreadableBelow(registry.store, selection.prefix);
   const asked = webSocketRequest(call.exchange.request);
   if (asked !== undefined) requireOrigin(call.exchange.request);
   const frames = frameEncoder(info, representation, parts.clock);
@@ -38,7 +38,7 @@ export const watch: VerbHandler = async (call) => {
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
       pins: selection.pins,
       content: selection.content,
-      start: watchStart(options, parts.store),
+      start: watchStart(options, registry.store),
       bookmarks: options.allowWatchBookmarks,
       deadlineMs: parts.clock.nowMs() + durationMs,
       encoder,
@@ -52,7 +52,7 @@ export const watch: VerbHandler = async (call) => {
   const run = async (sink: ByteSink): Promise<void> => {
     if (isListForm(representation)) return;
     try {
-      if (sendsInitialState(options)) await waitForVersion(parts.store, options.resourceVersion);
+      if (sendsInitialState(options)) await waitForVersion(registry.store, options.resourceVersion);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       sink.write(encoder.error(error.status));

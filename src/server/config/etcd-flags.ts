@@ -14,7 +14,7 @@ export const etcdFlags = {
     type: "texts",
     group,
     value: "override,…",
-    help: "not supported: one etcd keeps the objects of all resources",
+    help: "etcd servers for Events alone, as /events#url;url. Other resources cannot be elsewhere",
   },
   "etcd-cafile": {
     type: "text",

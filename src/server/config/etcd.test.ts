@@ -27,15 +27,29 @@ test("endpoints keep their order, and everything else has upstream's defaults", 
   });
 });
 
+test("Events can have an etcd of their own", () => {
+  const options = etcdOptionsOf({ etcdServers, etcdServersOverrides: ["/events#http://b:1;http://c:1"] });
+  expect(options?.eventEndpoints?.map(({ url }) => url)).toEqual(["http://b:1", "http://c:1"]);
+});
+
 test.each<[FlagOptions, string]>([
   [{ etcdServers: ["10.0.0.1:2379"] }, '--etcd-servers: "10.0.0.1:2379" is not the address of an etcd server'],
   [{ etcdServers: ["ftp://10.0.0.1"] }, '--etcd-servers: "ftp://10.0.0.1" is not the address of an etcd server'],
   [{ etcdServers: Array(33).fill("http://a:1") }, "--etcd-servers: 33 endpoints are given, and at most 32 are used"],
   [{ etcdServers, etcdCertfile: "a.pem" }, "--etcd-certfile and --etcd-keyfile belong together"],
   [{ etcdCafile: "ca.pem" }, "--etcd-cafile needs --etcd-servers"],
+  [{ etcdServersOverrides: ["/events#http://b:1"] }, "--etcd-servers-overrides needs --etcd-servers"],
+  [{ etcdServers, etcdServersOverrides: ["/events"] }, "must be of format: group/resource#servers"],
+  [{ etcdServers, etcdServersOverrides: ["events#http://b:1"] }, "must be of format: group/resource#servers"],
+  [{ etcdServers, etcdServersOverrides: ["/events#http://b:1;"] }, "must be of format: group/resource#servers"],
+  [{ etcdServers, etcdServersOverrides: ["/events#b:1"] }, '--etcd-servers-overrides: "b:1" is not the address'],
   [
-    { etcdServers, etcdServersOverrides: ["/events#http://b:1"] },
-    "--etcd-servers-overrides is not supported: copy the objects of these resources to the etcd of --etcd-servers",
+    { etcdServers, etcdServersOverrides: ["apps/deployments#http://b:1"] },
+    "only Events can be in an etcd of their own: keep apps/deployments in the etcd of --etcd-servers",
+  ],
+  [
+    { etcdServers, etcdServersOverrides: ["/events#http://b:1", "/events#http://c:1"] },
+    "the servers of /events are given twice",
   ],
 ])("refuses %j", (options, message) => {
   expect(() => etcdOptionsOf(options)).toThrow(message);

@@ -2,11 +2,14 @@ import { resolve } from "node:path";
 import { StartupError } from "../../process/startup-error.ts";
 import type { EtcdFiles } from "../../storage/etcd/client/etcd-credentials.ts";
 import { type EtcdEndpoint, parseEndpoints } from "../../storage/etcd/client/etcd-endpoint.ts";
+import { eventEndpointsOf } from "./etcd-overrides.ts";
 import { type FlagOptions, flags } from "./flags.ts";
 
 /** The etcd that keeps a server's objects. */
 export interface EtcdOptions {
   readonly endpoints: readonly EtcdEndpoint[];
+  /** The etcd of Events, if it is another one. */
+  readonly eventEndpoints?: readonly EtcdEndpoint[] | undefined;
   readonly files: EtcdFiles;
   /** Prefix of all keys. */
   readonly prefix: string;
@@ -26,12 +29,11 @@ const dependentFlags = ["etcd-cafile", "etcd-certfile", "etcd-keyfile"] as const
 /** Returns undefined for a server with a store of its own. @throws StartupError */
 export function etcdOptionsOf(options: FlagOptions): EtcdOptions | undefined {
   const { etcdServers = [], etcdCafile, etcdCertfile, etcdKeyfile } = options;
-  if ((options.etcdServersOverrides ?? []).length > 0) {
-    throw new StartupError(
-      "--etcd-servers-overrides is not supported: copy the objects of these resources to the etcd of --etcd-servers, and remove the flag",
-    );
-  }
+  const eventEndpoints = eventEndpointsOf(options.etcdServersOverrides ?? []);
   if (etcdServers.length === 0) {
+    if (eventEndpoints !== undefined) {
+      throw new StartupError("--etcd-servers-overrides needs --etcd-servers: give both or neither");
+    }
     const given = [etcdCafile, etcdCertfile, etcdKeyfile].findIndex((file) => file !== undefined);
     if (given >= 0) throw new StartupError(`--${dependentFlags[given]} needs --etcd-servers: give both or neither`);
     return undefined;
@@ -42,6 +44,7 @@ export function etcdOptionsOf(options: FlagOptions): EtcdOptions | undefined {
   const [mediaType] = options.storageMediaType ?? flags["storage-media-type"].default;
   return {
     endpoints: parseEndpoints(etcdServers, "--etcd-servers"),
+    eventEndpoints,
     files: { ca: pathOf(etcdCafile), certificate: pathOf(etcdCertfile), key: pathOf(etcdKeyfile) },
     prefix: options.etcdPrefix ?? flags["etcd-prefix"].default,
     mediaType: mediaType === "application/json" ? mediaType : "application/vnd.kubernetes.protobuf",

@@ -3,7 +3,7 @@ import { put } from "../../../test/contract/store-commands.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import { toRevision } from "../../api/revision.ts";
 import { systemClock } from "../../process/clock.ts";
-import type { Expect } from "../store.ts";
+import type { Expect, Store } from "../store.ts";
 import type { EtcdClient } from "./client/etcd-client.ts";
 import { EtcdError, type EtcdErrorKind } from "./client/etcd-error.ts";
 import type { EtcdMirror } from "./etcd-mirror.ts";
@@ -25,6 +25,7 @@ const entry = { key } as Entry;
 function setUp(
   arrives: (value: Uint8Array, pending: PendingWrites) => void = () => undefined,
   kind: EtcdErrorKind = "interrupted",
+  premises?: Pick<Store, "get">,
 ) {
   const pending = new PendingWrites();
   const sent: unknown[] = [];
@@ -42,7 +43,7 @@ function setUp(
   const leases = new LeaseManager({ client, clock, reuseMs: 0 });
   const mirror = { objects: new MirrorObjects(toRevision(4)) } as EtcdMirror;
   const parts = { client, layout: plainLayout, mirror, pending, leases, clock, reached: async () => true };
-  return { sent, writer: new EtcdWriter({ ...parts, same: new SameEtcd(() => undefined) }) };
+  return { sent, writer: new EtcdWriter({ ...parts, premises, same: new SameEtcd(() => undefined) }) };
 }
 
 test.each<Expect>([{ kind: "absent" }, { kind: "any" }])(
@@ -85,4 +86,18 @@ test("a write that finds the database full is not done if the watch does not sho
     outcome: "notDone",
   });
   expect(sent).toHaveLength(1);
+});
+
+test("premises in another etcd are looked up there, and are not part of the transaction", async () => {
+  const namespace = "/registry/namespaces/default" as Key;
+  const elsewhere = { get: (at: Key) => (at === namespace ? ({ revision: toRevision(9) } as Entry) : undefined) };
+  const { writer, sent } = setUp(undefined, "denied", elsewhere);
+  const command = (revision: number) => ({
+    ...put(key, "1", { expect: { kind: "absent" } }),
+    premises: [{ key: namespace, revision: toRevision(revision) }],
+  });
+  expect(await writer.write(command(8))).toEqual({ kind: "outdated" });
+  expect(sent).toEqual([]);
+  await expect(writer.write(command(9))).rejects.toMatchObject({ outcome: "notDone" });
+  expect(sent).toMatchObject([{ compare: [{ key }] }]);
 });

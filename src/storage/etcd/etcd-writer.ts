@@ -4,7 +4,7 @@ import { status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
 import { fillGap } from "../resource-version-gap.ts";
-import { type ApplyResult, type Command, type Operation, StoreUnavailableError } from "../store.ts";
+import { type ApplyResult, type Command, type Operation, type Store, StoreUnavailableError } from "../store.ts";
 import type { EtcdClient } from "./client/etcd-client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
 import { methods, numberOf, type TxnResponse } from "./client/messages.ts";
@@ -27,6 +27,8 @@ export interface EtcdWriterParts {
   readonly leases: LeaseManager;
   readonly clock: Clock;
   readonly same: SameEtcd;
+  /** The store of premises, if it is another one. */
+  readonly premises?: Pick<Store, "get"> | undefined;
   /** Waits until the mirror has a revision. @returns false after the time */
   readonly reached: (revision: Revision, timeoutMs: number) => Promise<boolean>;
 }
@@ -53,8 +55,11 @@ export class EtcdWriter {
   }
 
   /** @throws StoreUnavailableError, StatusError, EncryptionFailedError */
-  async write(command: Command): Promise<ApplyResult> {
-    const { layout, mirror, pending, clock } = this.#parts;
+  async write(asked: Command): Promise<ApplyResult> {
+    const { layout, mirror, pending, clock, premises } = this.#parts;
+    // A transaction cannot guard what is in another etcd. So a premise may change while the write is under way.
+    if (premises !== undefined && !holdIn(premises, asked)) return { kind: "outdated" };
+    const command = premises === undefined ? asked : { ...asked, premises: [] };
     const { key, operation } = command;
     const value = operation.kind === "put" ? await layout.valueOf(key, operation.index, operation.body) : undefined;
     const entryAt = (revision: Revision, createRevision: Revision) =>
@@ -180,6 +185,10 @@ export class EtcdWriter {
   #leftMs(deadlineMs: number): number {
     return Math.max(1, deadlineMs - this.#parts.clock.steadyMs());
   }
+}
+
+function holdIn(store: Pick<Store, "get">, { premises = [] }: Command): boolean {
+  return premises.every(({ key, revision }) => store.get(key)?.revision === revision);
 }
 
 /** Returns the change that the command made, of those with its bytes. */

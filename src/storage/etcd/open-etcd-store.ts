@@ -3,7 +3,7 @@ import { atMost } from "../../process/at-most.ts";
 import { type Clock, systemClock } from "../../process/clock.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { AppliedFeed } from "../applied-feed.ts";
-import { StoreUnavailableError } from "../store.ts";
+import { type Store, StoreUnavailableError } from "../store.ts";
 import { EtcdClient } from "./client/etcd-client.ts";
 import type { EtcdFiles } from "./client/etcd-credentials.ts";
 import { readSecrets } from "./client/etcd-credentials.ts";
@@ -26,8 +26,12 @@ const openTimeoutMsDefault = 20_000;
 
 export interface EtcdStoreOptions {
   readonly endpoints: readonly EtcdEndpoint[];
+  /** The flag that names the endpoints, for messages; by default `--etcd-servers`. */
+  readonly flag?: string;
   readonly files: EtcdFiles;
   readonly layout: EtcdLayout;
+  /** The store of the objects on which writes depend; by default this one. */
+  readonly premises?: Pick<Store, "get"> | undefined;
   readonly clock?: Clock;
   readonly leaseReuseMs: number;
   readonly openTimeoutMs?: number;
@@ -55,14 +59,15 @@ export interface OpenEtcdStore {
 
 /** Opens the store, and resolves when all objects are loaded. @throws StartupError */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<OpenEtcdStore> {
-  const { endpoints, files, layout, clock = systemClock, observer, leaseReuseMs } = options;
-  const { openTimeoutMs = openTimeoutMsDefault } = options;
+  const { endpoints, flag = "--etcd-servers", files, layout, clock = systemClock, observer, leaseReuseMs } = options;
+  const { premises, openTimeoutMs = openTimeoutMsDefault } = options;
+  const named = `${flag}=${endpoints.map(({ url }) => url).join(",")}`;
   readSecrets(files);
   const failed = Promise.withResolvers<Error>();
   using parts = new DisposableStack();
   const onChange = (change: { readonly to: string } | { readonly reason: string }) => observer?.endpointChanged(change);
   const client = parts.use(new EtcdClient({ endpoints, files, clock, onChange }));
-  if (!(await client.connected(openTimeoutMs))) throw unreachable(endpoints, client.failure);
+  if (!(await client.connected(openTimeoutMs))) throw unreachable(named, client.failure);
 
   const feed = new AppliedFeed(clock);
   const pending = new PendingWrites();
@@ -95,7 +100,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<OpenEtcd
     onFull: (objects) => observer?.leaseFull(objects),
   });
   const reached = (revision: Revision, timeoutMs: number) => feed.waitFor(revision, known(), timeoutMs);
-  const writer = new EtcdWriter({ client, layout, mirror, pending, leases, clock, same, reached });
+  const writer = new EtcdWriter({ client, layout, mirror, pending, leases, clock, same, reached, premises });
   const history = new EtcdHistory({ client, layout, compacted, after: (ms, run) => clock.after(ms, run) });
   const store = new EtcdStore({ client, layout, mirror, writer, history, barrier, compacted, feed, clock });
   try {
@@ -106,29 +111,25 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<OpenEtcd
       isWatching = true;
     });
     await atMost(clock, openTimeoutMs, watching);
-    if (!isWatching) throw unreachable(endpoints, client.failure ?? "etcd does not open a watch");
+    if (!isWatching) throw unreachable(named, client.failure ?? "etcd does not open a watch");
   } catch (error) {
     if (!(error instanceof EtcdError)) throw error;
-    throw error.kind === "denied" ? denied(endpoints, error.message) : unreachable(endpoints, error.message);
+    throw error.kind === "denied" ? denied(named, error.message) : unreachable(named, error.message);
   }
   parts.move();
   return { store, client, failed: failed.promise, reopen: () => mirror.reopen() };
 }
 
-function denied(endpoints: readonly EtcdEndpoint[], reason: string): StartupError {
+function denied(named: string, reason: string): StartupError {
   return new StartupError(
-    `${flagOf(endpoints)}: ${reason}: give the user of --etcd-certfile permission to read all keys, and to write those ` +
+    `${named}: ${reason}: give the user of --etcd-certfile permission to read all keys, and to write those ` +
       "below --etcd-prefix",
   );
 }
 
-function unreachable(endpoints: readonly EtcdEndpoint[], reason: string | undefined): StartupError {
+function unreachable(named: string, reason: string | undefined): StartupError {
   return new StartupError(
-    `${flagOf(endpoints)}: ${reason}: start etcd, or correct the addresses and the certificates of --etcd-cafile, ` +
+    `${named}: ${reason}: start etcd, or correct the addresses and the certificates of --etcd-cafile, ` +
       "--etcd-certfile and --etcd-keyfile",
   );
-}
-
-function flagOf(endpoints: readonly EtcdEndpoint[]): string {
-  return `--etcd-servers=${endpoints.map(({ url }) => url).join(",")}`;
 }

@@ -9,13 +9,15 @@ import type { EtcdLayout, KeyRevisions } from "./layout.ts";
 import { ValueCipher, type ValuePlace } from "./value-cipher.ts";
 import { type Placed, ValueForms, type ValueFormsParts } from "./value-forms.ts";
 
-const eventPrefix: Key = "/registry/events/";
+export const eventPrefix: Key = "/registry/events/";
 /** Time after which a server that does not renew its master lease counts as stopped. */
 const masterLeaseTtlSeconds = 15;
 
 export interface KubernetesLayoutOptions extends ValueFormsParts {
   /** Prefix of the keys in etcd, such as `/registry`. */
   readonly prefix: string;
+  /** Reports whether this etcd keeps the object of a key; by default all. */
+  readonly holds?: ((key: Key) => boolean) | undefined;
   readonly eventTtlSeconds: number;
   readonly transformers: ResourceTransformers;
   readonly clock: Clock;
@@ -27,12 +29,14 @@ export interface KubernetesLayoutOptions extends ValueFormsParts {
  */
 export class KubernetesLayout implements EtcdLayout {
   readonly #prefix: string;
+  readonly #holds: (key: Key) => boolean;
   readonly #forms: ValueForms;
   readonly #cipher: ValueCipher;
   readonly #eventTtlSeconds: number;
 
   constructor(options: KubernetesLayoutOptions) {
-    const { prefix, eventTtlSeconds, transformers, clock } = options;
+    const { prefix, eventTtlSeconds, transformers, clock, holds = () => true } = options;
+    this.#holds = holds;
     this.#prefix = normalPrefix(prefix);
     this.#eventTtlSeconds = eventTtlSeconds;
     this.#forms = new ValueForms(options);
@@ -51,7 +55,7 @@ export class KubernetesLayout implements EtcdLayout {
   keyOf(etcdKey: string): Key | undefined {
     if (!etcdKey.startsWith(this.#prefix)) return undefined;
     const key = rootPrefix + etcdKey.slice(this.#prefix.length);
-    return this.#forms.at(key) === undefined ? undefined : key;
+    return this.#holds(key) && this.#forms.at(key) !== undefined ? key : undefined;
   }
 
   valueOf(key: Key, index: ObjectIndex, body: ProposedBody): Uint8Array {
