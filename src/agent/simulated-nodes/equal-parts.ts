@@ -1,6 +1,6 @@
 import { stringifyJson } from "../../api/codec/json.ts";
 import type { JsonValue } from "../../api/json.ts";
-import { RecentMap } from "../../controllers/events/recent-map.ts";
+import { RecentMap } from "../../process/recent-map.ts";
 
 /** Number of parts that are remembered. Those of a template return with each object that is made from it. */
 const partsMax = 1_000;

@@ -1,5 +1,5 @@
 import type { ObjectReference } from "../../api/types/core-v1.ts";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "../../process/recent-map.ts";
 
 /** Maximum number of remembered objects, groups and Events, each. */
 const rememberedMax = 4_096;
