@@ -224,6 +224,34 @@ describe.skipIf(!canRun)("quorate and kube-apiserver on one etcd", () => {
   );
 
   test(
+    "agree on an etcd for Events alone, and on its health checks",
+    async () => {
+      await using etcd = await EtcdMember.start();
+      await using ofEvents = await EtcdMember.start();
+      const override = `/events#${ofEvents.url}`;
+      const flags = [`--etcd-servers-overrides=${override}`];
+      await using other = await KubeApiserver.start({ etcd: etcd.url, featureGates: [], flags });
+      await using server = await startQuorate(etcd, { etcdServersOverrides: [override] });
+      const events = "/api/v1/namespaces/default/events";
+      const event = (name: string) => ({
+        metadata: { name },
+        involvedObject: { kind: "Pod", namespace: "default", name: "p" },
+      });
+      const { json: theirs } = await other.request("POST", events, event("theirs"));
+      await until(async () => (await server.get(`${events}/theirs`)).code === 200);
+      expect((await server.get(`${events}/theirs`)).json).toEqual(theirs);
+      const ours = await server.create(events, event("ours"));
+      expect((await other.request("GET", `${events}/ours`)).json).toEqual(ours);
+      const checks = "/readyz?verbose&exclude=etcd-readiness";
+      const etcdChecks = (text: string) => text.split("\n").filter((line) => line.includes("etcd"));
+      const { text } = await other.request("GET", checks);
+      expect(etcdChecks((await server.get(checks)).text)).toEqual(etcdChecks(text));
+      expect(etcdChecks(text)).toHaveLength(4);
+    },
+    timeoutMs,
+  );
+
+  test(
     "run together: no update is lost, watches agree, and no address or port is given out twice",
     async () => {
       await using etcd = await EtcdMember.start();
