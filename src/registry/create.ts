@@ -1,4 +1,5 @@
-import { decodeEntry } from "../api/codec/stored-object.ts";
+import { toBytes } from "../api/codec/byte-text.ts";
+import { decodeEntry, metadataIncludes } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import { followedBy } from "../api/eventual.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
@@ -162,7 +163,13 @@ function refuseInvalid(write: Write): Promise<void> | void {
   return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));
 }
 
+const deletionMark = toBytes('"deletionTimestamp":');
+
 function alreadyExists(kind: StoredKind, ref: ObjectRef, current: Entry | undefined): StatusError {
-  const deleting = current !== undefined && decodeEntry(current, kind.info).metadata.deletionTimestamp !== undefined;
+  // Most objects are not being deleted, and need not be decoded to know it.
+  const deleting =
+    current !== undefined &&
+    metadataIncludes(current, deletionMark) &&
+    decodeEntry(current, kind.info).metadata.deletionTimestamp !== undefined;
   return deleting ? status.alreadyExistsTerminating(ref) : status.alreadyExists(ref);
 }

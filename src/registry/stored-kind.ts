@@ -1,5 +1,5 @@
 import { prepareEntry } from "../api/codec/prepare-entries.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
+import { decodeBodyInSteps, decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry, Key } from "../api/entry.ts";
 import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
@@ -11,6 +11,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { withType } from "../api/scheme/with-type.ts";
+import { runSliced } from "../api/sliced.ts";
 import { status } from "../api/status.ts";
 import { nextTurn } from "../api/turn.ts";
 import { fieldErrorsMax } from "../api/validation/labels.ts";
@@ -120,8 +121,10 @@ export class StoredKind {
   decode(entry: Entry, signalOf?: SignalSource): Eventual<KubeObject> {
     const { info } = this;
     return followedBy(prepareEntry(entry, info, signalOf), (prepared) => {
-      const object = { kind: info.kind, apiVersion: apiVersionOf(info), ...bodies.of(prepared) };
-      return withOwnTurn(object as unknown as KubeObject, prepared);
+      const typed = (body: JsonObject) =>
+        ({ kind: info.kind, apiVersion: apiVersionOf(info), ...body }) as unknown as KubeObject;
+      if (prepared.body.byteLength <= ordinaryBytesMax) return typed(bodies.of(prepared));
+      return followedBy(runSliced(decodeBodyInSteps(prepared)), (body) => nextTurn().then(() => typed(body)));
     });
   }
 
@@ -207,11 +210,6 @@ export class StoredKind {
       observer?.written(operation, (performance.now() - startedMs) / 1_000, hasFailed);
     }
   }
-}
-
-/** Returns an object that was decoded from an entry; for a large one in a later turn. */
-function withOwnTurn(object: KubeObject, { body }: Entry): Eventual<KubeObject> {
-  return body.byteLength <= ordinaryBytesMax ? object : nextTurn().then(() => object);
 }
 
 /** Returns the object as stored, with its new revision. */

@@ -1,4 +1,6 @@
+import { compareTexts } from "../code-points.ts";
 import { emptyJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { hasMoreValues } from "../object-extent.ts";
 import { status } from "../status.ts";
 
 /** Upstream's limit on lists, maps and tags inside each other. */
@@ -31,6 +33,14 @@ export function encodeCbor(value: JsonValue): Uint8Array {
   return writer.finish();
 }
 
+/** Does the same, and yields now and then. */
+export function* encodeCborInSteps(value: JsonValue): Generator<void, Uint8Array> {
+  const writer = new CborWriter();
+  writer.raw(selfDescribed);
+  yield* writer.valueInSteps(value);
+  return writer.finish();
+}
+
 /**
  * Decodes one item, with or without the self-describing tag. Byte strings are text; behind the tags 21 to 23 they are
  * binary and become base64url, base64 or hexadecimal text. Integers beyond 2^53 become BigInt. Rejects repeated keys,
@@ -42,6 +52,8 @@ export function decodeCbor(bytes: Uint8Array, valuesMax = Number.POSITIVE_INFINI
 }
 
 const initialBytes = 1_024;
+/** Values that are encoded without a pause. */
+const stepValues = 1_000;
 
 class CborWriter {
   #buffer: Buffer = Buffer.allocUnsafe(initialBytes);
@@ -67,21 +79,44 @@ class CborWriter {
     else this.#map(value);
   }
 
+  /** Writes a value, with pauses between the parts of a large one. */
+  *valueInSteps(value: JsonValue): Generator<void> {
+    yield;
+    if (typeof value !== "object" || value === null || !hasMoreValues(value, stepValues)) {
+      this.value(value);
+      return;
+    }
+    if (Array.isArray(value)) this.#head(major.list, value.length);
+    const keys = Array.isArray(value) ? undefined : this.#startMap(value);
+    const parts: readonly JsonValue[] = Array.isArray(value) ? value : [];
+    for (const [at, part] of (keys ?? parts).entries()) {
+      if (keys !== undefined) this.#text(part as string);
+      const item = keys === undefined ? part : ((value as JsonObject)[part as string] as JsonValue);
+      if (typeof item === "object" && item !== null) yield* this.valueInSteps(item);
+      else this.value(item);
+      if (at % stepValues === 0) yield;
+    }
+  }
+
   #list(list: readonly JsonValue[]): void {
     this.#head(major.list, list.length);
     for (const item of list) this.value(item);
   }
 
   #map(object: JsonObject): void {
-    const entries = Object.keys(object).map((key) => ({ key, bytes: Buffer.from(key) }));
-    // The head of a key grows with its length, so shorter keys come first.
-    entries.sort((a, b) => a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes));
-    this.#head(major.map, entries.length);
-    for (const { key, bytes } of entries) {
-      this.#head(major.bytes, bytes.length);
-      this.raw(bytes);
+    for (const key of this.#startMap(object)) {
+      this.#text(key);
       this.value(object[key] as JsonValue);
     }
+  }
+
+  /** Writes the head of a map. Returns its keys in order. */
+  #startMap(object: JsonObject): readonly string[] {
+    const entries = Object.keys(object).map((key) => ({ key, bytes: Buffer.byteLength(key) }));
+    // The head of a key grows with its length, so shorter keys come first.
+    entries.sort((a, b) => a.bytes - b.bytes || compareTexts(a.key, b.key));
+    this.#head(major.map, entries.length);
+    return entries.map(({ key }) => key);
   }
 
   #text(text: string): void {

@@ -2,13 +2,13 @@ import type { JsonObject } from "../json.ts";
 import { textOf } from "../json-reading.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { protobufMediaType } from "../vendor.ts";
-import { toBytes } from "./byte-text.ts";
-import { encodeCbor } from "./cbor.ts";
+import { joinBytes, toBytes } from "./byte-text.ts";
+import { encodeCbor, encodeCborInSteps } from "./cbor.ts";
 import { stringifyJson } from "./json.ts";
 import { stringifyObject } from "./managed-fields-text.ts";
 import { encodeMessage, wrapUnknown } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
-import { stringifyYaml } from "./yaml.ts";
+import { stringifyYaml, yamlParts } from "./yaml.ts";
 
 /** A document with its kind and apiVersion, and the schema by which it is written as protobuf. */
 export interface TypedDocument {
@@ -29,6 +29,28 @@ export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Repr
       return encodeEnvelope(typed);
     case "application/cbor":
       return encodeCbor(document);
+  }
+}
+
+/** Does the same, and yields between its parts where the encoder can. */
+export function* encodeDocumentInSteps(
+  typed: TypedDocument,
+  representation: Representation,
+): Generator<void, Uint8Array> {
+  yield;
+  switch (representation.mediaType) {
+    case "application/yaml": {
+      const parts: Uint8Array[] = [];
+      for (const part of yamlParts(typed.document)) {
+        parts.push(toBytes(part));
+        yield;
+      }
+      return joinBytes(parts);
+    }
+    case "application/cbor":
+      return yield* encodeCborInSteps(typed.document);
+    default:
+      return encodeDocument(typed, representation);
   }
 }
 

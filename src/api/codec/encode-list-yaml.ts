@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { toBytes } from "./byte-text.ts";
 import type { ListHead } from "./list-head.ts";
-import { stringifyYaml } from "./yaml.ts";
+import { stringifyYaml, yamlParts } from "./yaml.ts";
 
 /**
  * Yields a list as YAML, in parts. As in all YAML of the API, keys are sorted, so the items appear between other
@@ -13,7 +13,8 @@ export function* yamlListParts(head: ListHead, items: Iterable<JsonObject>): Gen
   yield fieldsText(fields.filter(([key]) => key < itemsField));
   let empty = true;
   for (const item of items) {
-    yield toBytes(`${empty ? `${itemsField}:\n` : ""}${stringifyYaml([item])}`);
+    if (empty) yield toBytes(`${itemsField}:\n`);
+    for (const part of yamlParts([item])) yield toBytes(part);
     empty = false;
   }
   if (empty) yield toBytes(`${itemsField}: ${isNull ? "null" : "[]"}\n`);

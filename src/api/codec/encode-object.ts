@@ -1,15 +1,18 @@
 import type { Entry } from "../entry.ts";
+import type { Eventual } from "../eventual.ts";
 import type { GroupVersionKind } from "../gvk.ts";
 import type { JsonObject } from "../json.ts";
+import { hasMoreValues, ordinaryBytesMax, ordinaryValuesMax } from "../object-extent.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import { goPointer } from "../scheme/go-type.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
+import { runSliced } from "../sliced.ts";
 import { type Status, type StatusError, status } from "../status.ts";
 import { protobufMediaType } from "../vendor.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
-import { encodeDocument, type TypedDocument } from "./encode-document.ts";
+import { encodeDocument, encodeDocumentInSteps, type TypedDocument } from "./encode-document.ts";
 import type { EntryForm } from "./encoded-forms.ts";
 import { encodedEntry, messageForm, metadataMessageForm } from "./entry-forms.ts";
 import { metaSchema } from "./meta-schema.ts";
@@ -21,7 +24,7 @@ import {
 } from "./partial-metadata.ts";
 import { wrapKind } from "./protobuf.ts";
 import { isPlainJson, type Representation, type Transform } from "./representation.ts";
-import { decodeStored, embedBody, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import { decodeStored, decodeStoredInSteps, embedBody, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { tableOf } from "./table/table.ts";
 
 const newline = toBytes("\n");
@@ -35,6 +38,39 @@ export function encodeObject(
   representation: Representation,
   nowMs: number,
 ): Uint8Array {
+  const known = encodeStored(entry, info, representation, nowMs);
+  return known ?? encodeDecoded(decodeStored(entry, info), info, representation, nowMs);
+}
+
+/** Does the same, for a large object in several turns of the event loop. */
+export function encodeObjectInTurns(
+  entry: Entry,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Eventual<Uint8Array> {
+  if (entry.body.byteLength <= ordinaryBytesMax) return encodeObject(entry, info, representation, nowMs);
+  const known = encodeStored(entry, info, representation, nowMs);
+  return known ?? runSliced(encodeInSteps(entry, info, representation, nowMs));
+}
+
+function* encodeInSteps(
+  entry: Entry,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Generator<void, Uint8Array> {
+  const object = yield* decodeStoredInSteps(entry, info);
+  return yield* encodeDecodedInSteps(object, info, representation, nowMs);
+}
+
+/** Encodes a stored object without decoding it; undefined where that is not possible. */
+function encodeStored(
+  entry: Entry,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Uint8Array | undefined {
   if (isPlainJson(representation) && servesStoredBytes(info)) {
     return embedBody([typePrefix(info)], entry, newline);
   }
@@ -44,7 +80,7 @@ export function encodeObject(
   if (mediaType === "application/json" && isPartial && !pretty) {
     return joinBytes([typePrefix(partialMetadataKind(transform.version)), metadataKey, metadataBytes(entry), closing]);
   }
-  return encodeDecoded(decodeStored(entry, info), info, representation, nowMs);
+  return undefined;
 }
 
 /** Encodes a stored object as protobuf in its envelope. */
@@ -77,6 +113,27 @@ export function encodeDecoded(
   nowMs: number,
 ): Uint8Array {
   return encodeDocument(transformed(object, info, representation, nowMs), representation);
+}
+
+/** Does the same, for a large object in several turns of the event loop. */
+export function encodeDecodedInTurns(
+  object: KubeObject,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Eventual<Uint8Array> {
+  return hasMoreValues(object as unknown as JsonObject, ordinaryValuesMax)
+    ? runSliced(encodeDecodedInSteps(object, info, representation, nowMs))
+    : encodeDecoded(object, info, representation, nowMs);
+}
+
+function* encodeDecodedInSteps(
+  object: KubeObject,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Generator<void, Uint8Array> {
+  return yield* encodeDocumentInSteps(transformed(object, info, representation, nowMs), representation);
 }
 
 /** Returns the schema for writing a Status as protobuf. */

@@ -31,23 +31,50 @@ export function parseStoredBody(text: string): JsonValue {
   return parseWithoutFieldSets(text) ?? parseJsonText(text);
 }
 
+/** Does the same, and yields between the texts that it parses. */
+export function* parseStoredBodyInSteps(text: string): Generator<void, JsonValue> {
+  const cut = cutFieldSets(text);
+  if (cut === undefined) return parseJsonText(text);
+  const sets: (JsonObject | undefined)[] = [];
+  for (const set of cut.sets) {
+    sets.push(documentOf(set));
+    yield;
+  }
+  return joined(cut, sets) ?? parseJsonText(text);
+}
+
 function parseWithoutFieldSets(text: string): JsonValue | undefined {
+  const cut = cutFieldSets(text);
+  return cut && joined(cut, cut.sets.map(documentOf));
+}
+
+/** The text of a body without its field sets, and their texts. */
+interface CutBody {
+  readonly rest: string;
+  readonly sets: readonly string[];
+}
+
+function cutFieldSets(text: string): CutBody | undefined {
   const start = text.indexOf('"managedFields":[');
   const end = start === -1 ? -1 : text.indexOf("}]", start);
   if (end === -1) return undefined;
   const entries = text.slice(start, end);
-  const sets: JsonObject[] = [];
+  const sets: string[] = [];
   let rest = text.slice(0, start);
   let at = 0;
   for (const { from, to } of fieldSetPlaces(entries)) {
-    const document = documentOf(entries.slice(from, to));
-    if (document === undefined) return undefined;
-    sets.push(document);
+    sets.push(entries.slice(from, to));
     rest += `${entries.slice(at, from)}null`;
     at = to;
   }
-  const body = parseNatively(rest + entries.slice(at) + text.slice(end));
-  return body !== undefined && putBack(body, sets) ? body : undefined;
+  return { rest: rest + entries.slice(at) + text.slice(end), sets };
+}
+
+/** Parses the rest of a body, and puts its field sets back; undefined if it was cut in the wrong place. */
+function joined({ rest }: CutBody, sets: readonly (JsonObject | undefined)[]): JsonValue | undefined {
+  if (sets.includes(undefined)) return undefined;
+  const body = parseNatively(rest);
+  return body !== undefined && putBack(body, sets as readonly JsonObject[]) ? body : undefined;
 }
 
 const member = '"fieldsV1":';

@@ -5,7 +5,7 @@ import type { KubeObject } from "../object-meta.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import { copyOfBytes, indexOfBytes, toBytes, toText } from "./byte-text.ts";
-import { parseStoredBody } from "./field-set-documents.ts";
+import { parseStoredBody, parseStoredBodyInSteps } from "./field-set-documents.ts";
 
 /** `{"kind":"Pod","apiVersion":"v1",` for each kind, to be put before a stored body without its brace. */
 const typePrefixes = new WeakMap<GroupVersionKind, Uint8Array>();
@@ -42,6 +42,11 @@ export function decodeBody(entry: Entry): JsonObject {
   return parseStoredBody(toText(entry.body)) as JsonObject;
 }
 
+/** Does the same, and yields between its parts. */
+export function* decodeBodyInSteps(entry: Entry): Generator<void, JsonObject> {
+  return (yield* parseStoredBodyInSteps(toText(entry.body))) as JsonObject;
+}
+
 /** Reports whether the stored bytes of a kind are also those of the served version, apart from kind and apiVersion. */
 export function servesStoredBytes({ storedAs }: ResourceInfo): boolean {
   return storedAs?.conversion === undefined;
@@ -50,6 +55,13 @@ export function servesStoredBytes({ storedAs }: ResourceInfo): boolean {
 /** Decodes a stored body in its stored form, whichever version is served. */
 export function decodeStored(entry: Entry, info: ResourceInfo): KubeObject {
   return decodeEntry(entry, storedInfo(info));
+}
+
+/** Does the same, and yields between its parts. */
+export function* decodeStoredInSteps(entry: Entry, info: ResourceInfo): Generator<void, KubeObject> {
+  const { kind, group, version } = storedInfo(info);
+  const apiVersion = apiVersionOf({ group, version });
+  return { kind, apiVersion, ...(yield* decodeBodyInSteps(entry)) } as unknown as KubeObject;
 }
 
 /** Decodes a stored body as an object of the served version. */

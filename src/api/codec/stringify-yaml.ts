@@ -7,9 +7,21 @@ import { resolvePlainScalar } from "./yaml-scalar.ts";
  * text folded.
  */
 export function stringifyYaml(value: JsonValue): string {
+  return [...yamlParts(value)].join("");
+}
+
+/** Does the same in parts, so that others can have a turn between them. */
+export function* yamlParts(value: JsonValue): Generator<string> {
   const lines: string[] = [];
-  if (isCollection(value)) writeCollection(lines, value, "", "");
+  if (isCollection(value)) yield* collectionParts(lines, value, "", "");
   else lines.push(scalarText(value, "", 0));
+  if (lines.length > 0) yield textOf(lines);
+}
+
+/** Lines of one part. */
+const partLines = 1_000;
+
+function textOf(lines: readonly string[]): string {
   return `${lines.join("\n")}\n`;
 }
 
@@ -20,18 +32,23 @@ function isCollection(value: JsonValue): value is Collection {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
-/** Writes a collection; `first` replaces the indentation of the first line: the dashes of the lists around it. */
-function writeCollection(lines: string[], value: Collection, indent: string, first: string): void {
+/**
+ * Adds a collection to the lines, and yields them when they are a part. `first` replaces the indentation of the first
+ * line: the dashes of the lists around it.
+ */
+function* collectionParts(lines: string[], value: Collection, indent: string, first: string): Generator<string> {
   let lead = first;
   if (Array.isArray(value)) {
     for (const item of value) {
-      if (isCollection(item)) writeCollection(lines, item, `${indent}  `, `${lead}- `);
+      if (lines.length >= partLines) yield textOf(lines.splice(0));
+      if (isCollection(item)) yield* collectionParts(lines, item, `${indent}  `, `${lead}- `);
       else lines.push(`${lead}- ${scalarText(item, `${indent}  `, lead.length + 2)}`);
       lead = indent;
     }
     return;
   }
   for (const key of Object.keys(value).sort()) {
+    if (lines.length >= partLines) yield textOf(lines.splice(0));
     const item = value[key] as JsonValue;
     const head = `${lead}${quoteIfNeeded(key)}:`;
     lead = indent;
@@ -41,7 +58,7 @@ function writeCollection(lines: string[], value: Collection, indent: string, fir
     }
     lines.push(head);
     const inner = isJsonObject(item) ? `${indent}  ` : indent;
-    writeCollection(lines, item, inner, inner);
+    yield* collectionParts(lines, item, inner, inner);
   }
 }
 

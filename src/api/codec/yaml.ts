@@ -5,7 +5,7 @@ import type { ParseOptions } from "./json.ts";
 import { yamlValues } from "./yaml-extent.ts";
 import { type ParsedYaml, YamlSyntaxError } from "./yaml-syntax.ts";
 
-export { stringifyYaml } from "./stringify-yaml.ts";
+export { stringifyYaml, yamlParts } from "./stringify-yaml.ts";
 
 /** Limit of the values in a client's document. Half that of JSON, because parsing YAML takes twice as long. */
 export const yamlValuesMax = objectValuesMax / 2;

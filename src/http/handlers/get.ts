@@ -1,4 +1,4 @@
-import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
+import { encodeDecodedInTurns, encodeObjectInTurns } from "../../api/codec/encode-object.ts";
 import { prepareEntry } from "../../api/codec/prepare-entries.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
@@ -33,13 +33,17 @@ function read(call: ResourceCall, representation: Representation): Eventual<Http
   );
 }
 
-function reply({ info, parts, view }: ResourceCall, entry: Entry, representation: Representation): HttpResponse {
+function reply(
+  { info, parts, view }: ResourceCall,
+  entry: Entry,
+  representation: Representation,
+): Eventual<HttpResponse> {
   const now = parts.clock.nowMs();
   const body =
     view === undefined
-      ? encodeObject(entry, info, representation, now)
-      : encodeDecoded(view.show(decodeEntry(entry, info)), view.info, representation, now);
-  return bytesReply(200, contentTypeOf(representation, false), body);
+      ? encodeObjectInTurns(entry, info, representation, now)
+      : encodeDecodedInTurns(view.show(decodeEntry(entry, info)), view.info, representation, now);
+  return followedBy(body, (bytes) => bytesReply(200, contentTypeOf(representation, false), bytes));
 }
 
 function parseGetVersion(text: string): number | undefined {

@@ -1,4 +1,4 @@
-import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
+import { encodeDecodedInTurns, encodeObjectInTurns } from "../../api/codec/encode-object.ts";
 import { prepareEntry } from "../../api/codec/prepare-entries.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import type { Entry } from "../../api/entry.ts";
@@ -52,16 +52,18 @@ export function objectReply(
   const reply = (body: Uint8Array) => bytesReply(code, contentTypeOf(representation, false), body);
   if (view !== undefined) {
     return followedBy(servedObject(object, info), (served) =>
-      reply(encodeDecoded(view.show(served), view.info, representation, now)),
+      followedBy(encodeDecodedInTurns(view.show(served), view.info, representation, now), reply),
     );
   }
   if (entry !== undefined) {
     return followedBy(
       prepareEntry(entry, info, () => call.exchange.request.signal),
-      (prepared) => reply(encodeObject(prepared, info, representation, now)),
+      (prepared) => followedBy(encodeObjectInTurns(prepared, info, representation, now), reply),
     );
   }
-  return followedBy(servedObject(object, info), (served) => reply(encodeDecoded(served, info, representation, now)));
+  return followedBy(servedObject(object, info), (served) =>
+    followedBy(encodeDecodedInTurns(served, info, representation, now), reply),
+  );
 }
 
 /** Returns an object that is not from the store in the form that the encoder needs. */
