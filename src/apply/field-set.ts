@@ -1,5 +1,5 @@
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
-import { comparePathElements, orderOfElements, type PathElement } from "./path-element.ts";
+import { comparePathElements, orderOfElements, orderOfElementsInSteps, type PathElement } from "./path-element.ts";
 
 /**
  * A set of field paths, as a trie. A path is in the set when the node at its end is owned.
@@ -165,6 +165,36 @@ export class FieldSet {
     return this.#document;
   }
 
+  /** Whether `toDocument` takes long. */
+  get isLarge(): boolean {
+    return this.#document === undefined && this.#nodesLeft(stepNodes) < 0;
+  }
+
+  /** Makes the document of a large set for `toDocument`, and yields now and then. */
+  *prepareDocument(): Generator<void> {
+    const document = emptyJsonObject();
+    if (this.owned) document["."] = leafDocument;
+    for (const [at, element] of this.elements.entries()) {
+      const node = this.nodes[at] as FieldSet;
+      if (node.isLarge) yield* node.prepareDocument();
+      document[element] = node.toDocument();
+      if (at % stepNodes === 0) yield;
+    }
+    this.#document = document;
+  }
+
+  /** Returns `limit` minus the number of nodes below; some negative number if there are more. */
+  #nodesLeft(limit: number): number {
+    let left = limit - this.nodes.length;
+    if (left < 0) return left;
+    for (const node of this.nodes) {
+      if (node.elements.length === 0) continue;
+      left = node.#nodesLeft(left);
+      if (left < 0) return left;
+    }
+    return left;
+  }
+
   #encode(): JsonObject {
     const document = emptyJsonObject();
     if (this.owned) document["."] = leafDocument;
@@ -174,6 +204,9 @@ export class FieldSet {
     return document;
   }
 }
+
+/** Nodes that are encoded or built without a pause. */
+export const stepNodes = 1_000;
 
 /** Shared by all documents. */
 const leafDocument: JsonObject = Object.freeze(emptyJsonObject());
@@ -257,14 +290,28 @@ export function fieldSetNode(owned: boolean, elements: PathElement[], nodes: Fie
   if (elements.length === 0) return owned ? leafFieldSet : emptyFieldSet;
   for (let at = 1; at < elements.length; at++) {
     if (comparePathElements(elements[at - 1] as PathElement, elements[at] as PathElement) > 0) {
-      return sortedNode(owned, elements, nodes);
+      return orderedNode(owned, elements, nodes, orderOfElements(elements));
     }
   }
   return new FieldSet(owned, elements, nodes);
 }
 
-function sortedNode(owned: boolean, elements: readonly PathElement[], nodes: readonly FieldSet[]): FieldSet {
-  const order = orderOfElements(elements);
+/** Does the same, and yields now and then. */
+export function* fieldSetNodeInSteps(
+  owned: boolean,
+  elements: PathElement[],
+  nodes: FieldSet[],
+): Generator<void, FieldSet> {
+  if (elements.length <= stepNodes) return fieldSetNode(owned, elements, nodes);
+  return orderedNode(owned, elements, nodes, yield* orderOfElementsInSteps(elements));
+}
+
+function orderedNode(
+  owned: boolean,
+  elements: readonly PathElement[],
+  nodes: readonly FieldSet[],
+  order: readonly number[],
+): FieldSet {
   return new FieldSet(
     owned,
     order.map((at) => elements[at] as PathElement),

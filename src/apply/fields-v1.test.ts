@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { runToEnd } from "../api/testing.ts";
 import { FieldSet } from "./field-set.ts";
-import { parseFieldsV1, readStoredFields } from "./fields-v1.ts";
+import { parseFieldsV1, parseFieldsV1InSteps, readStoredFields } from "./fields-v1.ts";
 
 const set = FieldSet.of(["f:a"], ["f:a", "f:b"], ["f:c", 'k:{"name":"x"}'], ["f:d", "v:2"]);
 
@@ -27,4 +28,20 @@ describe("a value that is not a document", () => {
     test(`${JSON.stringify(document).slice(0, 30)} is refused`, () =>
       expect(() => parseFieldsV1(document as never)).toThrow());
   }
+});
+
+test("a large set is read and written in steps", () => {
+  const items = Array.from({ length: 5_000 }, (_, at) => [`k:{"name":"item-${(at * 7_919) % 5_000}"}`, { ".": {} }]);
+  const values = Array.from({ length: 3_000 }, (_, at) => [`v:"${(at * 7_919) % 3_000}"`, {}]);
+  const fields = Array.from({ length: 3_000 }, (_, at) => [`f:${(at * 7_919) % 3_000}`, { "f:a": {}, ".": {} }]);
+  const document = {
+    "f:spec": { "f:items": Object.fromEntries(items), "f:set": Object.fromEntries(values), ".": {} },
+    "f:data": Object.fromEntries(fields),
+  };
+  const read = runToEnd(parseFieldsV1InSteps(document));
+  expect(read.yields).toBeGreaterThan(40);
+  expect(read.result.equals(parseFieldsV1(document))).toBe(true);
+  const written = runToEnd(read.result.prepareDocument());
+  expect(written.yields).toBeGreaterThan(10);
+  expect(JSON.stringify(read.result.toDocument())).toBe(JSON.stringify(parseFieldsV1(document).toDocument()));
 });

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
+import { hasMoreValues } from "../api/object-extent.ts";
+import { type FieldSet, fieldSetNode, fieldSetNodeInSteps, leafFieldSet, stepNodes } from "./field-set.ts";
 import { NodeShape } from "./node-shapes.ts";
 import { type PathElement, PathElementError, parsePathElement } from "./path-element.ts";
 
@@ -14,22 +15,54 @@ export function parseFieldsV1(document: JsonValue): FieldSet {
   return parseNode(document, 0).withOwned(false);
 }
 
+/** Does the same, and yields now and then. */
+export function* parseFieldsV1InSteps(document: JsonValue): Generator<void, FieldSet> {
+  return (yield* parseNodeInSteps(document, 0)).withOwned(false);
+}
+
 function parseNode(document: JsonValue, depth: number): FieldSet {
   if (document === null) return leafFieldSet;
+  const object = nodeObject(document, depth);
+  const children = new Map<PathElement, FieldSet>();
+  for (const key in object) {
+    const element = elementOf(key);
+    if (element !== undefined) children.set(element, parseNode(object[key] as JsonValue, depth + 1));
+  }
+  if (children.size === 0) return leafFieldSet;
+  return fieldSetNode(isOwned(object), [...children.keys()], [...children.values()]);
+}
+
+/** Nodes that are parsed without a pause. */
+const nodesPerStep = 256;
+
+function* parseNodeInSteps(document: JsonValue, depth: number): Generator<void, FieldSet> {
+  if (!hasMoreValues(document, stepNodes)) return parseNode(document, depth);
+  const object = nodeObject(document, depth);
+  const children = new Map<PathElement, FieldSet>();
+  for (const key in object) {
+    const element = elementOf(key);
+    if (element !== undefined) children.set(element, yield* parseNodeInSteps(object[key] as JsonValue, depth + 1));
+    if (children.size % nodesPerStep === 0) yield;
+  }
+  if (children.size === 0) return leafFieldSet;
+  return yield* fieldSetNodeInSteps(isOwned(object), [...children.keys()], [...children.values()]);
+}
+
+/** @throws FieldsV1Error */
+function nodeObject(document: JsonValue, depth: number): JsonObject {
   if (!isJsonObject(document))
     throw new FieldsV1Error(`ReadMapCB: expect { or n, but found ${firstCharacter(document)}`);
   if (depth > documentDepthMax) throw new FieldsV1Error("exceeded max depth");
-  let owned = false;
-  const children = new Map<PathElement, FieldSet>();
-  for (const key in document) {
-    const element = key === "." ? undefined : elementOf(key);
-    owned ||= key === ".";
-    if (element !== undefined) children.set(element, parseNode(document[key] as JsonValue, depth + 1));
-  }
-  return children.size === 0 ? leafFieldSet : fieldSetNode(owned, [...children.keys()], [...children.values()]);
+  return document;
 }
 
+function isOwned(document: JsonObject): boolean {
+  return Object.hasOwn(document, ".");
+}
+
+/** Returns undefined for the mark of an owned node, and for an element of an unknown kind. */
 function elementOf(key: string): PathElement | undefined {
+  if (key === ".") return undefined;
   try {
     return parsePathElement(key);
   } catch (error) {
@@ -38,7 +71,7 @@ function elementOf(key: string): PathElement | undefined {
   }
 }
 
-function firstCharacter(value: Exclude<JsonValue, JsonObject | null>): string {
+function firstCharacter(value: JsonValue): string {
   return JSON.stringify(typeof value === "bigint" ? Number(value) : value).slice(0, 1);
 }
 

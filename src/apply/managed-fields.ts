@@ -2,8 +2,11 @@ import { quoteText } from "../api/go-literal.ts";
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { objectOf, textOf } from "../api/json-reading.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
-import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
+import { atOnce } from "../api/sliced.ts";
+import type { FieldSet } from "./field-set.ts";
+import { FieldsV1Error, parseFieldsV1InSteps } from "./fields-v1.ts";
 import { compareEntries, ManagerEntry, ownerKey } from "./manager-entry.ts";
+import { inPauses, type Steps } from "./versions.ts";
 
 /** Says in upstream's words why a list of entries cannot be read. */
 export class ManagedFieldsError extends Error {}
@@ -35,11 +38,14 @@ export function managedFieldsOf(object: JsonObject | undefined): JsonValue | und
  * Returns the entries that an update starts from. A client may send its own, which count when they can be read. An empty
  * list, or a single empty entry, clears all entries.
  */
-export function entriesToUpdate(live: JsonObject | undefined, sent: JsonValue | undefined): readonly ManagerEntry[] {
+export function* entriesToUpdate(
+  live: JsonObject | undefined,
+  sent: JsonValue | undefined,
+): Generator<void, readonly ManagerEntry[]> {
   if (!Array.isArray(sent) || equalJson(sent, managedFieldsOf(live) ?? null)) return storedEntries(live);
   if (isReset(sent)) return [];
   try {
-    const entries = decodeEntries(sent);
+    const entries = yield* decodeEntriesInSteps(sent);
     return entries.length === 0 ? storedEntries(live) : entries;
   } catch (error) {
     if (!(error instanceof ManagedFieldsError)) throw error;
@@ -69,16 +75,20 @@ export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | un
 
 /** @throws ManagedFieldsError */
 export function decodeEntries(entries: readonly JsonValue[]): ManagerEntry[] {
+  return atOnce(decodeEntriesInSteps(entries));
+}
+
+function* decodeEntriesInSteps(entries: readonly JsonValue[]): Generator<void, ManagerEntry[]> {
   // The last entry of an owner counts.
   const decoded = new Map<string, ManagerEntry>();
   for (const [at, entry] of entries.entries()) {
-    const manager = decodeEntry(objectOf(entry), at);
+    const manager = yield* decodeEntry(objectOf(entry), at);
     decoded.set(ownerKey(manager), manager);
   }
   return [...decoded.values()];
 }
 
-function decodeEntry(entry: JsonObject, at: number): ManagerEntry {
+function* decodeEntry(entry: JsonObject, at: number): Generator<void, ManagerEntry> {
   const operation = entry["operation"];
   const apiVersion = textOf(entry["apiVersion"]);
   const fieldsType = textOf(entry["fieldsType"]);
@@ -92,15 +102,22 @@ function decodeEntry(entry: JsonObject, at: number): ManagerEntry {
   }
   const subresource = textOf(entry["subresource"]);
   const identity = { manager: textOf(entry["manager"]), operation, apiVersion, subresource } as const;
-  return new ManagerEntry(identity, textOf(entry["time"]), fieldsOfEntry(entry));
+  return new ManagerEntry(identity, textOf(entry["time"]), yield* fieldsOfEntry(entry));
 }
 
-function fieldsOfEntry(entry: JsonObject) {
+function* fieldsOfEntry(entry: JsonObject): Generator<void, FieldSet> {
   try {
-    return parseFieldsV1(entry["fieldsV1"] ?? {});
+    return yield* parseFieldsV1InSteps(entry["fieldsV1"] ?? {});
   } catch (error) {
     if (!(error instanceof FieldsV1Error)) throw error;
     throw new ManagedFieldsError(`error decoding versioned set: error decoding set: ${error.message}`);
+  }
+}
+
+/** Makes the documents that `encodeEntries` needs for large sets, and yields now and then. */
+export function* prepareDocuments(entries: readonly ManagerEntry[]): Steps<void> {
+  for (const entry of entries) {
+    if (!entry.isEncoded && entry.fields.isLarge) yield* inPauses(entry.fields.prepareDocument());
   }
 }
 

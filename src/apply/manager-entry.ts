@@ -46,6 +46,11 @@ export class ManagerEntry implements ManagerIdentity {
     return new ManagerEntry(this, time, fields);
   }
 
+  /** Whether the document of its fields is known. */
+  get isEncoded(): boolean {
+    return this.#encoded !== undefined || (this.#fields === undefined && this.#document !== undefined);
+  }
+
   /** Returns the entry as the object carries it. Entries with the same fields share their `fieldsV1`. */
   encode(): ManagedFieldsEntry {
     if (this.#fields === undefined && this.#document !== undefined) return this.#document;

@@ -30,6 +30,8 @@ export class NodeShape {
   #lastBelow: FieldSet | undefined;
   #lastPlace: NodeShape | undefined;
   #repeats: boolean | undefined;
+  /** The parts beyond `partsMax`. Only this walk has this place. */
+  #tail: Parts | undefined;
   #owned: FieldSet | undefined;
   #unowned: FieldSet | undefined;
 
@@ -52,12 +54,21 @@ export class NodeShape {
   /** Returns the place after one more part. A place that repeats a part has no node. */
   after(element: PathElement, below: FieldSet): NodeShape {
     if (below === this.#lastBelow && element === this.#lastElement) return this.#lastPlace as NodeShape;
+    if (this.#tail !== undefined) return this.#push(this.#tail, element, below);
     const next = this.#find(element, below) ?? this.#add(element, below);
     if (next.#parts > partsMax) return next;
     this.#lastElement = element;
     this.#lastBelow = below;
     this.#lastPlace = next;
     return next;
+  }
+
+  /** Adds a part to a place that is not remembered, which becomes the place after it. */
+  #push({ elements, nodes }: Parts, element: PathElement, below: FieldSet): NodeShape {
+    elements.push(element);
+    nodes.push(below);
+    this.#repeats = this.#owned = this.#unowned = undefined;
+    return this;
   }
 
   /** Reports whether the last part has been met before. */
@@ -67,14 +78,15 @@ export class NodeShape {
   }
 
   #hasMetLast(): boolean {
-    let shape = this.#before;
-    while (shape !== undefined && shape.#element !== this.#element) shape = shape.#before;
-    return shape !== undefined;
+    const { elements } = this.#allParts();
+    return elements.indexOf(elements.at(-1) as PathElement) < elements.length - 1;
   }
 
   /** Returns the place after a field that is a leaf. */
   afterLeafField(name: string): NodeShape {
     if (name === this.#lastName) return this.#lastShape as NodeShape;
+    // Names of a value with so many parts would only fill the cache of elements.
+    if (this.#tail !== undefined) return this.#push(this.#tail, `f:${name}`, leafFieldSet);
     const next = this.after(fieldElement(name), leafFieldSet);
     if (next.#parts > partsMax) return next;
     this.#lastName = name;
@@ -90,7 +102,10 @@ export class NodeShape {
 
   #add(element: PathElement, below: FieldSet): NodeShape {
     const next = new NodeShape(this, element, below);
-    if (next.#parts > partsMax) return next;
+    if (next.#parts > partsMax) {
+      next.#tail = { elements: [], nodes: [] };
+      return next;
+    }
     NodeShape.#count++;
     if (below === leafFieldSet) {
       if (this.#firstLeaf !== undefined) {
@@ -117,16 +132,30 @@ export class NodeShape {
     return this.#unowned;
   }
 
-  static #build(end: NodeShape, owned: boolean): FieldSet {
+  /** Returns the parts met so far, in order. */
+  #allParts(): Parts {
     const elements: PathElement[] = [];
     const nodes: FieldSet[] = [];
-    for (let shape = end; shape.#before !== undefined; shape = shape.#before) {
+    for (let shape: NodeShape = this; shape.#before !== undefined; shape = shape.#before) {
       elements.push(shape.#element);
       nodes.push(shape.#below);
     }
-    return fieldSetNode(owned, elements.reverse(), nodes.reverse());
+    const tail = this.#tail ?? noParts;
+    return { elements: elements.reverse().concat(tail.elements), nodes: nodes.reverse().concat(tail.nodes) };
+  }
+
+  static #build(end: NodeShape, owned: boolean): FieldSet {
+    const { elements, nodes } = end.#allParts();
+    return fieldSetNode(owned, elements, nodes);
   }
 }
+
+interface Parts {
+  readonly elements: PathElement[];
+  readonly nodes: FieldSet[];
+}
+
+const noParts: Parts = { elements: [], nodes: [] };
 
 /** The node of a set or a list with keys. */
 export function nodeOfItems(owned: boolean, byElement: ReadonlyMap<PathElement, FieldSet>): FieldSet {

@@ -1,6 +1,7 @@
 import { compareTexts } from "../api/code-points.ts";
 import { quoteText } from "../api/go-literal.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { sortedInSteps } from "../api/sorted-in-steps.ts";
 
 /**
  * One step of a field path, in its wire text: `f:<name>` a field or map key, `k:{…}` a list item by its key fields,
@@ -119,17 +120,40 @@ function compareParsed(rank: number, a: JsonValue, b: JsonValue): number {
 
 /** Returns the indexes of elements in the order on the wire. Parses each element once, however many there are. */
 export function orderOfElements(elements: readonly PathElement[]): number[] {
-  const parts = elements.map((element) => {
-    const rank = rankOf(element);
-    return { element, rank, value: rank === fieldRank ? null : (JSON.parse(element.slice(2)) as JsonValue) };
-  });
-  return parts
-    .map((_, at) => at)
-    .sort((left, right) => {
-      const [a, b] = [parts[left] as (typeof parts)[number], parts[right] as (typeof parts)[number]];
-      if (a.rank !== b.rank) return a.rank - b.rank;
-      return a.rank === fieldRank ? compareTexts(a.element, b.element) : compareParsed(a.rank, a.value, b.value);
-    });
+  return elements
+    .map(parsedAt)
+    .sort(compareElements)
+    .map(({ at }) => at);
+}
+
+/** Does the same, and yields now and then. */
+export function* orderOfElementsInSteps(elements: readonly PathElement[]): Generator<void, number[]> {
+  const parsed: ParsedElement[] = [];
+  for (const [at, element] of elements.entries()) {
+    parsed.push(parsedAt(element, at));
+    if (at % parsedPerStep === 0) yield;
+  }
+  return (yield* sortedInSteps(parsed, compareElements)).map(({ at }) => at);
+}
+
+const parsedPerStep = 256;
+
+interface ParsedElement {
+  readonly at: number;
+  readonly element: PathElement;
+  readonly rank: number;
+  /** Null for a field. */
+  readonly value: JsonValue;
+}
+
+function parsedAt(element: PathElement, at: number): ParsedElement {
+  const rank = rankOf(element);
+  return { at, element, rank, value: rank === fieldRank ? null : (JSON.parse(element.slice(2)) as JsonValue) };
+}
+
+function compareElements(a: ParsedElement, b: ParsedElement): number {
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  return a.rank === fieldRank ? compareTexts(a.element, b.element) : compareParsed(a.rank, a.value, b.value);
 }
 
 const fieldRank = 0;
@@ -157,8 +181,8 @@ function parsedElement(element: PathElement): JsonValue {
 /** Field by field, by name and then by value; of two keys that start alike the shorter one comes first. */
 function compareKeys(a: JsonObject, b: JsonObject): number {
   const [namesA, namesB] = [Object.keys(a), Object.keys(b)];
-  for (const [at, name] of namesA.entries()) {
-    const other = namesB[at];
+  for (let at = 0; at < namesA.length; at++) {
+    const [name, other] = [namesA[at] as string, namesB[at]];
     if (other === undefined) return 1;
     const order = compareTexts(name, other) || compareValues(a[name] as JsonValue, b[other] as JsonValue);
     if (order !== 0) return order;
@@ -168,9 +192,9 @@ function compareKeys(a: JsonObject, b: JsonObject): number {
 
 /** Numbers, then text, booleans, lists, maps and null. */
 function compareValues(a: JsonValue, b: JsonValue): number {
+  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
   const [rankA, rankB] = [valueRank(a), valueRank(b)];
   if (rankA !== rankB) return rankA - rankB;
-  if (typeof a === "string") return compareTexts(a, b as string);
   if (Array.isArray(a)) return compareLists(a, b as JsonValue[]);
   if (isJsonObject(a)) return compareKeys(sortedByKey(a), sortedByKey(b as JsonObject));
   return Number(a) - Number(b);

@@ -3,13 +3,13 @@ import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { capManagers } from "./cap-managers.ts";
 import { changeHands, differenceIn, reconcileEntries } from "./change-hands.ts";
 import type { Difference } from "./compare-values.ts";
-import { encodeEntries, entriesToUpdate } from "./managed-fields.ts";
+import { encodeEntries, entriesToUpdate, prepareDocuments } from "./managed-fields.ts";
 import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { objectText } from "./object-text.ts";
 import { TrackingError } from "./tracking-error.ts";
 import { typeError } from "./type-errors.ts";
 import { withoutUntracked } from "./untracked-fields.ts";
-import { pause, type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
+import { inPauses, pause, type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
 /** Any write but an apply. All documents are in the version of the write. */
 export interface TrackedUpdate {
@@ -35,13 +35,15 @@ export interface TrackedUpdate {
  */
 export function* trackUpdate(update: TrackedUpdate): Steps<ManagedFieldsEntry[] | undefined> {
   const { live, sent, subresource } = update;
-  const entries = entriesToUpdate(live, subresource === "" ? sent : undefined);
+  const entries = yield* inPauses(entriesToUpdate(live, subresource === "" ? sent : undefined));
   // An object without managedFields gets them with its first apply.
   if (entries.length === 0 && live !== undefined && hasUid(live)) return undefined;
   yield pause;
   const updated = yield* updateEntries(entries, update);
   yield pause;
-  return encodeEntries(capManagers(updated));
+  const kept = capManagers(updated);
+  yield* prepareDocuments(kept);
+  return encodeEntries(kept);
 }
 
 /**
@@ -55,7 +57,10 @@ export function* trackCreation(
   check("new", object, version);
   const fields = withoutUntracked(differenceIn(version, version.empty, object).changed);
   yield pause;
-  return fields.isEmpty ? undefined : [new ManagerEntry(writerOf(creation), now, fields).encode()];
+  if (fields.isEmpty) return undefined;
+  const entry = new ManagerEntry(writerOf(creation), now, fields);
+  if (fields.isLarge) yield* inPauses(fields.prepareDocument());
+  return [entry.encode()];
 }
 
 function hasUid(object: JsonObject): boolean {

@@ -83,6 +83,15 @@ export function runSteps<T>(steps: Steps<T>, convert: (request: ConversionReques
   return step.value;
 }
 
+/** Takes the steps of a computation that needs no documents. */
+export function* inPauses<T>(steps: Generator<void, T>): Steps<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield pause;
+  }
+}
+
 /**
  * A document in another version, checked against that version's type.
  * @param context what the conversion is for, in front of an error

@@ -24,7 +24,14 @@ import {
 } from "./partial-metadata.ts";
 import { wrapKind } from "./protobuf.ts";
 import { isPlainJson, type Representation, type Transform } from "./representation.ts";
-import { decodeStored, decodeStoredInSteps, embedBody, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import {
+  decodeStored,
+  decodeStoredInSteps,
+  embedBody,
+  metadataBytes,
+  servesStoredBytes,
+  typePrefix,
+} from "./stored-object.ts";
 import { tableOf } from "./table/table.ts";
 
 const newline = toBytes("\n");
