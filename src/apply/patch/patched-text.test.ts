@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { patchedText } from "./patched-text.ts";
+import { runToEnd } from "../../api/testing.ts";
+import { patchedInOrderInSteps, patchedText } from "./patched-text.ts";
 
 const merged: JsonObject = { kind: "K", apiVersion: "v1", spec: { b: { d: 1, c: 2 }, a: [{ f: 1, e: 2 }] } };
 
@@ -24,4 +25,11 @@ test.each<[type: "json" | "merge", patch: JsonValue, text: string]>([
   ],
 ])("a %s patch %j sorts the keys of the maps that it changes", (type, patch, text) => {
   expect(patchedText(merged, patch, type)).toBe(text);
+});
+
+test("the order is made with a pause for each operation", () => {
+  const operations = Array.from({ length: 500 }, (_, at) => ({ op: "add", path: `/spec/b/c~1${at}`, value: 2 }));
+  const { result, yields } = runToEnd(patchedInOrderInSteps(merged, operations, "json"));
+  expect(yields).toBeGreaterThanOrEqual(500);
+  expect(JSON.stringify(result["spec"])).toBe('{"a":[{"f":1,"e":2}],"b":{"c":2,"d":1}}');
 });

@@ -1,6 +1,7 @@
 import { compareTexts } from "../../api/code-points.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { atOnce } from "../../api/sliced.ts";
 
 /** Writes the result of a patch for a refusal. */
 export function patchedText(merged: JsonObject, patch: JsonValue, type: "json" | "merge"): string {
@@ -13,9 +14,24 @@ export function patchedText(merged: JsonObject, patch: JsonValue, type: "json" |
  * parts that a patch leaves alone.
  */
 export function patchedInOrder(merged: JsonObject, patch: JsonValue, type: "json" | "merge"): JsonObject {
+  return atOnce(patchedInOrderInSteps(merged, patch, type));
+}
+
+/** Does the same, and yields now and then. */
+export function* patchedInOrderInSteps(
+  merged: JsonObject,
+  patch: JsonValue,
+  type: "json" | "merge",
+): Generator<void, JsonObject> {
   const touched = new Set<JsonValue>([merged]);
   if (type === "merge") markMerged(merged, patch, touched);
-  else if (Array.isArray(patch)) for (const operation of patch) markOperation(merged, operation, touched);
+  else if (Array.isArray(patch)) {
+    for (const operation of patch) {
+      yield;
+      markOperation(merged, operation, touched);
+    }
+  }
+  yield;
   return inOrder(merged, touched) as JsonObject;
 }
 
@@ -42,7 +58,7 @@ function markParents(merged: JsonObject, pointer: string, touched: Set<JsonValue
   for (const segment of pointer.split("/").slice(1)) {
     if (!Array.isArray(value) && !isJsonObject(value)) return;
     touched.add(value);
-    const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = segment.includes("~") ? segment.replaceAll("~1", "/").replaceAll("~0", "~") : segment;
     value = Array.isArray(value) ? value[Number(key)] : value[key];
   }
 }

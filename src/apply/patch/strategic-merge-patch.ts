@@ -8,6 +8,7 @@ import {
   shallowCopy,
 } from "../../api/json.ts";
 import type { Field, Schema, StructSchema } from "../../api/schema/schema.ts";
+import { atOnce } from "../../api/sliced.ts";
 import { status } from "../../api/status.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
 import { orderAsAsked, patchOrderMatches } from "./element-order.ts";
@@ -25,10 +26,21 @@ const elementOrderPrefix = "$setElementOrder/";
  * directive, and 500 without a reason for its value.
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, schema: StructSchema): JsonObject {
+  return atOnce(applyStrategicMergePatchInSteps(document, patch, schema));
+}
+
+/** Does the same, and yields between its passes over the patch. */
+export function* applyStrategicMergePatchInSteps(
+  document: JsonObject,
+  patch: JsonObject,
+  schema: StructSchema,
+): Generator<void, JsonObject> {
   if (depthOf(patch, documentDepthMax) > documentDepthMax) {
     throw status.badRequest("error decoding patch: exceeded max depth");
   }
-  return mergeObject(document, cloneJson(patch), schema);
+  const own = cloneJson(patch);
+  yield;
+  return mergeObject(document, own, schema);
 }
 
 /** The patch is ours to change. */

@@ -24,8 +24,8 @@ import { nextTurn } from "../../api/turn.ts";
 import { applyJsonPatchInSteps } from "../../apply/patch/json-patch.ts";
 import { applyMergePatch } from "../../apply/patch/merge-patch.ts";
 import { type PatchType, parsePatchType } from "../../apply/patch/patch-type.ts";
-import { patchedInOrder, patchedText } from "../../apply/patch/patched-text.ts";
-import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
+import { patchedInOrderInSteps, patchedText } from "../../apply/patch/patched-text.ts";
+import { applyStrategicMergePatchInSteps } from "../../apply/patch/strategic-merge-patch.ts";
 import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
 import { copyObject } from "../../registry/copy-object.ts";
 import { header } from "../../request/exchange.ts";
@@ -86,6 +86,7 @@ export const patch: VerbHandler = async (call) => {
     if (mayBeLarge) await nextTurn();
     // Patches share parts of their argument with the result.
     const draft = copyObject(old) as unknown as JsonObject;
+    if (mayBeLarge) await nextTurn();
     const applied = applyPatch(draft, document, patchType, info.form);
     const merged = applied instanceof Promise ? await applied : applied;
     if (!isJsonObject(merged)) throw status.patchNotApplicable();
@@ -96,12 +97,17 @@ export const patch: VerbHandler = async (call) => {
     const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
     if (patchType !== "strategic")
       settlePatchedType(merged, { info, name: request.name, known: parts.catalog, refusal });
+    const ordered =
+      patchType === "json" || patchType === "merge"
+        ? runSliced(patchedInOrderInSteps(merged, document, patchType))
+        : merged;
+    const inOrder = ordered instanceof Promise ? await ordered : ordered;
+    if (mayBeLarge) await nextTurn();
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
       const reading = { takesOver: true, settled: draft };
       if (patchType === "strategic") return unstructuredObject(merged, expected, reading);
-      const ordered = patchType === "apply" ? merged : patchedInOrder(merged, document, patchType);
-      return typedObject(ordered, expected, reading);
+      return typedObject(inOrder, expected, reading);
     });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     // Upstream sorts the findings of a strategic merge patch, because its result is not a text with an order.
@@ -132,19 +138,11 @@ function* parsePatch(
 }
 
 function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, form: ObjectForm): Eventual<JsonValue> {
-  return type === "json" ? runSliced(applyJsonPatchInSteps(old, document)) : mergedBy(type, old, document, form);
-}
-
-function mergedBy(
-  type: "merge" | "strategic" | "apply",
-  old: JsonObject,
-  document: JsonValue,
-  form: ObjectForm,
-): JsonValue {
+  if (type === "json") return runSliced(applyJsonPatchInSteps(old, document));
   if (type === "merge") return applyMergePatch(old, document);
   if (document === null) return old;
   if (!isJsonObject(document)) throw status.badRequest(cannotUnmarshal(document, "map[string]interface {}"));
-  return applyStrategicMergePatch(old, document, structOf({ form }));
+  return runSliced(applyStrategicMergePatchInSteps(old, document, structOf({ form })));
 }
 
 function refusedText(merged: JsonObject, document: JsonValue, type: PatchType, { sensitive }: ResourceInfo): string {
