@@ -11,8 +11,13 @@ const valueText =
 const subdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
+/** Matches a valid key, if it is no longer than a prefix may be: one test takes a fifth of the time of all rules. */
+const validKey =
+  /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
 /** Returns the problems of a label or annotation key (`[<dns subdomain>/]<name>`), in upstream's words. */
 export function labelKeyErrors(key: string): string[] {
+  if (key.length <= labelPrefixBytesMax && validKey.test(key)) return [];
   const parts = key.split("/");
   if (parts.length > 2) {
     return [`a valid label key ${nameText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];

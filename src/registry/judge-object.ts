@@ -14,7 +14,7 @@ export function judgeObject(write: Write, metadataErrors: readonly FieldError[])
   if (strategy.examine === undefined) {
     const { info, declarative, writeRule } = kind.parts;
     const version = context.version ?? info;
-    const rules = { strategy, version, info, declarative };
+    const rules = { strategy, version, info, declarative, isLarge: write.isLarge };
     return followedBy(writeRule?.(ruledWrite(write)) ?? [], (ruled) =>
       followedBy(objectProblems(object, old, rules), (problems) =>
         kind.refuseInvalid(object, [...ruled, ...metadataErrors, ...problems]),

@@ -23,6 +23,9 @@ export const cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:d
 /** Longer than any spelling of an address. */
 const ipTextBytesMax = 64;
 const ipv4Bytes = 4;
+/** Digits of an octet that are read; further leading zeros are refused. */
+const octetDigitsMax = 10;
+const dot = 0x2e;
 const ipv6Bytes = 16;
 
 /** Parses an address as upstream does: leading zeros are decimal, and an IPv4 address inside IPv6 is IPv4. */
@@ -77,6 +80,11 @@ export function validateCidr(text: string, field: string): FieldError[] {
   return parseCidr(text) === undefined ? [fieldError.invalid(field, text, cidrText)] : [];
 }
 
+/** Reports whether the address has bits beyond the prefix. */
+export function hasHostBits({ address, prefixBits }: Cidr): boolean {
+  return address.bytes.some((byte, at) => (byte & (255 >> Math.min(8, Math.max(0, prefixBits - 8 * at)))) !== 0);
+}
+
 /** Returns the first address of the range. */
 export function networkOf({ address, prefixBits }: Cidr): IpAddress {
   const bytes = address.bytes.map((byte, at) => byte & ~(255 >> Math.min(8, Math.max(0, prefixBits - 8 * at))));
@@ -114,10 +122,21 @@ function rangesOf(...texts: string[]): Cidr[] {
 }
 
 function parseIpv4(text: string): number[] | undefined {
-  const parts = text.split(".");
-  if (parts.length !== ipv4Bytes || !parts.every((part) => /^[0-9]{1,10}$/.test(part))) return undefined;
-  const bytes = parts.map(Number);
-  return bytes.every((byte) => byte <= 255) ? bytes : undefined;
+  const bytes: number[] = [];
+  let digits = 0;
+  let byte = 0;
+  for (let at = 0; at <= text.length; at++) {
+    const code = at === text.length ? dot : text.charCodeAt(at);
+    if (code === dot) {
+      if (digits === 0 || digits > octetDigitsMax || byte > 255) return undefined;
+      bytes.push(byte);
+      digits = byte = 0;
+    } else if (code >= 0x30 && code <= 0x39) {
+      digits++;
+      byte = byte * 10 + code - 0x30;
+    } else return undefined;
+  }
+  return bytes.length === ipv4Bytes ? bytes : undefined;
 }
 
 function parseIpv6(text: string): number[] | undefined {

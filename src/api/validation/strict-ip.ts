@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import { type Cidr, cidrText, ipText, networkOf, parseCidr, parseIp } from "./ip.ts";
+import { type Cidr, cidrText, hasHostBits, ipText, networkOf, parseCidr, parseIp } from "./ip.ts";
 
 /** An IPv4 octet or a prefix length with a zero in front. */
 const leadingZero = /(^|[.:/])0[0-9]+([./]|$)/;
@@ -55,15 +55,14 @@ export function warnAboutCidr(text: string, field: string): string[] {
   const cidr = parseCidr(text);
   if (cidr === undefined) return [];
   const { address, family, prefixBits } = cidr;
-  const canonical = canonicalCidr(cidr);
   const warnings: string[] = [];
-  if (networkOf(cidr).text !== address.text) {
+  if (hasHostBits(cidr)) {
     const single = `${address.text}/${8 * address.bytes.length}`;
-    const choice = `should be ${quote(canonical)} or ${quote(single)}?`;
+    const choice = `should be ${quote(canonicalCidr(cidr))} or ${quote(single)}?`;
     warnings.push(`${field}: CIDR value ${quote(text)} is ambiguous in this context (${choice})`);
   }
   if (leadingZero.test(text) || isMapped(text, family)) {
-    warnings.push(`${field}: non-standard CIDR value ${quote(text)} is invalid: use ${quote(canonical)}`);
+    warnings.push(`${field}: non-standard CIDR value ${quote(text)} is invalid: use ${quote(canonicalCidr(cidr))}`);
   }
   const plain = `${address.text}/${prefixBits}`;
   if (warnings.length > 0 || family === "IPv4" || plain === text) return warnings;
@@ -82,7 +81,7 @@ function strictCidrProblem(text: string): string | undefined {
   if (cidr === undefined) return cidrText;
   if (leadingZero.test(text)) return "must not have leading 0s in IP or prefix length";
   if (isMapped(text, cidr.family)) return "must not have an IPv4-mapped IPv6 address";
-  return networkOf(cidr).text === cidr.address.text ? undefined : "must not have bits set beyond the prefix length";
+  return !hasHostBits(cidr) ? undefined : "must not have bits set beyond the prefix length";
 }
 
 function isMapped(text: string, family: Cidr["family"]): boolean {

@@ -18,6 +18,23 @@ export function validateEach<T>(
   return errors;
 }
 
+/** Items that are validated without a pause. */
+const stepItems = 64;
+
+/** Does the same, and yields now and then. */
+export function* validateManyInTurns<T>(
+  items: readonly T[],
+  validate: (item: T, at: number) => readonly FieldError[],
+): Generator<void, FieldError[]> {
+  const errors: FieldError[] = [];
+  for (let at = 0; at < items.length; at++) {
+    if (at % stepItems === stepItems - 1) yield;
+    for (const error of validate(items[at] as T, at)) errors.push(error);
+    if (errors.length >= fieldErrorsMax) break;
+  }
+  return errors;
+}
+
 /** Does the same for items that take long. Yields after each. */
 export function* validateEachInTurns<T>(
   items: readonly T[],

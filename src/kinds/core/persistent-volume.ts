@@ -24,7 +24,7 @@ const persistentVolumeStrategy: Strategy<PersistentVolume> = {
     const { creationTimestamp: now } = volume.metadata;
     volume.status = { phase: "Pending", ...(now ? { lastPhaseTransitionTime: now } : {}) };
   },
-  validate: validatePersistentVolume,
+  validateInTurns: validatePersistentVolume,
   validateUpdate: validatePersistentVolumeUpdate,
   warnings: persistentVolumeWarnings,
 };

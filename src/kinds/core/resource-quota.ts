@@ -17,7 +17,7 @@ const resourceQuotaStrategy: Strategy<ResourceQuota> = {
   coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
-  validate: validateResourceQuota,
+  validateInTurns: validateResourceQuota,
   validateUpdate: validateResourceQuotaUpdate,
 };
 

@@ -29,7 +29,7 @@ const endpointSliceStrategy: Strategy<discoveryV1.EndpointSlice> = {
     if (equalJson(slice.endpoints, old.endpoints)) return;
     dropTopology(slice.endpoints ?? [], old.endpoints ?? []);
   },
-  validate: validateEndpointSlice,
+  validateInTurns: validateEndpointSlice,
   validateUpdate: validateEndpointSliceUpdate,
   warnings: endpointSliceWarnings,
 };

@@ -11,7 +11,7 @@ export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
     metaRules: "update",
     coversSchema: true,
     generationFields: ["spec"],
-    validate: validateNetworkPolicy,
+    validateInTurns: validateNetworkPolicy,
     warnings: networkPolicyWarnings,
   }),
   table: { cells: networkPolicyCells },

@@ -6,7 +6,7 @@ import { validateChoice, validateText } from "../../../api/validation/field-rule
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateQuantityPositive, validateQuantitySign } from "../../../api/validation/quantity.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateManyInTurns } from "../../../api/validation/validate-each.ts";
 import { validateAccessModes } from "./access-modes.ts";
 import { validateNodeSelector } from "./node-selector.ts";
 import { persistentSourceNames, validatePersistentSource } from "./persistent-volume-source.ts";
@@ -14,11 +14,11 @@ import { persistentSourceNames, validatePersistentSource } from "./persistent-vo
 const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const volumeModes = ["Block", "Filesystem"];
 
-export function validatePersistentVolume({ spec = {} }: PersistentVolume): FieldError[] {
+export function* validatePersistentVolume({ spec = {} }: PersistentVolume): Generator<void, FieldError[]> {
   const { accessModes = [], nodeAffinity } = spec;
   return [
     ...validateAccessModes(accessModes, "", "spec.accessModes"),
-    ...validateCapacity(spec, "spec.capacity"),
+    ...(yield* validateCapacity(spec, "spec.capacity")),
     ...validateChoice(spec.persistentVolumeReclaimPolicy, reclaimPolicies, "spec.persistentVolumeReclaimPolicy"),
     ...(nodeAffinity === undefined ? [] : validateNodeAffinity(nodeAffinity, "spec.nodeAffinity")),
     ...validatePersistentSource(spec, "spec"),
@@ -82,7 +82,7 @@ function sourceOf(spec: PersistentVolumeSpec, stored: PersistentVolumeSpec): Per
   return { ...source, csi: rest };
 }
 
-function validateCapacity(spec: PersistentVolumeSpec, field: string): FieldError[] {
+function* validateCapacity(spec: PersistentVolumeSpec, field: string): Generator<void, FieldError[]> {
   const { capacity = {} } = spec;
   const names = Object.keys(capacity);
   const errors = names.length === 0 ? [fieldError.required(field)] : [];
@@ -94,7 +94,7 @@ function validateCapacity(spec: PersistentVolumeSpec, field: string): FieldError
     ...validateQuantitySign(capacity[name], `${field}[${name}]`),
     ...validateQuantityPositive(capacity[name], `${field}[${name}]`),
   ];
-  return [...errors, ...validateEach(names, ofOne)];
+  return [...errors, ...(yield* validateManyInTurns(names, ofOne))];
 }
 
 function validateNodeAffinity({ required }: VolumeNodeAffinity, field: string): FieldError[] {

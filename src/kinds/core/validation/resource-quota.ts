@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
+import { atOnce } from "../../../api/sliced.ts";
 import type {
   ResourceList,
   ResourceQuota,
@@ -9,7 +10,7 @@ import type {
 import { immutableText } from "../../../api/validation/immutable.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { isQuotaResource, validateQuotaResourceName } from "../../../api/validation/resource-name.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateEach, validateManyInTurns } from "../../../api/validation/validate-each.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 
 /** Scopes of pods. Below are the resources that a quota of such a scope can limit. */
@@ -41,9 +42,9 @@ const contradictions = [
   ["NotTerminating", "Terminating"],
 ] as const;
 
-export function validateResourceQuota({ spec = {} }: ResourceQuota): FieldError[] {
+export function* validateResourceQuota({ spec = {} }: ResourceQuota): Generator<void, FieldError[]> {
   return [
-    ...validateAmounts(spec.hard ?? {}, "spec.hard"),
+    ...(yield* validateAmounts(spec.hard ?? {}, "spec.hard")),
     ...validateScopes(spec, "spec.scopes"),
     ...validateScopeSelector(spec, "spec.scopeSelector.matchExpressions"),
   ];
@@ -59,11 +60,11 @@ export function validateResourceQuotaUpdate({ spec = {} }: ResourceQuota, old: R
 
 export function validateResourceQuotaStatus({ status = {} }: ResourceQuota): FieldError[] {
   const { hard = {}, used = {} } = status;
-  return [...validateAmounts(hard, "status.hard"), ...validateAmounts(used, "status.used")];
+  return [...atOnce(validateAmounts(hard, "status.hard")), ...atOnce(validateAmounts(used, "status.used"))];
 }
 
-function validateAmounts(amounts: ResourceList, field: string): FieldError[] {
-  return validateEach(Object.keys(amounts), (name) => [
+function validateAmounts(amounts: ResourceList, field: string): Generator<void, FieldError[]> {
+  return validateManyInTurns(Object.keys(amounts), (name) => [
     ...validateQuotaResourceName(name, `${field}[${name}]`),
     ...validateResourceAmount(name, amounts[name], `${field}[${name}]`),
   ]);

@@ -9,7 +9,7 @@ import { type IpFamily, parseIp, validateNonSpecialIp } from "../../../api/valid
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateCanonicalIp, validateStrictIp } from "../../../api/validation/strict-ip.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateEach, validateManyInTurns } from "../../../api/validation/validate-each.ts";
 
 const addressTypes = ["FQDN", "IPv4", "IPv6"];
 const protocols = ["SCTP", "TCP", "UDP"];
@@ -19,7 +19,10 @@ const addressesMax = 100;
 const topologyLabelsMax = 16;
 const hintsMax = 8;
 
-export function validateEndpointSlice(slice: discoveryV1.EndpointSlice, old?: discoveryV1.EndpointSlice): FieldError[] {
+export function* validateEndpointSlice(
+  slice: discoveryV1.EndpointSlice,
+  old?: discoveryV1.EndpointSlice,
+): Generator<void, FieldError[]> {
   const { addressType, endpoints, ports } = slice;
   return [
     ...validateRequiredChoice(addressType, addressTypes, "addressType"),
@@ -27,7 +30,7 @@ export function validateEndpointSlice(slice: discoveryV1.EndpointSlice, old?: di
     // Endpoints that an older version stored stay valid until they are changed.
     ...(old !== undefined && equalJson(endpoints, old.endpoints)
       ? []
-      : validateEndpoints(endpoints ?? [], addressType, "endpoints")),
+      : yield* validateEndpoints(endpoints ?? [], addressType, "endpoints")),
   ];
 }
 
@@ -38,9 +41,13 @@ export function validateEndpointSliceUpdate(
   return validateImmutable(slice.addressType, old.addressType, "addressType");
 }
 
-function validateEndpoints(endpoints: readonly discoveryV1.Endpoint[], type: string, field: string): FieldError[] {
+function* validateEndpoints(
+  endpoints: readonly discoveryV1.Endpoint[],
+  type: string,
+  field: string,
+): Generator<void, FieldError[]> {
   if (endpoints.length > endpointsMax) return [fieldError.tooMany(field, endpoints.length, endpointsMax)];
-  return validateEach(endpoints, (endpoint, at) => validateEndpoint(endpoint, type, `${field}[${at}]`));
+  return yield* validateManyInTurns(endpoints, (endpoint, at) => validateEndpoint(endpoint, type, `${field}[${at}]`));
 }
 
 function validateEndpoint(endpoint: discoveryV1.Endpoint, type: string, field: string): FieldError[] {

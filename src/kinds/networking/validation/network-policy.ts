@@ -4,31 +4,38 @@ import { containsIp, networkOf, parseCidr } from "../../../api/validation/ip.ts"
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { validatePortNumber, validatePortNumberOrName } from "../../../api/validation/port.ts";
 import { validateStrictCidr, warnAboutCidr } from "../../../api/validation/strict-ip.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateEach, validateEachInTurns, validateManyInTurns } from "../../../api/validation/validate-each.ts";
 
 const protocols = ["TCP", "UDP", "SCTP"];
 const policyTypes = ["Ingress", "Egress"];
 
-export function validateNetworkPolicy(
+export function* validateNetworkPolicy(
   policy: networkingV1.NetworkPolicy,
   old?: networkingV1.NetworkPolicy,
-): FieldError[] {
+): Generator<void, FieldError[]> {
   const { podSelector, ingress = [], egress = [], policyTypes: types = [] } = policy.spec ?? {};
   const known = new Set(
     old === undefined ? [] : blocksOf(old).flatMap(({ block }) => [block.cidr, ...(block.except ?? [])]),
   );
   return [
     ...validateLabelSelector(podSelector, "spec.podSelector"),
-    ...validateEach(ingress, ({ ports = [], from = [] }, at) => [
-      ...validatePorts(ports, `spec.ingress[${at}].ports`),
-      ...validatePeers(from, known, `spec.ingress[${at}].from`),
-    ]),
-    ...validateEach(egress, ({ ports = [], to = [] }, at) => [
-      ...validatePorts(ports, `spec.egress[${at}].ports`),
-      ...validatePeers(to, known, `spec.egress[${at}].to`),
-    ]),
+    ...(yield* validateEachInTurns(ingress, ({ ports = [], from = [] }, at) =>
+      validateRule(ports, from, known, { ports: `spec.ingress[${at}].ports`, peers: `spec.ingress[${at}].from` }),
+    )),
+    ...(yield* validateEachInTurns(egress, ({ ports = [], to = [] }, at) =>
+      validateRule(ports, to, known, { ports: `spec.egress[${at}].ports`, peers: `spec.egress[${at}].to` }),
+    )),
     ...validatePolicyTypes(types, "spec.policyTypes"),
   ];
+}
+
+function* validateRule(
+  ports: readonly networkingV1.NetworkPolicyPort[],
+  peers: readonly networkingV1.NetworkPolicyPeer[],
+  known: ReadonlySet<string>,
+  fields: { readonly ports: string; readonly peers: string },
+): Generator<void, FieldError[]> {
+  return [...validatePorts(ports, fields.ports), ...(yield* validatePeers(peers, known, fields.peers))];
 }
 
 /** Warns of ranges that are written in an unusual way. */
@@ -81,8 +88,8 @@ function validatePeers(
   peers: readonly networkingV1.NetworkPolicyPeer[],
   known: ReadonlySet<string>,
   field: string,
-): FieldError[] {
-  return validateEach(peers, ({ podSelector, namespaceSelector, ipBlock }, at) => {
+): Generator<void, FieldError[]> {
+  return validateManyInTurns(peers, ({ podSelector, namespaceSelector, ipBlock }, at) => {
     const path = `${field}[${at}]`;
     const selects = podSelector !== undefined || namespaceSelector !== undefined;
     if (!selects && ipBlock === undefined) return [fieldError.required(path, "must specify a peer")];
