@@ -1,7 +1,7 @@
 import { equalJson, equalLists, isEmptyObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { emptyFieldSet, type FieldSet, leafFieldSet } from "./field-set.ts";
 import { itemElement, itemsByElement } from "./list-items.ts";
-import { NodeShape, nodeOfItems } from "./node-shapes.ts";
+import { NodeShape, nodeOfItems, type Walk } from "./node-shapes.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 import { kindOf, type ListType, type MapType, typeOfKey, type ValueKind, type ValueType } from "./value-type.ts";
 
@@ -135,8 +135,8 @@ function compareDuplicates(old: readonly JsonValue[], fresh: readonly JsonValue[
 
 /** Collects what differs below one place. */
 class DifferenceBuilder {
-  #changed: NodeShape | undefined;
-  #removed: NodeShape | undefined;
+  #changed: Walk | undefined;
+  #removed: Walk | undefined;
 
   add(element: PathElement, { changed, removed }: Difference): void {
     if (!changed.isEmpty) this.#changed = (this.#changed ?? NodeShape.start).after(element, changed);
@@ -170,7 +170,7 @@ function wholeOf(value: JsonValue, type: ValueType): FieldSet {
 
 function wholeObject(object: JsonObject, map: MapType): FieldSet {
   const { fields } = map;
-  let shape = NodeShape.start;
+  let shape: Walk = NodeShape.start;
   for (const key in object) {
     const value = object[key] as JsonValue;
     if (isScalar(value)) {
@@ -191,7 +191,7 @@ function wholeList(items: readonly JsonValue[], list: ListType): FieldSet {
 const shortListMax = 16;
 
 function wholeShortList(items: readonly JsonValue[], list: ListType): FieldSet {
-  let shape = NodeShape.start;
+  let shape: Walk = NodeShape.start;
   for (const item of items) {
     shape = shape.after(itemElement(item, list), wholeOf(item, list.items));
     if (shape.repeats) return wholeLongList(items, list);

@@ -1,7 +1,7 @@
 import { isEmptyObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { emptyFieldSet, type FieldSet, leafFieldSet } from "./field-set.ts";
 import { itemElement } from "./list-items.ts";
-import { NodeShape, nodeOfItems } from "./node-shapes.ts";
+import { NodeShape, nodeOfItems, type Walk } from "./node-shapes.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 import { kindOf, type ListType, type MapType, type ValueType } from "./value-type.ts";
 
@@ -29,7 +29,7 @@ function setOf(value: JsonValue, type: ValueType): FieldSet {
 }
 
 function setOfKeys(object: JsonObject, map: MapType): FieldSet {
-  let shape = NodeShape.start;
+  let shape: Walk = NodeShape.start;
   for (const key in object) {
     const value = object[key] as JsonValue;
     const field = map.fields.get(key);

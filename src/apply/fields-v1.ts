@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { hasMoreValues } from "../api/object-extent.ts";
 import { type FieldSet, fieldSetNode, fieldSetNodeInSteps, leafFieldSet, stepNodes } from "./field-set.ts";
-import { NodeShape } from "./node-shapes.ts";
+import { NodeShape, type Walk } from "./node-shapes.ts";
 import { type PathElement, PathElementError, parsePathElement } from "./path-element.ts";
 
 /** Levels of a document that are read; deeper ones are refused. */
@@ -97,7 +97,7 @@ export function readStoredFields(document: JsonObject): FieldSet {
 
 function readStoredNode(document: JsonObject): FieldSet {
   let owned = false;
-  let shape: NodeShape | undefined;
+  let shape: Walk | undefined;
   for (const element in document) {
     if (element === ".") owned = true;
     else shape = (shape ?? NodeShape.start).after(element, readStoredNode(document[element] as JsonObject));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { leafFieldSet } from "./field-set.ts";
-import { NodeShape } from "./node-shapes.ts";
+import { NodeShape, type Walk } from "./node-shapes.ts";
 
 test("values of one shape get the same node", () => {
   const walk = () =>
@@ -19,7 +19,7 @@ test("a place knows whether its last part has been met before", () => {
 
 test("a value with very many parts has a node that is not remembered", () => {
   const walk = () => {
-    let shape = NodeShape.start;
+    let shape: Walk = NodeShape.start;
     for (let at = 0; at < 1_000; at++) shape = shape.after(`f:${at}`, leafFieldSet);
     return shape.node(false);
   };

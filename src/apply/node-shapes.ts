@@ -30,8 +30,6 @@ export class NodeShape {
   #lastBelow: FieldSet | undefined;
   #lastPlace: NodeShape | undefined;
   #repeats: boolean | undefined;
-  /** The parts beyond `partsMax`. Only this walk has this place. */
-  #tail: Parts | undefined;
   #owned: FieldSet | undefined;
   #unowned: FieldSet | undefined;
 
@@ -52,23 +50,14 @@ export class NodeShape {
   }
 
   /** Returns the place after one more part. A place that repeats a part has no node. */
-  after(element: PathElement, below: FieldSet): NodeShape {
+  after(element: PathElement, below: FieldSet): Walk {
     if (below === this.#lastBelow && element === this.#lastElement) return this.#lastPlace as NodeShape;
-    if (this.#tail !== undefined) return this.#push(this.#tail, element, below);
     const next = this.#find(element, below) ?? this.#add(element, below);
-    if (next.#parts > partsMax) return next;
+    if (next instanceof LongWalk) return next;
     this.#lastElement = element;
     this.#lastBelow = below;
     this.#lastPlace = next;
     return next;
-  }
-
-  /** Adds a part to a place that is not remembered, which becomes the place after it. */
-  #push({ elements, nodes }: Parts, element: PathElement, below: FieldSet): NodeShape {
-    elements.push(element);
-    nodes.push(below);
-    this.#repeats = this.#owned = this.#unowned = undefined;
-    return this;
   }
 
   /** Reports whether the last part has been met before. */
@@ -78,17 +67,16 @@ export class NodeShape {
   }
 
   #hasMetLast(): boolean {
-    const { elements } = this.#allParts();
-    return elements.indexOf(elements.at(-1) as PathElement) < elements.length - 1;
+    let shape = this.#before;
+    while (shape !== undefined && shape.#element !== this.#element) shape = shape.#before;
+    return shape !== undefined;
   }
 
   /** Returns the place after a field that is a leaf. */
-  afterLeafField(name: string): NodeShape {
+  afterLeafField(name: string): Walk {
     if (name === this.#lastName) return this.#lastShape as NodeShape;
-    // Names of a value with so many parts would only fill the cache of elements.
-    if (this.#tail !== undefined) return this.#push(this.#tail, `f:${name}`, leafFieldSet);
     const next = this.after(fieldElement(name), leafFieldSet);
-    if (next.#parts > partsMax) return next;
+    if (next instanceof LongWalk) return next;
     this.#lastName = name;
     this.#lastShape = next;
     return next;
@@ -100,12 +88,9 @@ export class NodeShape {
     return first !== undefined && first.#element === element ? first : this.#otherLeaves?.get(element);
   }
 
-  #add(element: PathElement, below: FieldSet): NodeShape {
+  #add(element: PathElement, below: FieldSet): Walk {
     const next = new NodeShape(this, element, below);
-    if (next.#parts > partsMax) {
-      next.#tail = { elements: [], nodes: [] };
-      return next;
-    }
+    if (next.#parts > partsMax) return new LongWalk(next.#allParts());
     NodeShape.#count++;
     if (below === leafFieldSet) {
       if (this.#firstLeaf !== undefined) {
@@ -140,8 +125,7 @@ export class NodeShape {
       elements.push(shape.#element);
       nodes.push(shape.#below);
     }
-    const tail = this.#tail ?? noParts;
-    return { elements: elements.reverse().concat(tail.elements), nodes: nodes.reverse().concat(tail.nodes) };
+    return { elements: elements.reverse(), nodes: nodes.reverse() };
   }
 
   static #build(end: NodeShape, owned: boolean): FieldSet {
@@ -155,11 +139,42 @@ interface Parts {
   readonly nodes: FieldSet[];
 }
 
-const noParts: Parts = { elements: [], nodes: [] };
+/** A walk over a value with more parts than are remembered. Each part changes it. */
+class LongWalk {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  after(element: PathElement, below: FieldSet): LongWalk {
+    this.#parts.elements.push(element);
+    this.#parts.nodes.push(below);
+    return this;
+  }
+
+  /** Does not ask the cache of elements, which so many names would only fill. */
+  afterLeafField(name: string): LongWalk {
+    return this.after(`f:${name}`, leafFieldSet);
+  }
+
+  get repeats(): boolean {
+    const { elements } = this.#parts;
+    return elements.indexOf(elements.at(-1) as PathElement) < elements.length - 1;
+  }
+
+  /** The node takes over the parts: the walk ends with it. */
+  node(owned: boolean): FieldSet {
+    return fieldSetNode(owned, this.#parts.elements, this.#parts.nodes);
+  }
+}
+
+/** The parts of a value that a walk has met so far. */
+export type Walk = NodeShape | LongWalk;
 
 /** The node of a set or a list with keys. */
 export function nodeOfItems(owned: boolean, byElement: ReadonlyMap<PathElement, FieldSet>): FieldSet {
-  let shape = NodeShape.start;
+  let shape: Walk = NodeShape.start;
   for (const [element, node] of byElement) shape = shape.after(element, node);
   return shape.node(owned);
 }
