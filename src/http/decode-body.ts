@@ -1,4 +1,4 @@
-import { CborDecodeError, decodeCbor } from "../api/codec/cbor.ts";
+import { CborDecodeError, decodeCborInSteps } from "../api/codec/cbor.ts";
 import { JsonSyntaxError, parseJsonInSteps } from "../api/codec/json.ts";
 import { type UnknownEnvelope, unwrapUnknown } from "../api/codec/protobuf-envelope.ts";
 import { ProtobufDecodeError } from "../api/codec/protobuf-wire.ts";
@@ -112,7 +112,7 @@ function* decodeAs(mediaType: MediaType, bytes: Uint8Array, strict: boolean): Ge
       return {
         kind: "document",
         mediaType,
-        value: decodeCbor(bytes, objectValuesMax),
+        value: yield* decodeCborInSteps(bytes, objectValuesMax),
         duplicates: [],
         duplicateLines: [],
       };

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { encode as encodeElsewhere } from "cbor-x";
 import fc from "fast-check";
 import { equalJson, type JsonValue } from "../json.ts";
-import { CborDecodeError, cborDepthMax, decodeCbor, encodeCbor } from "./cbor.ts";
+import { runToEnd } from "../testing.ts";
+import { CborDecodeError, cborDepthMax, decodeCbor, decodeCborInSteps, encodeCbor } from "./cbor.ts";
 import { parseJson, stringifyJson } from "./json.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
@@ -142,4 +143,35 @@ test("any bytes give a document or a CborDecodeError", () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+describe("decodeCborInSteps", () => {
+  const list = Array.from({ length: 20_000 }, (_, at) => ({ name: `n-${at}`, values: [at, null, -1.5, {}] }));
+  const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key-${at}`, at % 2 === 0 ? "v" : [at]]));
+
+  test("reads the same document with pauses", () => {
+    for (const document of [list, keys]) {
+      const bytes = encodeCbor(document);
+      const { result, yields } = runToEnd(decodeCborInSteps(bytes, Number.POSITIVE_INFINITY));
+      expect(result).toEqual(decodeCbor(bytes));
+      expect(yields).toBeGreaterThan(10);
+    }
+  });
+
+  test("rejects what decodeCbor() rejects", () => {
+    const bytes = encodeCbor(keys);
+    const deep = Uint8Array.from({ length: 100_000 }, () => 0x81);
+    const doubled = Uint8Array.from([...encodeCbor(Object.keys(keys)), 0xa2, 0x41, 0x61, 1, 0x41, 0x61, 1]);
+    for (const broken of [bytes.subarray(0, -1), Uint8Array.from([...bytes, 0]), deep, doubled.subarray(3)]) {
+      let message = "";
+      expect(() => decodeCbor(broken)).toThrow(CborDecodeError);
+      try {
+        decodeCbor(broken);
+      } catch (error) {
+        message = (error as Error).message;
+      }
+      expect(() => runToEnd(decodeCborInSteps(broken, Number.POSITIVE_INFINITY))).toThrow(message);
+    }
+    expect(() => runToEnd(decodeCborInSteps(bytes, 10_000))).toThrow("10000 values");
+  });
 });

@@ -1,6 +1,6 @@
 import { compareTexts } from "../code-points.ts";
 import { emptyJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { hasMoreValues } from "../object-extent.ts";
+import { hasMoreValues, ordinaryBytesMax } from "../object-extent.ts";
 import { status } from "../status.ts";
 
 /** Upstream's limit on lists, maps and tags inside each other. */
@@ -49,6 +49,12 @@ export function* encodeCborInSteps(value: JsonValue): Generator<void, Uint8Array
  */
 export function decodeCbor(bytes: Uint8Array, valuesMax = Number.POSITIVE_INFINITY): JsonValue {
   return new CborReader(bytes, valuesMax).document();
+}
+
+/** Does the same, and yields now and then while it reads a long text. */
+export function* decodeCborInSteps(bytes: Uint8Array, valuesMax: number): Generator<void, JsonValue> {
+  const reader = new CborReader(bytes, valuesMax);
+  return bytes.length <= ordinaryBytesMax ? reader.document() : yield* reader.documentInSteps();
 }
 
 const initialBytes = 1_024;
@@ -238,10 +244,56 @@ class CborReader {
   }
 
   document(): JsonValue {
-    const value = this.#value();
+    return this.#whole(this.#value());
+  }
+
+  *documentInSteps(): Generator<void, JsonValue> {
+    return this.#whole(yield* this.#valueInSteps());
+  }
+
+  #whole(value: JsonValue): JsonValue {
     const rest = this.#bytes.length - this.#at;
     if (rest > 0) throw new CborDecodeError(`${rest} bytes of extraneous data starting at index ${this.#at}`);
     return value;
+  }
+
+  /** Reads a value with a pause after each `stepValues` values. */
+  *#valueInSteps(): Generator<void, JsonValue> {
+    const initial = this.#bytes[this.#at] ?? 0;
+    const isMarked = selfDescribed.every((byte, at) => this.#bytes[this.#at + at] === byte);
+    const type = initial >> 5;
+    if (!isMarked && type !== major.list && type !== major.map) return this.#value();
+    this.#count();
+    this.#enter();
+    this.#at += isMarked ? selfDescribed.length : 1;
+    const value = isMarked
+      ? yield* this.#valueInSteps()
+      : type === major.list
+        ? yield* this.#listInSteps(initial & 31)
+        : yield* this.#mapInSteps(initial & 31);
+    this.#depth -= 1;
+    return value;
+  }
+
+  *#listInSteps(info: number): Generator<void, JsonValue[]> {
+    const count = this.#length(info, 1);
+    const list: JsonValue[] = [];
+    while (count === indefinite ? !this.#takeBreak() : list.length < count) {
+      list.push(yield* this.#valueInSteps());
+      if (this.#values % stepValues === 0) yield;
+    }
+    return list;
+  }
+
+  *#mapInSteps(info: number): Generator<void, JsonObject> {
+    const count = this.#length(info, 2);
+    const object = emptyJsonObject();
+    for (let pairs = 0; count === indefinite ? !this.#takeBreak() : pairs < count; pairs++) {
+      const key = this.#key(object, pairs);
+      object[key] = yield* this.#valueInSteps();
+      if (this.#values % stepValues === 0) yield;
+    }
+    return object;
   }
 
   #value(): JsonValue {
@@ -273,11 +325,15 @@ class CborReader {
   }
 
   #nested<T>(read: () => T): T {
-    this.#depth += 1;
-    if (this.#depth > cborDepthMax) throw new CborDecodeError(`exceeded max nested level ${cborDepthMax}`);
+    this.#enter();
     const value = read();
     this.#depth -= 1;
     return value;
+  }
+
+  #enter(): void {
+    this.#depth += 1;
+    if (this.#depth > cborDepthMax) throw new CborDecodeError(`exceeded max nested level ${cborDepthMax}`);
   }
 
   #negative(info: number): number | bigint {
@@ -322,15 +378,21 @@ class CborReader {
     const count = this.#length(info, 2);
     const object = emptyJsonObject();
     for (let pairs = 0; count === indefinite ? !this.#takeBreak() : pairs < count; pairs++) {
-      const initial = this.#byte();
-      const type = initial >> 5;
-      if (type !== major.bytes && type !== major.text) throw new CborDecodeError("map key is not a string");
-      const key = this.#text(type, initial & 31);
-      if (key in object)
-        throw new CborDecodeError(`found duplicate map key ${JSON.stringify(key)} at map element ${pairs}`);
+      const key = this.#key(object, pairs);
       object[key] = this.#value();
     }
     return object;
+  }
+
+  /** Reads the key of the next pair of a map. */
+  #key(object: JsonObject, pairs: number): string {
+    const initial = this.#byte();
+    const type = initial >> 5;
+    if (type !== major.bytes && type !== major.text) throw new CborDecodeError("map key is not a string");
+    const key = this.#text(type, initial & 31);
+    if (key in object)
+      throw new CborDecodeError(`found duplicate map key ${JSON.stringify(key)} at map element ${pairs}`);
+    return key;
   }
 
   #tagged(info: number): JsonValue {

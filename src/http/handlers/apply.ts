@@ -1,4 +1,4 @@
-import { CborDecodeError, decodeCbor } from "../../api/codec/cbor.ts";
+import { CborDecodeError, decodeCborInSteps } from "../../api/codec/cbor.ts";
 import { JsonSyntaxError, parseJsonInSteps } from "../../api/codec/json.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import { parseYamlInSteps, yamlValuesMax } from "../../api/codec/yaml.ts";
@@ -185,7 +185,7 @@ function* appliedBody(
     const strict = fieldValidation !== "Ignore";
     const isCbor = baseMediaType(contentType) === "application/apply-patch+cbor";
     const { value, repeated } = isCbor
-      ? { value: decodeCbor(bytes, objectValuesMax), repeated: [] }
+      ? { value: yield* decodeCborInSteps(bytes, objectValuesMax), repeated: [] }
       : yield* parsed(bytes, strict);
     if (value === null) return { document: {}, repeated };
     if (!isJsonObject(value)) throw undecodable(notAMap(value));
