@@ -1,5 +1,11 @@
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
-import { comparePathElements, orderOfElements, orderOfElementsInSteps, type PathElement } from "./path-element.ts";
+import {
+  comparePathElements,
+  isFieldElement,
+  orderOfElements,
+  orderOfElementsInSteps,
+  type PathElement,
+} from "./path-element.ts";
 
 /**
  * A set of field paths, as a trie. A path is in the set when the node at its end is owned.
@@ -288,6 +294,10 @@ function pick(mine: FieldSet, theirs: FieldSet, rule: Rule): FieldSet {
 /** A node from elements in any order, each of them once. */
 export function fieldSetNode(owned: boolean, elements: PathElement[], nodes: FieldSet[]): FieldSet {
   if (elements.length === 0) return owned ? leafFieldSet : emptyFieldSet;
+  if (elements.length > stepNodes && !isFieldElement(elements[0] as PathElement)) {
+    // Other elements are parsed to be compared, and so many are not remembered.
+    return orderedNode(owned, elements, nodes, orderOfElements(elements));
+  }
   for (let at = 1; at < elements.length; at++) {
     if (comparePathElements(elements[at - 1] as PathElement, elements[at] as PathElement) > 0) {
       return orderedNode(owned, elements, nodes, orderOfElements(elements));

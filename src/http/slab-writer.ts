@@ -1,9 +1,13 @@
 import type { Eventual } from "../api/eventual.ts";
+import { TurnSlice } from "../api/turn-slice.ts";
 
 /** Size up to which small chunks are joined, because each write has a price of its own. */
 const slabBytesMax = 256 * 1024;
 /** Size from which chunks are written unchanged. */
 const largeChunkBytes = 64 * 1024;
+
+/** Bytes after which the time is looked at that it took to make the chunks. */
+const checkedBytes = 16 * 1024;
 
 /**
  * Writes bytes, and resolves when more may be written.
@@ -38,9 +42,22 @@ export class SlabWriter {
       for await (const chunk of chunks) await this.add(chunk);
       return;
     }
+    let slice = new TurnSlice();
+    let uncheckedBytes = 0;
     for (const chunk of chunks) {
       const added = this.add(chunk);
-      if (added !== undefined) await added;
+      uncheckedBytes += chunk.byteLength;
+      if (added !== undefined) {
+        await added;
+        slice = new TurnSlice();
+      } else if (uncheckedBytes >= checkedBytes) {
+        uncheckedBytes = 0;
+        const passed = slice.pass();
+        if (passed === undefined) continue;
+        // What there is goes first: nothing is held back while others have a turn.
+        await this.end();
+        await passed;
+      }
     }
   }
 

@@ -76,6 +76,27 @@ export function largeBodies(): LargeBody[] {
     post("managedFields of 25,000 list items", collection, {
       metadata: { name: "large", managedFields: [managedItems(25_000)] },
     }),
+    post("60,000 finalizers", collection, {
+      metadata: { name: "large", finalizers: Array.from({ length: 60_000 }, (_, at) => `example.com/f-${at}`) },
+    }),
+    post("a quota of 55,000 quantities", "/api/v1/namespaces/default/resourcequotas", {
+      metadata: { name: "large" },
+      spec: { hard: fields(55_000, "requests.example.com/r-", "1") },
+    }),
+    post("50,000 addresses in a slice", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", {
+      metadata: { name: "large" },
+      addressType: "IPv4",
+      endpoints: Array.from({ length: 1_000 }, (_, at) => ({
+        addresses: Array.from({ length: 50 }, (__, own) => `10.${at >> 8}.${at & 255}.${own}`),
+      })),
+    }),
+    {
+      name: "60,000 keys with escaped characters",
+      method: "POST",
+      path: collection,
+      type: "application/json",
+      body: JSON.stringify(config(60_000)).replaceAll('"v"', '"\\ud83d\\ude00"'),
+    },
     post("60,000 groups in a review", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
       spec: {
         user: "u",

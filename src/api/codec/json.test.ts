@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cpuMs } from "../../../test/cpu-time.ts";
 import type { JsonValue } from "../json.ts";
+import { runToEnd } from "../testing.ts";
 import { JsonSyntaxError, jsonDepthMax, parseJson, parseJsonInSteps, stringifyJson } from "./json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -16,6 +17,14 @@ function errorOf(text: string, strict: boolean): JsonSyntaxError {
   }
   throw new Error(`accepted: ${text.slice(0, 80)}`);
 }
+
+test("a long text that only our own parser reads is parsed in steps", () => {
+  const values = Array.from({ length: 20_000 }, (_, at) => ({ [`k-${at}`]: "\ud83d\ude00", more: [at, {}] }));
+  const text = JSON.stringify({ values }).replaceAll("\ud83d\ude00", "\\ud83d\\ude00");
+  const { result, yields } = runToEnd(parseJsonInSteps(bytes(text), { strict: true }));
+  expect(result.value).toEqual({ values });
+  expect(yields).toBeGreaterThan(80);
+});
 
 describe("parseJson", () => {
   const refused: readonly (readonly [text: string, message: string, offset: number])[] = [

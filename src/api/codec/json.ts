@@ -67,7 +67,7 @@ export function* parseJsonInSteps(
   const hasRepeatedKeys = strict && value !== undefined && memberCount(value) < extent.members;
   if (value !== undefined && !hasRepeatedKeys) return { value, duplicates: [] };
   yield;
-  const parsed = new JsonParser(text).parse();
+  const parsed = yield* new JsonParser(text).parse();
   return strict ? parsed : { value: parsed.value, duplicates: [] };
 }
 
@@ -89,7 +89,7 @@ function memberCount(value: JsonValue): number {
 
 /** Parses one JSON document, and does not look for repeated keys. @throws JsonSyntaxError */
 export function parseJsonText(text: string): JsonValue {
-  return parseNatively(text) ?? new JsonParser(text).parse().value;
+  return parseNatively(text) ?? atOnce(new JsonParser(text).parse()).value;
 }
 
 /**
@@ -180,9 +180,13 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   t: "\t",
 };
 
+/** Members and items that are parsed without a pause. */
+const stepParts = 1_000;
+
 class JsonParser {
   readonly #text: string;
   #at = 0;
+  #parts = 0;
   #depth = 0;
   /** The key or index being read at each depth. */
   readonly #path: (string | number)[] = [];
@@ -192,19 +196,31 @@ class JsonParser {
     this.#text = text;
   }
 
-  parse(): ParsedDocument {
-    const value = this.#value();
+  /** Yields now and then. */
+  *parse(): Generator<void, ParsedDocument> {
+    const value = yield* this.#value();
     this.#skipSpace();
     if (this.#at < this.#text.length) this.#fail("after top-level value");
     return { value, duplicates: [...this.#duplicates] };
   }
 
-  #value(): JsonValue {
+  *#value(): Generator<void, JsonValue> {
+    return this.#startsContainer() ? yield* this.#container() : this.#scalar();
+  }
+
+  #startsContainer(): boolean {
     this.#skipSpace();
     const first = this.#text.charCodeAt(this.#at);
+    return first === code.openBrace || first === code.openBracket;
+  }
+
+  #container(): Generator<void, JsonValue> {
+    return this.#text.charCodeAt(this.#at) === code.openBrace ? this.#object() : this.#list();
+  }
+
+  #scalar(): JsonValue {
+    const first = this.#text.charCodeAt(this.#at);
     if (first === code.quote) return this.#string();
-    if (first === code.openBrace) return this.#object();
-    if (first === code.openBracket) return this.#list();
     if (first === code.minus || isDigit(first)) return this.#number();
     if (first === 0x74) return this.#literal("true", true);
     if (first === 0x66) return this.#literal("false", false);
@@ -212,7 +228,7 @@ class JsonParser {
     return this.#fail("looking for beginning of value");
   }
 
-  #object(): JsonObject {
+  *#object(): Generator<void, JsonObject> {
     this.#descend();
     const object = emptyJsonObject();
     this.#skipSpace();
@@ -225,7 +241,8 @@ class JsonParser {
       if (key in object) this.#noteDuplicate();
       this.#skipSpace();
       if (!this.#take(code.colon)) this.#fail("after object key");
-      object[key] = this.#value();
+      object[key] = this.#startsContainer() ? yield* this.#container() : this.#scalar();
+      if (++this.#parts % stepParts === 0) yield;
       this.#skipSpace();
       if (this.#take(code.comma)) continue;
       if (this.#take(code.closeBrace)) return this.#ascend(object);
@@ -233,14 +250,15 @@ class JsonParser {
     }
   }
 
-  #list(): JsonValue[] {
+  *#list(): Generator<void, JsonValue[]> {
     this.#descend();
     const list: JsonValue[] = [];
     this.#skipSpace();
     if (this.#take(code.closeBracket)) return this.#ascend(list);
     for (;;) {
       this.#path[this.#depth] = list.length;
-      list.push(this.#value());
+      list.push(this.#startsContainer() ? yield* this.#container() : this.#scalar());
+      if (++this.#parts % stepParts === 0) yield;
       this.#skipSpace();
       if (this.#take(code.comma)) continue;
       if (this.#take(code.closeBracket)) return this.#ascend(list);

@@ -70,6 +70,10 @@ function mergeField(original: JsonObject, key: string, value: JsonValue, schema:
     delete original[key];
     return;
   }
+  if (typeof value !== "object") {
+    original[key] = value;
+    return;
+  }
   const current = original[key];
   if (schema?.kind === "map" && isMergeable(current, value)) {
     throw status.unconverted("merging an object in json but data type is not struct, instead is: map");
