@@ -22,6 +22,8 @@ export interface ValueCodec {
   write(writer: Writer, value: JsonValue): void;
   /** Returns null for the zero value of a type whose zero value is null in JSON. */
   read(reader: ProtobufReader): JsonValue;
+  /** Does the same, and yields now and then; absent if a value takes no time. */
+  readInSteps?(reader: ProtobufReader): Generator<void, JsonValue>;
 }
 
 export const scalarCodecs: Readonly<Record<ScalarKind, ValueCodec>> = {

@@ -4,8 +4,10 @@ import protobuf from "protobufjs";
 import { Scheme } from "../../kinds/scheme.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "../schema/schema.ts";
+import { runToEnd } from "../testing.ts";
 import {
   decodeMessage,
+  decodeMessageInSteps,
   encodeListMessage,
   encodeMessage,
   encodeWatchFrame,
@@ -388,10 +390,39 @@ describe("any bytes", () => {
     }
   };
 
+  const inSteps = (schema: StructSchema, bytes: Uint8Array) =>
+    runToEnd(decodeMessageInSteps(schema, bytes, Number.POSITIVE_INFINITY));
+  const outcomeOf = (read: () => unknown) => {
+    try {
+      return read();
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  test("of a long message are read with pauses, also inside other messages", () => {
+    const schema = scheme.typeSchema("core/v1.Pod");
+    const args = Array.from({ length: 5_000 }, (_, at) => `a${at}`);
+    const pod = {
+      metadata: { finalizers: args },
+      spec: {
+        containers: [
+          { name: "c", args },
+          { name: "d", args },
+        ],
+      },
+    };
+    const bytes = encodeMessage(schema, pod);
+    const { result, yields } = inSteps(schema, bytes);
+    expect(result).toEqual(decodeMessage(schema, bytes));
+    expect(yields).toBeGreaterThan(50);
+  });
+
   test("decode or give a ProtobufDecodeError", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(...schemas), (bytes, schema) => {
         onlyNamedErrors(() => decodeMessage(schema, bytes));
+        expect(outcomeOf(() => inSteps(schema, bytes).result)).toEqual(outcomeOf(() => decodeMessage(schema, bytes)));
         onlyNamedErrors(() => unwrapUnknown(Buffer.concat([unhex("6b387300"), bytes])));
       }),
       { numRuns: 1_000 },
@@ -410,6 +441,7 @@ describe("any bytes", () => {
         const bytes = good.slice();
         for (const [at, byte] of changes) bytes[at] = byte;
         onlyNamedErrors(() => encodeMessage(schema, decodeMessage(schema, bytes)));
+        expect(outcomeOf(() => inSteps(schema, bytes).result)).toEqual(outcomeOf(() => decodeMessage(schema, bytes)));
       }),
       { numRuns: 1_000 },
     );

@@ -32,6 +32,17 @@ export function decodeMessage(schema: StructSchema, bytes: Uint8Array, valuesMax
   return object;
 }
 
+/** Does the same, and yields now and then. */
+export function* decodeMessageInSteps(
+  schema: StructSchema,
+  bytes: Uint8Array,
+  valuesMax: number,
+): Generator<void, JsonObject> {
+  const object = emptyJsonObject();
+  yield* readMessageInSteps(new ProtobufReader(bytes, valuesMax), schema, object);
+  return object;
+}
+
 /** How one field is written and read. */
 export interface FieldPlan {
   readonly number: number;
@@ -39,6 +50,10 @@ export interface FieldPlan {
   readonly isPlain: boolean;
   write(writer: Writer, object: JsonObject): void;
   read(reader: ProtobufReader, wireType: WireType, object: JsonObject): void;
+  /** Does the same, and yields now and then; undefined if a value takes no time. */
+  readonly readInSteps?:
+    | ((reader: ProtobufReader, wireType: WireType, object: JsonObject) => Generator<void>)
+    | undefined;
 }
 interface MessagePlan {
   /** In the order of their numbers. */
@@ -83,6 +98,22 @@ function readMessage(reader: ProtobufReader, schema: StructSchema, object: JsonO
     const field = byNumber.get(number);
     if (field === undefined) reader.skip(wireType);
     else field.read(reader, wireType, object);
+  }
+}
+
+/** Fields of a message that are read without a pause. */
+const stepFields = 256;
+
+function* readMessageInSteps(reader: ProtobufReader, schema: StructSchema, object: JsonObject): Generator<void> {
+  const { byNumber } = planOf(schema);
+  for (let fields = 1; !reader.atEnd; fields++) {
+    if (fields % stepFields === 0) yield;
+    reader.count();
+    const { number, wireType } = reader.tag();
+    const field = byNumber.get(number);
+    if (field === undefined) reader.skip(wireType);
+    else if (field.readInSteps === undefined) field.read(reader, wireType, object);
+    else yield* field.readInSteps(reader, wireType, object);
   }
 }
 
@@ -140,11 +171,20 @@ function planSingle(field: Field, codec: ValueCodec): FieldPlan {
     },
     read(reader, wireType, object) {
       expectWireType(wireType, codec.wireType);
-      const value = codec.read(reader);
-      if (!isLeftOut(field, value)) object[name] = value;
-      else delete object[name];
+      keep(object, codec.read(reader));
     },
+    readInSteps:
+      codec.readInSteps &&
+      function* (reader, wireType, object) {
+        expectWireType(wireType, codec.wireType);
+        keep(object, yield* codec.readInSteps!(reader));
+      },
   };
+
+  function keep(object: JsonObject, value: JsonValue): void {
+    if (!isLeftOut(field, value)) object[name] = value;
+    else delete object[name];
+  }
 }
 
 /** Reports whether the value just read is one that the JSON form leaves out. */
@@ -188,6 +228,13 @@ function planList(field: Field, codec: ValueCodec): FieldPlan {
       expectWireType(wireType, codec.wireType);
       list.push(codec.read(reader));
     },
+    readInSteps:
+      codec.readInSteps &&
+      function* (reader, wireType, object) {
+        const list = (object[name] ??= []) as JsonValue[];
+        expectWireType(wireType, codec.wireType);
+        list.push(yield* codec.readInSteps!(reader));
+      },
   };
 }
 
@@ -257,6 +304,13 @@ function structCodec(schema: StructSchema): ValueCodec {
     read(reader) {
       const object = emptyJsonObject();
       readNested(reader, schema, object);
+      return object;
+    },
+    *readInSteps(reader) {
+      const object = emptyJsonObject();
+      const outerEnd = reader.enter();
+      yield* readMessageInSteps(reader, schema, object);
+      reader.leave(outerEnd);
       return object;
     },
   };

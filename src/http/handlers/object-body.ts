@@ -1,11 +1,13 @@
-import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
+import { decodeMessage, decodeMessageInSteps, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { DecodeOptions } from "../../api/scheme/object-form.ts";
 import { withType } from "../../api/scheme/with-type.ts";
+import { runSliced } from "../../api/sliced.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../request/annotations.ts";
 import { header } from "../../request/exchange.ts";
@@ -51,7 +53,9 @@ async function decodeObject(
     refuseOtherType({ apiVersion, kind }, expected, parts.catalog);
     const { form } = expected;
     if (form.kind !== "struct") throw badType(expected.gvk, "it has no protobuf form");
-    const message = orBadRequest(expected.gvk, () => decodeMessage(form.schema, raw, objectValuesMax));
+    const message = mayBeLarge
+      ? await runSliced(messageInSteps(expected.gvk, form.schema, raw))
+      : orBadRequest(expected.gvk, () => decodeMessage(form.schema, raw, objectValuesMax));
     if (mayBeLarge) await nextTurn();
     const { object } = orBadRequest(expected.gvk, () => typedObject(message, expected, { takesOver: true }));
     if (mayBeLarge) await nextTurn();
@@ -134,11 +138,23 @@ function orBadRequest<T>(gvk: GroupVersionKind, decode: () => T): T {
   try {
     return decode();
   } catch (error) {
-    if (error instanceof DecodeTypeError || error instanceof ProtobufDecodeError) {
-      throw badType(gvk, error.message);
-    }
-    throw error;
+    throw undecodable(gvk, error);
   }
+}
+
+/** Decodes a long message. @throws StatusError 400, 413 */
+function* messageInSteps(gvk: GroupVersionKind, schema: StructSchema, raw: Uint8Array): Generator<void, JsonObject> {
+  try {
+    return yield* decodeMessageInSteps(schema, raw, objectValuesMax);
+  } catch (error) {
+    throw undecodable(gvk, error);
+  }
+}
+
+/** Returns the refusal of a body for a mistake in it, and any other error unchanged. */
+function undecodable(gvk: GroupVersionKind, error: unknown): unknown {
+  const isTheirs = error instanceof DecodeTypeError || error instanceof ProtobufDecodeError;
+  return isTheirs ? badType(gvk, error.message) : error;
 }
 
 function badType(gvk: GroupVersionKind, why: string): Error {
