@@ -90,7 +90,7 @@ export class NodeShape {
 
   #add(element: PathElement, below: FieldSet): Walk {
     const next = new NodeShape(this, element, below);
-    if (next.#parts > partsMax) return new LongWalk(next.#allParts());
+    if (next.#parts > partsMax) return new LongWalk(NodeShape.#partsOf(next));
     NodeShape.#count++;
     if (below === leafFieldSet) {
       if (this.#firstLeaf !== undefined) {
@@ -117,11 +117,11 @@ export class NodeShape {
     return this.#unowned;
   }
 
-  /** Returns the parts met so far, in order. */
-  #allParts(): Parts {
+  /** Returns the parts before a place, in order. */
+  static #partsOf(end: NodeShape): Parts {
     const elements: PathElement[] = [];
     const nodes: FieldSet[] = [];
-    for (let shape: NodeShape = this; shape.#before !== undefined; shape = shape.#before) {
+    for (let shape = end; shape.#before !== undefined; shape = shape.#before) {
       elements.push(shape.#element);
       nodes.push(shape.#below);
     }
@@ -129,7 +129,7 @@ export class NodeShape {
   }
 
   static #build(end: NodeShape, owned: boolean): FieldSet {
-    const { elements, nodes } = end.#allParts();
+    const { elements, nodes } = NodeShape.#partsOf(end);
     return fieldSetNode(owned, elements, nodes);
   }
 }

@@ -54,7 +54,7 @@ export class SlabWriter {
         uncheckedBytes = 0;
         const passed = slice.pass();
         if (passed === undefined) continue;
-        // What there is goes first: nothing is held back while others have a turn.
+        // The chunks so far go first, so that the reader need not wait for the others.
         await this.end();
         await passed;
       }

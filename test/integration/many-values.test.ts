@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { encodeCbor } from "../../src/api/codec/cbor.ts";
+import { decodeCbor, encodeCbor } from "../../src/api/codec/cbor.ts";
 import { encodeMessage, wrapUnknown } from "../../src/api/codec/protobuf.ts";
-import { stringifyYaml } from "../../src/api/codec/yaml.ts";
+import { parseYaml, stringifyYaml } from "../../src/api/codec/yaml.ts";
 import type { JsonObject } from "../../src/api/json.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { longestTurnMs } from "../longest-turn.ts";
@@ -163,6 +163,30 @@ const large: readonly Body[] = [
     },
   },
   {
+    name: "managedFields of 20,000 list items",
+    path: configMaps,
+    make: () => {
+      const items = Object.fromEntries(list(20_000, (at) => [`k:{"name":"item-${at}"}`, { ".": {} }]));
+      const fieldsV1 = { "f:spec": { "f:items": items } };
+      const entry = { manager: "m", operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1 };
+      return text({ metadata: { ...metadata, managedFields: [entry] } });
+    },
+  },
+  {
+    name: "a quota of 20,000 quantities",
+    path: "/api/v1/namespaces/default/resourcequotas",
+    make: () =>
+      text({
+        metadata,
+        spec: { hard: Object.fromEntries(list(20_000, (at) => [`requests.example.com/r-${at}`, "1"])) },
+      }),
+  },
+  {
+    name: "20,000 keys that only our own JSON parser reads",
+    path: configMaps,
+    make: () => text(JSON.stringify({ metadata, data: keyed(20_000, "v") }).replaceAll('"v"', '"\\ud83d\\ude00"')),
+  },
+  {
     name: "a short patch of a large object",
     method: "PATCH",
     path: patched,
@@ -229,6 +253,18 @@ describe("a body of many values holds the event loop for no long stretch", () =>
     for (const [method, target, type, body] of requests) {
       const { code, json: answer } = await server.request(method, target, { body: text(body), type });
       expect({ method, type, code, message: answer.message }).toEqual({ method, type, code: 200, message: undefined });
+    }
+  });
+
+  test("taken: reads of a large object in each form", async () => {
+    const path = `${configMaps}/read`;
+    const data = keyed(20_000, "multi\nline: #1");
+    await server.create(configMaps, { metadata: { name: "read" }, data });
+    for (const accept of [json, yaml, cbor, protobuf]) {
+      const { code, bytes } = await server.get(path, { accept });
+      expect({ accept, code }).toEqual({ accept, code: 200 });
+      if (accept === yaml) expect(parseYaml(bytes, { strict: true }).value).toMatchObject({ kind: "ConfigMap", data });
+      if (accept === cbor) expect(decodeCbor(bytes)).toMatchObject({ kind: "ConfigMap", data });
     }
   });
 
