@@ -1,3 +1,4 @@
+import { maybeDeleting, storedMetadata } from "../api/codec/stored-metadata.ts";
 import type { Entry, Key } from "../api/entry.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
@@ -16,7 +17,6 @@ import { type AggregatedResources, addUndiscovered, emptyAggregated } from "./ag
 import { eachAtATime } from "./each-at-a-time.ts";
 import { followObjects } from "./follow-objects.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
-import { maybeDeleting, storedMetadata } from "./stored-metadata.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 
 /** Number of namespaces emptied at a time, and of objects of one namespace deleted at a time. */

@@ -1,5 +1,4 @@
-import { toBytes } from "../api/codec/byte-text.ts";
-import { decodeEntry, metadataIncludes } from "../api/codec/stored-object.ts";
+import { isBeingDeleted } from "../api/codec/stored-metadata.ts";
 import type { Entry } from "../api/entry.ts";
 import { followedBy } from "../api/eventual.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
@@ -84,7 +83,7 @@ export async function createObject(
     }
     const name = write.object.metadata.name ?? "";
     const ref = kind.ref(name, context.version);
-    if (!generates) throw alreadyExists(kind, ref, result.current);
+    if (!generates) throw alreadyExists(ref, result.current);
     if (tries === generateNameTriesMax) throw status.generateNameExhausted(ref);
   }
 }
@@ -163,13 +162,7 @@ function refuseInvalid(write: Write): Promise<void> | void {
   return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));
 }
 
-const deletionMark = toBytes('"deletionTimestamp":');
-
-function alreadyExists(kind: StoredKind, ref: ObjectRef, current: Entry | undefined): StatusError {
-  // Most objects are not being deleted, and need not be decoded to know it.
-  const deleting =
-    current !== undefined &&
-    metadataIncludes(current, deletionMark) &&
-    decodeEntry(current, kind.info).metadata.deletionTimestamp !== undefined;
+function alreadyExists(ref: ObjectRef, current: Entry | undefined): StatusError {
+  const deleting = current !== undefined && isBeingDeleted(current);
   return deleting ? status.alreadyExistsTerminating(ref) : status.alreadyExists(ref);
 }

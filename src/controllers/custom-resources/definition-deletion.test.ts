@@ -44,3 +44,16 @@ test.each([
   expect(progress).toMatchObject({ isDone, condition: { type: "Terminating", reason } });
   expect(progress.condition.status).toBe(isDone ? "False" : "True");
 });
+
+test("an instance with a label that is called like the mark of a deletion is deleted", async () => {
+  const deleted: string[] = [];
+  const body = Buffer.from('{"metadata":{"labels":{"deletionTimestamp":""}}}');
+  const registry = {
+    info: { keyPrefix: "/registry/x/", namespaced: false, form: { kind: "structural" } },
+    cacher: { list: () => ({ entries: deleted.length === 0 ? [{ key: "/registry/x/a", body }] : [] }) },
+    delete: async (_namespace: string, name: string) => void deleted.push(name),
+  };
+  const registries = { find: () => registry } as unknown as Registries;
+  expect(await deleteInstances(definition("True"), registries)).toMatchObject({ isDone: true });
+  expect(deleted).toEqual(["a"]);
+});

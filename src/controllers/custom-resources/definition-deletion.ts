@@ -1,5 +1,4 @@
-import { metadataIncludes } from "../../api/codec/stored-object.ts";
-import type { Entry } from "../../api/entry.ts";
+import { isBeingDeleted } from "../../api/codec/stored-metadata.ts";
 import { StatusError } from "../../api/status.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import { cleanupFinalizer } from "../../kinds/apiextensions/custom-resource-definition.ts";
@@ -74,7 +73,8 @@ async function deleteAll(registry: Registry): Promise<string | undefined> {
   const page = await registry.cacher.list({ prefix: keyPrefix });
   const failures: string[] = [];
   for (const entry of page.entries) {
-    if (isTerminating(entry)) continue;
+    // Finalizers hold it, and another delete has no effect.
+    if (isBeingDeleted(entry)) continue;
     const { key } = entry;
     const [namespace, name] = namespaced ? splitKey(key.slice(keyPrefix.length)) : ["", key.slice(keyPrefix.length)];
     try {
@@ -89,12 +89,6 @@ async function deleteAll(registry: Registry): Promise<string | undefined> {
 }
 
 const failuresShownMax = 10;
-const deletionMark = Buffer.from('"deletionTimestamp":');
-
-/** Reports whether an instance is already being deleted. Finalizers hold it, and another delete has no effect. */
-function isTerminating(entry: Entry): boolean {
-  return metadataIncludes(entry, deletionMark);
-}
 
 function splitKey(rest: string): [namespace: string, name: string] {
   const at = rest.indexOf("/");

@@ -1,6 +1,6 @@
+import { maybeDeleting, storedMetadata } from "../../api/codec/stored-metadata.ts";
 import type { Entry, Key, ObjectOwner } from "../../api/entry.ts";
 import type { StoreEvent } from "../../storage/store.ts";
-import { maybeDeleting, storedMetadata } from "../stored-metadata.ts";
 import { awaitsDependents, orphansDependents } from "./verdict.ts";
 
 /** Receives the objects that a change affects. */

@@ -1,3 +1,4 @@
+import { storedMetadata } from "../../api/codec/stored-metadata.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { ObjectMeta } from "../../api/object-meta.ts";
@@ -15,7 +16,6 @@ import type { Store, StoreEvent } from "../../storage/store.ts";
 import { eachAtATime } from "../each-at-a-time.ts";
 import { namesOf } from "../object-key.ts";
 import { SlicedWork } from "../sliced-work.ts";
-import { storedMetadata } from "../stored-metadata.ts";
 import { type QueueSource, WorkQueue } from "../work-queue.ts";
 import { AffectedObjects } from "./affected-objects.ts";
 import { AggregatedCollector, type StoredObjects } from "./aggregated-collector.ts";

@@ -1,10 +1,10 @@
+import { maybeDeleting, storedMetadata } from "../../api/codec/stored-metadata.ts";
 import type { Key } from "../../api/entry.ts";
 import { parseApiVersion } from "../../api/gvk.ts";
 import type { OwnerReference } from "../../api/object-meta.ts";
 import { storedInfo } from "../../api/scheme/resource.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
-import { maybeDeleting, storedMetadata } from "../stored-metadata.ts";
 import { awaitsDependents, type OwnerState } from "./verdict.ts";
 
 /** Finds owners in the store by their dependents' references. */

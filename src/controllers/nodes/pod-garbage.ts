@@ -1,3 +1,4 @@
+import { maybeDeleting } from "../../api/codec/stored-metadata.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import { StatusError } from "../../api/status.ts";
@@ -7,7 +8,6 @@ import type { Registry } from "../../registry/registry.ts";
 import { type Store, StoreUnavailableError } from "../../storage/store.ts";
 import { eachAtATime } from "../each-at-a-time.ts";
 import { namesOf } from "../object-key.ts";
-import { maybeDeleting } from "../stored-metadata.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
 import { deletePod, type LastWords } from "./doomed-pod.ts";
 import type { PodsOnNodes } from "./pods-on-nodes.ts";
