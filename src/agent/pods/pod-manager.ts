@@ -176,7 +176,7 @@ export class PodManager implements PodDirectory, Disposable {
     if (worker === undefined) return undefined;
     const { pod } = worker;
     const { sandboxes, containers } = this.#view.of(pod.metadata.uid ?? "");
-    return { pod, runtime: this.#parts.runtime, sandbox: sandboxes[0], containers };
+    return { pod, runtime: this.#parts.runtime, sandbox: sandboxes[0], containers, probes: worker.probeCounts };
   }
 
   /** Stops looking after the pods. Their containers keep running. */

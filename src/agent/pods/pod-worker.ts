@@ -16,6 +16,7 @@ import { isStaticPod } from "./pod-source.ts";
 import { type Eviction, podStatus, type Verdict } from "./pod-status.ts";
 import { isFinalPhase, latestRun, type PodView, readySandbox } from "./pod-view.ts";
 import { PodProbes } from "./probes/pod-probes.ts";
+import type { ProbeCount } from "./probes/probe-count.ts";
 import { isResizing } from "./resize.ts";
 import { ResizeProgress } from "./resize-progress.ts";
 import type { RuntimePod, RuntimeView } from "./runtime-view.ts";
@@ -120,6 +121,11 @@ export class PodWorker implements Scheduled, Disposable {
   /** The pod with the agent's view of its status. */
   get pod(): Pod {
     return this.#api.current;
+  }
+
+  /** Results of its probes. */
+  get probeCounts(): Iterable<ProbeCount> {
+    return this.#probes.counts;
   }
 
   /** Whether the pod holds resources of the node. */

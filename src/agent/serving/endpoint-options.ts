@@ -33,9 +33,8 @@ export interface EndpointParts {
   readonly nodeStats: () => Promise<NodeStats>;
   /** Returns the configuration that `/configz` shows. It must not contain credentials. */
   readonly configuration: () => JsonObject;
-  /** Returns further metrics for `/metrics` and `/metrics/probes` as text. */
+  /** Returns further metrics for `/metrics` as text. */
   readonly metrics?: (() => string) | undefined;
-  readonly probeMetrics?: (() => string) | undefined;
   /** The checks of `/healthz` besides `ping`. */
   readonly checks?: readonly HealthCheck[] | undefined;
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../storage/cacher/testing.ts";
+import { ProbeCount } from "../pods/probes/probe-count.ts";
 import { RuntimeError } from "../runtime/runtime.ts";
 import { type Endpoint, openEndpoint } from "./endpoint.ts";
 import type { EndpointOptions } from "./endpoint-options.ts";
@@ -320,6 +321,30 @@ describe("refusals", () => {
       const { code, text } = await ask(endpoint, "/logs/");
       expect({ code, text }).toEqual({ code: 405, text: "logs endpoint is disabled.\n" });
     });
+  });
+});
+
+test("/metrics/probes has the results of probes", async () => {
+  const own = new ScriptedDirectory();
+  const readiness = new ProbeCount("main", "readiness");
+  readiness.add(true, 0.02);
+  readiness.add(true, 20);
+  readiness.add(false, 1);
+  const liveness = new ProbeCount("side", "liveness");
+  liveness.add(false, 1);
+  own.add({ ...runningPod(runtime, "probed"), probes: [readiness, liveness] });
+  own.add(runningPod(runtime, "elsewhere", { spec: { nodeName: "n2", containers: [] } }));
+  await withEndpoint({ directory: own }, async (endpoint) => {
+    const { text } = await ask(endpoint, "/metrics/probes");
+    const labels = 'container="main",namespace="default",pod="probed",probe_type="Readiness"';
+    expect(text.split("\n").filter((line) => line.startsWith("prober_probe_total"))).toEqual([
+      `prober_probe_total{${labels},pod_uid="uid-of-probed",result="failed"} 1`,
+      `prober_probe_total{${labels},pod_uid="uid-of-probed",result="successful"} 2`,
+      'prober_probe_total{container="side",namespace="default",pod="probed",probe_type="Liveness",pod_uid="uid-of-probed",result="failed"} 1',
+    ]);
+    expect(text).toContain(`prober_probe_duration_seconds_bucket{${labels},le="0.025"} 1\n`);
+    expect(text).toContain(`prober_probe_duration_seconds_count{${labels}} 2\n`);
+    expect(text).toMatch(/^process_start_time_seconds \d+/m);
   });
 });
 

@@ -12,8 +12,9 @@ import { podList, runningPodList } from "./pod-lists.ts";
 import type { Route, RouteCall } from "./route.ts";
 import { SessionLimit } from "./session-limit.ts";
 import { attach, exec, portForward, run } from "./sessions.ts";
-import { healthMetrics, podMetrics, processMetrics } from "./stats/agent-metrics.ts";
+import { healthMetrics, podMetrics, processMetrics, startTimeMetric } from "./stats/agent-metrics.ts";
 import { exposition } from "./stats/exposition.ts";
+import { probeMetrics } from "./stats/probe-metrics.ts";
 import type { RequestCounts } from "./stats/request-counts.ts";
 import { metricsReply, StatsHandlers } from "./stats/stats-handlers.ts";
 
@@ -38,12 +39,14 @@ export function healthRoutes(health: Health): Route[] {
 
 /** Returns the routes that both the endpoint and the read-only port have. */
 export function readOnlyRoutes(options: RouteOptions, health: Health, counts: RequestCounts): Route[] {
-  const { directory, nodeStats, metrics, probeMetrics } = options;
+  const { directory, nodeStats, metrics } = options;
   const stats = new StatsHandlers(directory, nodeStats);
   const ownMetrics = ({ nodeName }: RouteCall) => {
     const families = [...counts.families(), ...podMetrics(directory, nodeName), ...processMetrics()];
     return metricsReply(exposition(families) + (metrics?.() ?? ""));
   };
+  const ofProbes = ({ nodeName }: RouteCall) =>
+    metricsReply(exposition([...probeMetrics(directory, nodeName), startTimeMetric()]));
   return [
     ...healthRoutes(health),
     { path: "/pods", methods: get, handle: ({ nodeName }) => podList(directory, nodeName) },
@@ -51,7 +54,7 @@ export function readOnlyRoutes(options: RouteOptions, health: Health, counts: Re
     { path: "/metrics", methods: any, handle: ownMetrics },
     { path: "/metrics/cadvisor", methods: any, handle: (call) => stats.containerMetrics(call) },
     { path: "/metrics/resource", methods: any, handle: (call) => stats.resourceMetrics(call) },
-    { path: "/metrics/probes", methods: any, handle: () => metricsReply(probeMetrics?.() ?? "") },
+    { path: "/metrics/probes", methods: any, handle: ofProbes },
     { path: "/metrics/slis", methods: any, handle: () => metricsReply(exposition(healthMetrics(health))) },
   ];
 }
