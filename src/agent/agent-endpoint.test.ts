@@ -74,6 +74,7 @@ async function partsWith(endpoint: Partial<AgentEndpointOptions>): Promise<Agent
     authority: undefined,
     paths: agentPaths("/nonexistent", directory),
     directory: new ScriptedDirectory(),
+    requireSync() {},
     machine: await MeasuredMachine.open(new FakeMachine()),
     clock,
     random: () => 0.5,
@@ -167,6 +168,20 @@ test("the ports without TLS are opened with the endpoint, and a taken one is nam
   await new Promise((done) => taken.close(done));
   await using _endpoint = await openAgentEndpoint(health);
   expect(await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()).toBe("ok");
+});
+
+test("/healthz has a check of whether the pods are looked after", async () => {
+  const authority = authorityNamed("clients");
+  writeFileSync(caFile, authority.certificate);
+  let problem: string | undefined;
+  const requireSync = () => {
+    if (problem !== undefined) throw new Error(problem);
+  };
+  await using endpoint = await openAgentEndpoint({ ...(await partsWith({})), requireSync });
+  const textOf = async (path: string) => (await asking(endpoint.port, path, authority.client)).text();
+  expect(await textOf("/healthz?verbose")).toBe("[+]ping ok\n[+]syncloop ok\nhealthz check passed\n");
+  problem = "sync Loop took longer than expected";
+  expect(await textOf("/healthz/syncloop")).toBe(`internal server error: ${problem}\n`);
 });
 
 test("/configz shows whether the client certificate is renewed", async () => {
