@@ -53,6 +53,7 @@ async function partsWith(endpoint: Partial<AgentEndpointOptions>): Promise<Agent
       logDirectory: "/nonexistent",
       dns: { servers: [], domain: "cluster.local" },
       manifestPath: undefined,
+      flagTexts: new Map([["max-pods", "110"]]),
       endpoint: {
         host: "127.0.0.1",
         port: 0,
@@ -184,6 +185,13 @@ test("/healthz has a check of whether the pods are looked after", async () => {
   expect(await textOf("/healthz/syncloop")).toBe(`internal server error: ${problem}\n`);
 });
 
+test("/flagz shows the flags", async () => {
+  const authority = authorityNamed("clients");
+  writeFileSync(caFile, authority.certificate);
+  await using endpoint = await openAgentEndpoint(await partsWith({}));
+  expect(await (await asking(endpoint.port, "/flagz", authority.client)).text()).toEndWith("\nmax-pods 110\n");
+});
+
 test("/configz shows whether the client certificate is renewed", async () => {
   const authority = authorityNamed("clients");
   writeFileSync(caFile, authority.certificate);
@@ -197,6 +205,8 @@ test("/configz shows whether the client certificate is renewed", async () => {
     rotateCertificates: false,
     serverTLSBootstrap: false,
     maxPods: 110,
+    enableProfilingHandler: false,
+    enableDebugFlagsHandler: false,
     healthzPort: 0,
     readOnlyPort: 0,
   });

@@ -155,6 +155,7 @@ async function open(parts: AgentEndpointParts, tls: ListenerTls): Promise<Endpoi
     nodeStats: () => machineStats(machine, clock.nowMs()),
     metrics: () => exposition(metrics()),
     configuration: () => configurationOf(options),
+    flags: () => options.flagTexts,
     checks: [{ name: "syncloop", check: requireSync }],
   });
   return await opening.catch((error: NodeJS.ErrnoException & { port?: number }) => {
@@ -221,6 +222,8 @@ function configurationOf(options: AgentOptions): JsonObject {
       },
     },
     enableDebuggingHandlers: endpoint.hasDebuggingHandlers,
+    enableProfilingHandler: false,
+    enableDebugFlagsHandler: false,
     ...evictionConfiguration(options.eviction),
     healthzBindAddress: endpoint.healthAddress?.host ?? "127.0.0.1",
     healthzPort: endpoint.healthAddress?.port ?? 0,

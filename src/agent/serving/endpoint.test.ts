@@ -100,6 +100,8 @@ const everyRoute = [
   ["POST", "/run/default/web/main?cmd=ls", "proxy"],
   ["POST", "/run/default/web/uid-of-web/main?cmd=ls", "proxy"],
   ["POST", "/checkpoint/default/web/main", "checkpoint"],
+  ["GET", "/statusz", "statusz"],
+  ["GET", "/flagz", "configz"],
   ["GET", "/debug/pprof/profile", "proxy"],
   ["PUT", "/debug/flags/v", "proxy"],
   ["GET", "/nothing", "proxy"],
@@ -305,8 +307,7 @@ describe("refusals", () => {
   });
 
   test("parts that are turned off say so", async () => {
-    const switches = { enableDebuggingHandlers: false, containerCheckpoint: false };
-    await withEndpoint({ switches }, async (endpoint) => {
+    await withEndpoint({ switches: { enableDebuggingHandlers: false } }, async (endpoint) => {
       for (const path of ["run/a/b/c", "exec/a/b/c", "attach/a/b/c", "portForward/a/b", "containerLogs/a/b/c"]) {
         const { code, text } = await ask(endpoint, `/${path}`);
         expect({ code, text }).toEqual({ code: 405, text: "Debug endpoints are disabled.\n" });
@@ -314,8 +315,17 @@ describe("refusals", () => {
       for (const path of ["runningpods/", "debug/pprof/x", "logs/", "logs/a/b"]) {
         expect((await ask(endpoint, `/${path}`)).text).toBe("Debug endpoints are disabled.\n");
       }
-      expect((await ask(endpoint, "/checkpoint/default/web/main", { method: "POST" })).code).toBe(404);
       expect((await ask(endpoint, "/pods")).code).toBe(200);
+    });
+    await withEndpoint({ switches: { enableDebuggingHandlers: false } }, async (endpoint) => {
+      for (const path of ["configz", "statusz", "flagz", "checkpoint/default/web/main"]) {
+        const { code, text } = await ask(endpoint, `/${path}`, { method: "POST" });
+        expect({ path, code, text }).toEqual({ path, code: 404, text: "404: Page Not Found" });
+      }
+    });
+    await withEndpoint({ switches: { containerCheckpoint: false } }, async (endpoint) => {
+      expect((await ask(endpoint, "/checkpoint/default/web/main", { method: "POST" })).code).toBe(404);
+      expect((await ask(endpoint, "/configz")).code).toBe(200);
     });
     await withEndpoint({ switches: { enableSystemLogHandler: false } }, async (endpoint) => {
       const { code, text } = await ask(endpoint, "/logs/");
@@ -345,6 +355,56 @@ test("/metrics/probes has the results of probes", async () => {
     expect(text).toContain(`prober_probe_duration_seconds_bucket{${labels},le="0.025"} 1\n`);
     expect(text).toContain(`prober_probe_duration_seconds_count{${labels}} 2\n`);
     expect(text).toMatch(/^process_start_time_seconds \d+/m);
+  });
+});
+
+describe("the pages about the program", () => {
+  const flags = () =>
+    new Map([
+      ["v", "0"],
+      ["max-pods", "110"],
+    ]);
+
+  test("are text for people", async () => {
+    await withEndpoint({ flags }, async (endpoint) => {
+      const status = await ask(endpoint, "/statusz", { headers: { accept: "*/*" } });
+      expect(status.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+      expect(status.text).toStartWith("\nkubelet statusz\nWarning: This endpoint is not meant to be machine parseable");
+      expect(status.text).toEndWith("\nPaths: /configz /debug /flagz /healthz /metrics\n");
+      expect((await ask(endpoint, "/flagz", { headers: { accept: "text/plain" } })).text).toEndWith(
+        "debugging purposes only.\nmax-pods 110\nv 0\n",
+      );
+    });
+  });
+
+  test("are documents for clients that name the kind, with a warning about an old version", async () => {
+    await withEndpoint({ flags }, async (endpoint) => {
+      const as = (kind: string, version: string) =>
+        ask(endpoint, `/${kind.toLowerCase()}`, {
+          headers: { accept: `application/json;as=${kind};v=${version};g=config.k8s.io` },
+        });
+      const flagz = await as("Flagz", "v1beta1");
+      expect(JSON.parse(flagz.text)).toEqual({
+        kind: "Flagz",
+        apiVersion: "config.k8s.io/v1beta1",
+        metadata: { name: "kubelet" },
+        flags: { "max-pods": "110", v: "0" },
+      });
+      expect(flagz.headers.get("warning")).toBeNull();
+      expect((await as("Statusz", "v1alpha1")).headers.get("warning")).toBe(
+        '299 - "This version of the statusz endpoint is deprecated. Please use a newer version."',
+      );
+      const other = await ask(endpoint, "/statusz", { headers: { accept: "text/html" } });
+      expect(other.code).toBe(406);
+      expect(JSON.parse(other.text).message).toStartWith("only the following media types are accepted:");
+    });
+  });
+
+  test("have no flags where there are none", async () => {
+    await withEndpoint({}, async (endpoint) => {
+      expect((await ask(endpoint, "/flagz")).code).toBe(404);
+      expect((await ask(endpoint, "/statusz", { headers: { accept: "" } })).text).not.toContain("/flagz");
+    });
   });
 });
 

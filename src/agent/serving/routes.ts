@@ -17,6 +17,7 @@ import { exposition } from "./stats/exposition.ts";
 import { probeMetrics } from "./stats/probe-metrics.ts";
 import type { RequestCounts } from "./stats/request-counts.ts";
 import { metricsReply, StatsHandlers } from "./stats/stats-handlers.ts";
+import { zpages } from "./zpages.ts";
 
 const streamingIdleTimeoutMsDefault = 4 * 60 * 60_000;
 /** Sessions of exec, attach and port-forward that are open at the same time, as in a container runtime. */
@@ -64,13 +65,14 @@ export function endpointRoutes(options: RouteOptions, health: Health, counts: Re
   const { directory, switches = {}, rootDir, logsDir, clock, configuration } = options;
   const { enableDebuggingHandlers = true, enableSystemLogHandler = true, containerCheckpoint = true } = switches;
   const routes = readOnlyRoutes(options, health, counts);
+  // As in kubelet, the configuration, checkpoints and pages go with them, and get a 404.
+  if (!enableDebuggingHandlers) return [...routes, ...disabledRoutes()];
   const nowMs = () => clock.nowMs();
   routes.push({ path: "/configz", methods: get, handle: () => jsonReply({ kubeletconfig: configuration() }) });
   if (containerCheckpoint) {
     const handle = (call: RouteCall) => checkpoint({ directory, rootDir, nowMs }, call);
     routes.push({ path: "/checkpoint/{namespace}/{pod}/{container}", methods: post, handle });
   }
-  if (!enableDebuggingHandlers) return [...routes, ...disabledRoutes()];
   if (enableSystemLogHandler) {
     const handle = (call: RouteCall) => hostLogs(logsDir, call);
     routes.push({ path: "/logs/*", methods: get, handle });
@@ -79,7 +81,7 @@ export function endpointRoutes(options: RouteOptions, health: Health, counts: Re
     disabledRoute("debug/pprof", "profiling endpoint is disabled."),
     disabledRoute("debug/flags/v", "flags endpoint is disabled."),
   );
-  return [...routes, ...debuggingRoutes(options)];
+  return [...routes, ...debuggingRoutes(options), ...zpages(options)];
 }
 
 function debuggingRoutes({ directory, clock, log, streamingIdleTimeoutMs }: RouteOptions): Route[] {

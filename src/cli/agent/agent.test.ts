@@ -64,6 +64,24 @@ describe("the flags of an agent", () => {
     expect([runtime, manifestPath]).toEqual([{ kind: "process" }, undefined]);
   });
 
+  test("are shown as text, with those that were not given", async () => {
+    const { flagTexts } = await optionsOf(
+      "--node-labels=a=b,c=d",
+      "--eviction-pressure-transition-period=90s",
+      "-v",
+      "2",
+    );
+    expect(Object.fromEntries(flagTexts)).toMatchObject({
+      "node-labels": "a=b,c=d",
+      "eviction-pressure-transition-period": "1m30s",
+      "authorization-mode": "Webhook",
+      "register-node": "true",
+      "cluster-dns": "",
+      "max-pods": "110",
+      v: "2",
+    });
+  });
+
   test("set soft limits with their grace periods", async () => {
     const { eviction } = await optionsOf(
       "--eviction-hard=memory.available<0%",

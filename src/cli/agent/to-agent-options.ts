@@ -9,7 +9,7 @@ import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import { addQuantities, formatQuantity, parseQuantity, QuantityError } from "../../api/quantity.ts";
 import type { ResourceList, Taint } from "../../api/types/core-v1.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import { type AgentFlagValues, agentFlags } from "./agent-flags.ts";
+import { type AgentFlagValues, agentFlags, agentFlagTexts } from "./agent-flags.ts";
 import { evictionHardOf, evictionOf } from "./eviction-options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -75,6 +75,7 @@ export function toAgentOptions(flags: AgentFlagValues, environment: Environment 
       authorizedTtlMs: number("authorization-webhook-cache-authorized-ttl"),
       unauthorizedTtlMs: number("authorization-webhook-cache-unauthorized-ttl"),
     },
+    flagTexts: agentFlagTexts(flags),
   };
 }
 
