@@ -121,7 +121,6 @@ test("a registered node gets new labels of the default set, and keeps the others
     labels: {
       "kubernetes.io/hostname": "node-1",
       "topology.kubernetes.io/zone": "a",
-      "node.kubernetes.io/instance-type": null,
       "kubernetes.io/os": "linux",
       "kubernetes.io/arch": "amd64",
       "beta.kubernetes.io/os": "linux",

@@ -56,7 +56,7 @@ function defaultLabels(
   };
 }
 
-/** Labels that a registration brings up to date, or removes if they are not wanted any more. */
+/** Labels that a registration brings up to date. One for which the agent has no value is somebody else's, and stays. */
 const reconciledLabelNames = [
   "kubernetes.io/hostname",
   "topology.kubernetes.io/zone",
@@ -83,15 +83,15 @@ export function reconciliation(
   return isSame ? undefined : { labels, annotations };
 }
 
-/** New values, and null for names to remove. */
-type NameChanges = Record<string, string | null>;
+type NameChanges = Record<string, string>;
 
 function changesOf(
   names: readonly string[],
   old: Readonly<Record<string, string>>,
   next: Readonly<Record<string, string>>,
 ): NameChanges {
-  return Object.fromEntries(names.filter((name) => old[name] !== next[name]).map((name) => [name, next[name] ?? null]));
+  const wanted = Object.entries(next).filter(([name]) => names.includes(name));
+  return Object.fromEntries(wanted.filter(([name, value]) => old[name] !== value));
 }
 
 /** Returns the status that follows an older one. Fields of other components keep their values. */
