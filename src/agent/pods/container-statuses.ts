@@ -99,12 +99,11 @@ function unseenStatus(view: PodView, container: Container, old: ContainerStatus 
 }
 
 function base({ name, image = "", volumeMounts = [] }: Container) {
-  const mounts = volumeMounts.map(({ name: volume, mountPath, readOnly, recursiveReadOnly }) => ({
+  const mounts = volumeMounts.map(({ name: volume, mountPath, readOnly }) => ({
     name: volume,
     mountPath,
-    ...(readOnly === true
-      ? { readOnly, recursiveReadOnly: recursiveReadOnly === "Enabled" ? ("Enabled" as const) : ("Disabled" as const) }
-      : {}),
+    // The agent asks no runtime for more.
+    ...(readOnly === true ? { readOnly, recursiveReadOnly: "Disabled" as const } : {}),
   }));
   return { name, image, ready: false, ...(mounts.length > 0 ? { volumeMounts: mounts } : {}) };
 }

@@ -128,6 +128,23 @@ describe("a pod cannot start", () => {
       message: `container's runAsUser breaks non-root policy (pod: "p_n(uid-p)", container: web)`,
     });
   });
+
+  test("with a mount that must be read-only together with those below it", async () => {
+    const mount = { name: "data", mountPath: "/data", readOnly: true } as const;
+    const mounts = (recursiveReadOnly: "Enabled" | "IfPossible") => ({
+      volumeMounts: [{ ...mount, recursiveReadOnly }],
+    });
+    await node.create("p", { containers: [container("web", mounts("Enabled"))] });
+    expect(containerOf("p")?.state?.waiting).toEqual({
+      reason: "CreateContainerConfigError",
+      message: 'volume "data" requested recursive read-only mode, but it is not supported by the runtime',
+    });
+    await node.create("q", { containers: [container("web", mounts("IfPossible"))] });
+    expect(containerOf("q")).toMatchObject({
+      state: { running: {} },
+      volumeMounts: [{ ...mount, recursiveReadOnly: "Disabled" }],
+    });
+  });
 });
 
 describe("a pod ends", () => {
