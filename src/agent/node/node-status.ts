@@ -1,4 +1,5 @@
 import type { ContainerImage, Node, NodeAddress, NodeStatus, ResourceList } from "../../api/types/core-v1.ts";
+import type { RuntimeFeatures } from "../runtime/runtime.ts";
 import type { MachineInfo } from "./machine.ts";
 import { evaluateConditions, type NodeFindings } from "./node-conditions.ts";
 import { nodeResources } from "./node-resources.ts";
@@ -15,6 +16,8 @@ export interface NodeObservation extends NodeFindings {
   /** `<type>://<version>` of the runtime. */
   readonly runtimeVersion: string;
   readonly images: readonly ContainerImage[];
+  /** Abilities of the runtime, if it tells any. */
+  readonly features: RuntimeFeatures | undefined;
 }
 
 export interface EvaluatedStatus {
@@ -98,7 +101,7 @@ function changesOf(
 export function evaluateStatus(
   old: NodeStatus,
   settings: NodeSettings,
-  { machine, runtimeVersion, images, ...findings }: NodeObservation,
+  { machine, runtimeVersion, images, features, ...findings }: NodeObservation,
   now: string,
 ): EvaluatedStatus {
   const { capacity, allocatable } = nodeResources({ ...extendedOf(old.capacity), ...machine.capacity }, settings);
@@ -131,10 +134,23 @@ export function evaluateStatus(
     },
     // The server leaves out an empty list.
     ...(images.length === 0 && old.images === undefined ? {} : { images: largestFirst(images) }),
+    ...runtimeFields(features),
     ...(declaredFeatures.length === 0 ? {} : { declaredFeatures: [...declaredFeatures].toSorted() }),
   };
   const bootId = old.nodeInfo?.bootID ?? "";
   return { status, events, isRebooted: bootId !== "" && bootId !== machine.bootId };
+}
+
+/** The agent uses neither of the handlers' abilities, so pods cannot have them on this node. */
+function runtimeFields(features: RuntimeFeatures | undefined): Pick<NodeStatus, "runtimeHandlers" | "features"> {
+  if (features === undefined) return {};
+  const { handlers, supplementalGroupsPolicy } = features;
+  const none = { recursiveReadOnlyMounts: false, userNamespaces: false };
+  return {
+    features: { supplementalGroupsPolicy },
+    // The server leaves out an empty list.
+    ...(handlers.length === 0 ? {} : { runtimeHandlers: handlers.map((name) => ({ name, features: { ...none } })) }),
+  };
 }
 
 /** Returns the resources that others have added to the node, such as those of its devices. */

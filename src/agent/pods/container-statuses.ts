@@ -71,6 +71,7 @@ function statusOfRun(
     image: run.image,
     imageID: run.imageRef,
     containerID,
+    ...(run.user === undefined ? {} : { user: { linux: run.user } }),
     ...resourcesOf(view, run, container, old, containerID),
   };
 }

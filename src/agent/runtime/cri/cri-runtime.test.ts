@@ -115,6 +115,20 @@ describe("the runtime", () => {
     expect(await runtime.problems()).toEqual(["container runtime is down: rpc error: code = Internal desc = broken"]);
   });
 
+  test("tells its handlers and features, and keeps them while it is down", async () => {
+    expect(runtime.features).toBeUndefined();
+    cri.answers.Status = () => ({
+      runtimeHandlers: [{ name: "runc" }, { name: "" }],
+      features: { supplementalGroupsPolicy: true },
+    });
+    await runtime.problems();
+    cri.answers.Status = () => {
+      throw new CriFailure("INTERNAL", "broken");
+    };
+    await runtime.problems();
+    expect(runtime.features).toEqual({ handlers: ["", "runc"], supplementalGroupsPolicy: true });
+  });
+
   test("has a deadline for every call", async () => {
     await using slow = await CriRuntime.open({ ...optionsOf(), timeoutMs: 200 });
     const gate = Promise.withResolvers<void>();
@@ -199,6 +213,14 @@ describe("sandboxes", () => {
 });
 
 describe("containers", () => {
+  test("tell their users", async () => {
+    const securityContext = { runAsUser: 1_000, runAsGroup: 2_000 };
+    const own = await startMain(0, { ...spec, securityContext });
+    expect((await find(own.id)).user).toEqual({ uid: 1_000, gid: 2_000 });
+    const { id } = await startMain(1);
+    expect((await find(id)).user).toEqual({ uid: 0, gid: 0 });
+  });
+
   test("get what their specs say", async () => {
     const { id } = await startMain();
     const { config } = cri.runs.get(id) ?? {};
