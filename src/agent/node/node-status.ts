@@ -1,3 +1,4 @@
+import { nodeLabels } from "../../api/node-labels.ts";
 import type { ContainerImage, Node, NodeAddress, NodeStatus, ResourceList } from "../../api/types/core-v1.ts";
 import type { RuntimeFeatures } from "../runtime/runtime.ts";
 import type { MachineInfo } from "./machine.ts";
@@ -59,28 +60,16 @@ function defaultLabels(
   };
 }
 
-/** Labels that a registration brings up to date. One for which the agent has no value is somebody else's, and stays. */
-const reconciledLabelNames = [
-  "kubernetes.io/hostname",
-  "topology.kubernetes.io/zone",
-  "topology.kubernetes.io/region",
-  "failure-domain.beta.kubernetes.io/zone",
-  "failure-domain.beta.kubernetes.io/region",
-  "node.kubernetes.io/instance-type",
-  "beta.kubernetes.io/instance-type",
-  "kubernetes.io/os",
-  "kubernetes.io/arch",
-  "beta.kubernetes.io/os",
-  "beta.kubernetes.io/arch",
-];
-
-/** Returns the changes that make an existing Node's labels and annotations those of a new one; undefined for none. */
+/**
+ * Returns the changes that make an existing Node's labels and annotations those of a new one; undefined for none. A
+ * label for which the agent has no value is somebody else's, and stays.
+ */
 export function reconciliation(
   existing: Node,
   wanted: Node,
 ): { labels: NameChanges; annotations: NameChanges } | undefined {
   const [old, next] = [existing.metadata, wanted.metadata];
-  const labels = changesOf(reconciledLabelNames, old.labels ?? {}, next.labels ?? {});
+  const labels = changesOf([...nodeLabels], old.labels ?? {}, next.labels ?? {});
   const annotations = changesOf([managedAnnotation], old.annotations ?? {}, next.annotations ?? {});
   const isSame = Object.keys(labels).length === 0 && Object.keys(annotations).length === 0;
   return isSame ? undefined : { labels, annotations };
