@@ -105,6 +105,21 @@ describe("a pod cannot start", () => {
     expect(node.status("p").phase).toBe("Running");
   });
 
+  test("without a network, unless it uses that of the host", async () => {
+    node.runtime.networkProblem = "container runtime network not ready: no plugin";
+    await node.create("p");
+    await node.create("q", { hostNetwork: true });
+    expect(messages("NetworkNotReady")).toEqual([
+      "network is not ready: container runtime network not ready: no plugin",
+    ]);
+    await node.pass(300);
+    expect(containerOf("p")?.state?.waiting).toEqual({ reason: "ContainerCreating" });
+    expect([node.status("q").phase, node.runtime.log.includes("run p")]).toEqual(["Running", false]);
+    node.runtime.networkProblem = undefined;
+    await node.pass(2);
+    expect(node.status("p").phase).toBe("Running");
+  });
+
   test("when a container cannot be made or run", async () => {
     node.runtime.scripts.set("a", { createError: new RuntimeError("", "no space") });
     node.runtime.scripts.set("b", { startError: new RuntimeError("", "no such file") });

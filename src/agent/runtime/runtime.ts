@@ -165,6 +165,8 @@ export interface Runtime extends AsyncDisposable {
   problems(): Promise<readonly string[]>;
   /** The abilities at the last look for problems; undefined before it, and for a runtime without any. */
   readonly features?: RuntimeFeatures | undefined;
+  /** The problem, if any, for which pods could not have a network of their own at the last look for problems. */
+  readonly networkProblem?: string | undefined;
 
   /** Reports whether the image is present, by returning its digest reference. */
   imageRef(image: string): Promise<string | undefined>;

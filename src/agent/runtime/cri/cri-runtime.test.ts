@@ -105,10 +105,12 @@ describe("the runtime", () => {
 
   test("tells why the node is not ready", async () => {
     expect(await runtime.problems()).toEqual([]);
+    expect(runtime.networkProblem).toBeUndefined();
     cri.isNetworkReady = false;
-    expect(await runtime.problems()).toEqual([
-      "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:no network config",
-    ]);
+    const problem =
+      "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:no network config";
+    expect(await runtime.problems()).toEqual([problem]);
+    expect(runtime.networkProblem).toBe(problem);
     cri.answers.Status = () => {
       throw new CriFailure("INTERNAL", "broken");
     };

@@ -94,6 +94,7 @@ export class CriRuntime implements Runtime {
   /** Containers that have ended, which do not change any more, by id. Entries go with their containers. */
   readonly #ended = new Map<RuntimeId, RuntimeContainer>();
   #features: RuntimeFeatures | undefined;
+  #networkProblem: string | undefined;
 
   /** Connects to the runtime. @throws RuntimeError if it does not answer, or speaks another version of CRI */
   static async open(options: CriRuntimeOptions): Promise<CriRuntime> {
@@ -128,6 +129,10 @@ export class CriRuntime implements Runtime {
     return this.#features;
   }
 
+  get networkProblem(): string | undefined {
+    return this.#networkProblem;
+  }
+
   async problems(): Promise<readonly string[]> {
     let conditions: readonly Message<"RuntimeCondition">[];
     try {
@@ -144,10 +149,9 @@ export class CriRuntime implements Runtime {
       const { status = false, reason = "", message = "" } = conditions.find((one) => one.type === type) ?? {};
       return status ? [] : [`${what} not ready: ${type}=false reason:${reason} message:${message}`];
     };
-    return [
-      ...problemOf("RuntimeReady", "container runtime"),
-      ...problemOf("NetworkReady", "container runtime network"),
-    ];
+    const ofNetwork = problemOf("NetworkReady", "container runtime network");
+    this.#networkProblem = ofNetwork[0];
+    return [...problemOf("RuntimeReady", "container runtime"), ...ofNetwork];
   }
 
   imageRef(image: string): Promise<string | undefined> {
