@@ -1,6 +1,7 @@
 import { nodeIdentity } from "../access/authorization/node/node-identity.ts";
 import { podReferences } from "../access/authorization/node/references.ts";
 import { equalJson, type JsonObject } from "../api/json.ts";
+import { isRestrictedNodeLabel } from "../api/node-labels.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import type { TokenRequest } from "../api/types/authentication-v1.ts";
@@ -17,23 +18,6 @@ import { requestedCommonName, signerNameOf } from "./signing-request.ts";
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 const leaseNamespace = "kube-node-lease";
 const nodeSigners = new Set(["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"]);
-
-/** Labels below the system's domains that a node may set on itself. */
-const nodeLabels = new Set([
-  "kubernetes.io/hostname",
-  "topology.kubernetes.io/zone",
-  "topology.kubernetes.io/region",
-  "failure-domain.beta.kubernetes.io/zone",
-  "failure-domain.beta.kubernetes.io/region",
-  "node.kubernetes.io/instance-type",
-  "beta.kubernetes.io/instance-type",
-  "kubernetes.io/os",
-  "kubernetes.io/arch",
-  "beta.kubernetes.io/os",
-  "beta.kubernetes.io/arch",
-]);
-const nodeLabelDomains = ["kubelet.kubernetes.io", "node.kubernetes.io"];
-const restrictedDomain = "node-restriction.kubernetes.io";
 
 interface Request {
   readonly node: string;
@@ -217,19 +201,7 @@ function forbiddenLabels(
   old: Readonly<Record<string, string>>,
 ): readonly string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(old)]);
-  return [...keys].filter((key) => labels[key] !== old[key] && isRestrictedLabel(key)).sort();
-}
-
-function isRestrictedLabel(key: string): boolean {
-  const slash = key.indexOf("/");
-  const domain = slash === -1 ? "" : key.slice(0, slash);
-  if (isWithin(domain, restrictedDomain)) return true;
-  const ofSystem = isWithin(domain, "kubernetes.io") || isWithin(domain, "k8s.io");
-  return ofSystem && !nodeLabels.has(key) && !nodeLabelDomains.some((own) => isWithin(domain, own));
-}
-
-function isWithin(domain: string, parent: string): boolean {
-  return domain === parent || domain.endsWith(`.${parent}`);
+  return [...keys].filter((key) => labels[key] !== old[key] && isRestrictedNodeLabel(key)).sort();
 }
 
 /** Fields of a claim's status that the node reports. All others stay unchanged. */

@@ -53,6 +53,7 @@ async function partsWith(endpoint: Partial<AgentEndpointOptions>): Promise<Agent
       logDirectory: "/nonexistent",
       dns: { servers: [], domain: "cluster.local" },
       manifestPath: undefined,
+      flagTexts: new Map([["max-pods", "110"]]),
       endpoint: {
         host: "127.0.0.1",
         port: 0,
@@ -74,6 +75,7 @@ async function partsWith(endpoint: Partial<AgentEndpointOptions>): Promise<Agent
     authority: undefined,
     paths: agentPaths("/nonexistent", directory),
     directory: new ScriptedDirectory(),
+    requireSync() {},
     machine: await MeasuredMachine.open(new FakeMachine()),
     clock,
     random: () => 0.5,
@@ -169,6 +171,27 @@ test("the ports without TLS are opened with the endpoint, and a taken one is nam
   expect(await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()).toBe("ok");
 });
 
+test("/healthz has a check of whether the pods are looked after", async () => {
+  const authority = authorityNamed("clients");
+  writeFileSync(caFile, authority.certificate);
+  let problem: string | undefined;
+  const requireSync = () => {
+    if (problem !== undefined) throw new Error(problem);
+  };
+  await using endpoint = await openAgentEndpoint({ ...(await partsWith({})), requireSync });
+  const textOf = async (path: string) => (await asking(endpoint.port, path, authority.client)).text();
+  expect(await textOf("/healthz?verbose")).toBe("[+]ping ok\n[+]syncloop ok\nhealthz check passed\n");
+  problem = "sync Loop took longer than expected";
+  expect(await textOf("/healthz/syncloop")).toBe(`internal server error: ${problem}\n`);
+});
+
+test("/flagz shows the flags", async () => {
+  const authority = authorityNamed("clients");
+  writeFileSync(caFile, authority.certificate);
+  await using endpoint = await openAgentEndpoint(await partsWith({}));
+  expect(await (await asking(endpoint.port, "/flagz", authority.client)).text()).toEndWith("\nmax-pods 110\n");
+});
+
 test("/configz shows whether the client certificate is renewed", async () => {
   const authority = authorityNamed("clients");
   writeFileSync(caFile, authority.certificate);
@@ -182,6 +205,8 @@ test("/configz shows whether the client certificate is renewed", async () => {
     rotateCertificates: false,
     serverTLSBootstrap: false,
     maxPods: 110,
+    enableProfilingHandler: false,
+    enableDebugFlagsHandler: false,
     healthzPort: 0,
     readOnlyPort: 0,
   });

@@ -32,6 +32,8 @@ export interface AgentEndpointParts {
   readonly authority: string | undefined;
   readonly paths: AgentPaths;
   readonly directory: PodDirectory;
+  /** Throws if the pods have not been looked after for a while. */
+  readonly requireSync: () => void;
   readonly machine: MeasuredMachine;
   /** Returns metrics of other parts. */
   readonly metrics: () => readonly MetricFamily[];
@@ -126,7 +128,7 @@ async function servingPair(
 }
 
 async function open(parts: AgentEndpointParts, tls: ListenerTls): Promise<Endpoint> {
-  const { options, client, directory, machine, metrics, clock, log } = parts;
+  const { options, client, directory, requireSync, machine, metrics, clock, log } = parts;
   const { endpoint, rootDirectory, node } = options;
   const opening = openEndpoint({
     host: endpoint.host,
@@ -153,6 +155,8 @@ async function open(parts: AgentEndpointParts, tls: ListenerTls): Promise<Endpoi
     nodeStats: () => machineStats(machine, clock.nowMs()),
     metrics: () => exposition(metrics()),
     configuration: () => configurationOf(options),
+    flags: () => options.flagTexts,
+    checks: [{ name: "syncloop", check: requireSync }],
   });
   return await opening.catch((error: NodeJS.ErrnoException & { port?: number }) => {
     if (error.code !== "EADDRINUSE") throw error;
@@ -218,6 +222,8 @@ function configurationOf(options: AgentOptions): JsonObject {
       },
     },
     enableDebuggingHandlers: endpoint.hasDebuggingHandlers,
+    enableProfilingHandler: false,
+    enableDebugFlagsHandler: false,
     ...evictionConfiguration(options.eviction),
     healthzBindAddress: endpoint.healthAddress?.host ?? "127.0.0.1",
     healthzPort: endpoint.healthAddress?.port ?? 0,

@@ -19,6 +19,8 @@ export interface AgentOptions {
   /** File or directory of static pods. */
   readonly manifestPath: string | undefined;
   readonly endpoint: AgentEndpointOptions;
+  /** The text of every flag by name, for `/flagz`. */
+  readonly flagTexts: ReadonlyMap<string, string>;
 }
 
 export type RuntimeChoice =

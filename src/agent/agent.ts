@@ -97,7 +97,9 @@ export async function openAgent({ options, clock, random, log }: AgentParts): Pr
   }
   const metrics = () => evictions?.metrics() ?? [];
   const endpointParts = { options, client, authority, paths, machine, metrics, clock, random, log, onError };
-  const { port } = parts.use(await openAgentEndpoint({ ...endpointParts, directory: pods }));
+  const { port } = parts.use(
+    await openAgentEndpoint({ ...endpointParts, directory: pods, requireSync: () => pods.requireSync() }),
+  );
   const agentNode = parts.use(
     new AgentNode({
       client,

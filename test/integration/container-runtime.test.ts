@@ -116,16 +116,19 @@ describe("a runtime that speaks CRI", () => {
   afterAll(() => parts.disposeAsync(), 60_000);
 
   test("runs pods, whose images it pulls and whose logs the API server shows", async () => {
-    await machine.run("web", ["serve"]);
+    await machine.run("web", ["serve"], {}, { securityContext: { supplementalGroupsPolicy: "Strict" } });
     const status = await machine.reached("web", "Running");
     expect(status.podIPs).toEqual([{ ip: "10.1.0.5" }, { ip: "fd00::5" }]);
     expect(status.containerStatuses[0].imageID).toBe(`${testImage}@sha256:1`);
+    expect(status.containerStatuses[0].user).toEqual({ linux: { uid: 0, gid: 0 } });
     expect(cri.calls).toContain("PullImage");
     const [run] = cri.runs.values();
     await cri.print(run?.id ?? "", "hello");
     await until(async () => (await machine.server.get(`${pods}/web/log`)).text === "hello\n");
     const { status: node } = (await machine.server.get("/api/v1/nodes/machine-1")).json;
     expect(node.nodeInfo.containerRuntimeVersion).toBe("fake://1.0");
+    expect(node.runtimeHandlers.map(({ name }: any) => name)).toEqual(["", "runc"]);
+    expect(node.features).toEqual({ supplementalGroupsPolicy: true });
   }, 60_000);
 
   test("writes checkpoints that only root can read", async () => {

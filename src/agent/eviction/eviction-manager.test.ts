@@ -73,7 +73,7 @@ function knownPod(pod: Pod | undefined): KnownPod | undefined {
   const { name = "", uid = "" } = pod.metadata;
   const state = { kind: "running", startedAtMs: 0 } as const;
   const run = { id: `${name}#0`, sandboxId: uid, name: "main", attempt: 0, image: "i", imageRef: "i", state };
-  return { pod, runtime: {} as Runtime, sandbox: undefined, containers: [run] };
+  return { pod, runtime: {} as Runtime, sandbox: undefined, containers: [run], probes: [] };
 }
 
 const gibibyte = 1024 * mebibyte;

@@ -29,7 +29,7 @@ export interface AgentNodeParts {
   readonly client: Pick<Client, "get" | "create" | "update" | "patch">;
   readonly settings: NodeSettings;
   readonly machine: Pick<Machine, "info">;
-  readonly runtime: Pick<Runtime, "version" | "problems" | "images">;
+  readonly runtime: Pick<Runtime, "version" | "problems" | "features" | "images">;
   /** Returns the pressures that the conditions of the node show. */
   readonly pressures: () => ReadonlySet<Pressure>;
   readonly clock: Clock;
@@ -201,7 +201,8 @@ export class AgentNode implements Disposable {
       runtime.problems().catch((error: unknown) => [`container runtime is down: ${(error as Error).message}`]),
       runtime.images().catch((): ContainerImage[] => []),
     ]);
-    const observation = { machine, runtimeVersion: runtime.version, images, pressures: pressures(), problems };
+    const { version: runtimeVersion, features } = runtime;
+    const observation = { machine, runtimeVersion, features, images, pressures: pressures(), problems };
     return evaluateStatus(node.status ?? {}, settings, observation, formatTime(clock.nowMs()));
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../api/json.ts";
+import type { RuntimeFeatures } from "../runtime/runtime.ts";
 import { evaluateStatus, newNode, reconciliation } from "./node-status.ts";
 import { statusPatch } from "./status-patch.ts";
 import { machineInfo, nodeSettings } from "./testing.ts";
@@ -9,6 +10,7 @@ const observation = {
   machine: machineInfo,
   runtimeVersion: "simulated://1",
   images: [],
+  features: undefined as RuntimeFeatures | undefined,
   pressures: new Set<never>(),
   problems: [],
 };
@@ -58,6 +60,20 @@ test("a node reports its 50 largest images, each with five names", () => {
   }));
   const reported = status(first, { images: images as never }).images ?? [];
   expect([reported.length, reported[0]?.sizeBytes, reported[0]?.names?.length]).toEqual([50, 59, 5]);
+});
+
+test("a node reports what its runtime can do", () => {
+  const features = { handlers: ["", "kata"], supplementalGroupsPolicy: true };
+  const handler = { features: { recursiveReadOnlyMounts: false, userNamespaces: false } };
+  expect(status(first, { features })).toMatchObject({
+    features: { supplementalGroupsPolicy: true },
+    runtimeHandlers: [
+      { name: "", ...handler },
+      { name: "kata", ...handler },
+    ],
+  });
+  expect(Object.keys(status())).not.toContain("features");
+  expect(status(first, { features: { ...features, handlers: [] } }).runtimeHandlers).toBeUndefined();
 });
 
 test("a machine without memory keeps its node from being ready", () => {
@@ -121,7 +137,6 @@ test("a registered node gets new labels of the default set, and keeps the others
     labels: {
       "kubernetes.io/hostname": "node-1",
       "topology.kubernetes.io/zone": "a",
-      "node.kubernetes.io/instance-type": null,
       "kubernetes.io/os": "linux",
       "kubernetes.io/arch": "amd64",
       "beta.kubernetes.io/os": "linux",

@@ -1,4 +1,6 @@
+import { nodeLabels } from "../../api/node-labels.ts";
 import type { ContainerImage, Node, NodeAddress, NodeStatus, ResourceList } from "../../api/types/core-v1.ts";
+import type { RuntimeFeatures } from "../runtime/runtime.ts";
 import type { MachineInfo } from "./machine.ts";
 import { evaluateConditions, type NodeFindings } from "./node-conditions.ts";
 import { nodeResources } from "./node-resources.ts";
@@ -15,6 +17,8 @@ export interface NodeObservation extends NodeFindings {
   /** `<type>://<version>` of the runtime. */
   readonly runtimeVersion: string;
   readonly images: readonly ContainerImage[];
+  /** Abilities of the runtime, if it tells any. */
+  readonly features: RuntimeFeatures | undefined;
 }
 
 export interface EvaluatedStatus {
@@ -56,49 +60,37 @@ function defaultLabels(
   };
 }
 
-/** Labels that a registration brings up to date, or removes if they are not wanted any more. */
-const reconciledLabelNames = [
-  "kubernetes.io/hostname",
-  "topology.kubernetes.io/zone",
-  "topology.kubernetes.io/region",
-  "failure-domain.beta.kubernetes.io/zone",
-  "failure-domain.beta.kubernetes.io/region",
-  "node.kubernetes.io/instance-type",
-  "beta.kubernetes.io/instance-type",
-  "kubernetes.io/os",
-  "kubernetes.io/arch",
-  "beta.kubernetes.io/os",
-  "beta.kubernetes.io/arch",
-];
-
-/** Returns the changes that make an existing Node's labels and annotations those of a new one; undefined for none. */
+/**
+ * Returns the changes that make an existing Node's labels and annotations those of a new one; undefined for none. A
+ * label for which the agent has no value is somebody else's, and stays.
+ */
 export function reconciliation(
   existing: Node,
   wanted: Node,
 ): { labels: NameChanges; annotations: NameChanges } | undefined {
   const [old, next] = [existing.metadata, wanted.metadata];
-  const labels = changesOf(reconciledLabelNames, old.labels ?? {}, next.labels ?? {});
+  const labels = changesOf([...nodeLabels], old.labels ?? {}, next.labels ?? {});
   const annotations = changesOf([managedAnnotation], old.annotations ?? {}, next.annotations ?? {});
   const isSame = Object.keys(labels).length === 0 && Object.keys(annotations).length === 0;
   return isSame ? undefined : { labels, annotations };
 }
 
-/** New values, and null for names to remove. */
-type NameChanges = Record<string, string | null>;
+type NameChanges = Record<string, string>;
 
 function changesOf(
   names: readonly string[],
   old: Readonly<Record<string, string>>,
   next: Readonly<Record<string, string>>,
 ): NameChanges {
-  return Object.fromEntries(names.filter((name) => old[name] !== next[name]).map((name) => [name, next[name] ?? null]));
+  const wanted = Object.entries(next).filter(([name]) => names.includes(name));
+  return Object.fromEntries(wanted.filter(([name, value]) => old[name] !== value));
 }
 
 /** Returns the status that follows an older one. Fields of other components keep their values. */
 export function evaluateStatus(
   old: NodeStatus,
   settings: NodeSettings,
-  { machine, runtimeVersion, images, ...findings }: NodeObservation,
+  { machine, runtimeVersion, images, features, ...findings }: NodeObservation,
   now: string,
 ): EvaluatedStatus {
   const { capacity, allocatable } = nodeResources({ ...extendedOf(old.capacity), ...machine.capacity }, settings);
@@ -131,10 +123,23 @@ export function evaluateStatus(
     },
     // The server leaves out an empty list.
     ...(images.length === 0 && old.images === undefined ? {} : { images: largestFirst(images) }),
+    ...runtimeFields(features),
     ...(declaredFeatures.length === 0 ? {} : { declaredFeatures: [...declaredFeatures].toSorted() }),
   };
   const bootId = old.nodeInfo?.bootID ?? "";
   return { status, events, isRebooted: bootId !== "" && bootId !== machine.bootId };
+}
+
+/** The agent uses neither of the handlers' abilities, so pods cannot have them on this node. */
+function runtimeFields(features: RuntimeFeatures | undefined): Pick<NodeStatus, "runtimeHandlers" | "features"> {
+  if (features === undefined) return {};
+  const { handlers, supplementalGroupsPolicy } = features;
+  const none = { recursiveReadOnlyMounts: false, userNamespaces: false };
+  return {
+    features: { supplementalGroupsPolicy },
+    // The server leaves out an empty list.
+    ...(handlers.length === 0 ? {} : { runtimeHandlers: handlers.map((name) => ({ name, features: { ...none } })) }),
+  };
 }
 
 /** Returns the resources that others have added to the node, such as those of its devices. */

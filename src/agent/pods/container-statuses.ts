@@ -71,6 +71,7 @@ function statusOfRun(
     image: run.image,
     imageID: run.imageRef,
     containerID,
+    ...(run.user === undefined ? {} : { user: { linux: run.user } }),
     ...resourcesOf(view, run, container, old, containerID),
   };
 }
@@ -99,12 +100,11 @@ function unseenStatus(view: PodView, container: Container, old: ContainerStatus 
 }
 
 function base({ name, image = "", volumeMounts = [] }: Container) {
-  const mounts = volumeMounts.map(({ name: volume, mountPath, readOnly, recursiveReadOnly }) => ({
+  const mounts = volumeMounts.map(({ name: volume, mountPath, readOnly }) => ({
     name: volume,
     mountPath,
-    ...(readOnly === true
-      ? { readOnly, recursiveReadOnly: recursiveReadOnly === "Enabled" ? ("Enabled" as const) : ("Disabled" as const) }
-      : {}),
+    // The agent asks no runtime for more.
+    ...(readOnly === true ? { readOnly, recursiveReadOnly: "Disabled" as const } : {}),
   }));
   return { name, image, ready: false, ...(mounts.length > 0 ? { volumeMounts: mounts } : {}) };
 }

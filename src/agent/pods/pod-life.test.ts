@@ -105,6 +105,21 @@ describe("a pod cannot start", () => {
     expect(node.status("p").phase).toBe("Running");
   });
 
+  test("without a network, unless it uses that of the host", async () => {
+    node.runtime.networkProblem = "container runtime network not ready: no plugin";
+    await node.create("p");
+    await node.create("q", { hostNetwork: true });
+    expect(messages("NetworkNotReady")).toEqual([
+      "network is not ready: container runtime network not ready: no plugin",
+    ]);
+    await node.pass(300);
+    expect(containerOf("p")?.state?.waiting).toEqual({ reason: "ContainerCreating" });
+    expect([node.status("q").phase, node.runtime.log.includes("run p")]).toEqual(["Running", false]);
+    node.runtime.networkProblem = undefined;
+    await node.pass(2);
+    expect(node.status("p").phase).toBe("Running");
+  });
+
   test("when a container cannot be made or run", async () => {
     node.runtime.scripts.set("a", { createError: new RuntimeError("", "no space") });
     node.runtime.scripts.set("b", { startError: new RuntimeError("", "no such file") });
@@ -126,6 +141,23 @@ describe("a pod cannot start", () => {
     expect(containerOf("p")?.state?.waiting).toEqual({
       reason: "CreateContainerConfigError",
       message: `container's runAsUser breaks non-root policy (pod: "p_n(uid-p)", container: web)`,
+    });
+  });
+
+  test("with a mount that must be read-only together with those below it", async () => {
+    const mount = { name: "data", mountPath: "/data", readOnly: true } as const;
+    const mounts = (recursiveReadOnly: "Enabled" | "IfPossible") => ({
+      volumeMounts: [{ ...mount, recursiveReadOnly }],
+    });
+    await node.create("p", { containers: [container("web", mounts("Enabled"))] });
+    expect(containerOf("p")?.state?.waiting).toEqual({
+      reason: "CreateContainerConfigError",
+      message: 'volume "data" requested recursive read-only mode, but it is not supported by the runtime',
+    });
+    await node.create("q", { containers: [container("web", mounts("IfPossible"))] });
+    expect(containerOf("q")).toMatchObject({
+      state: { running: {} },
+      volumeMounts: [{ ...mount, recursiveReadOnly: "Disabled" }],
     });
   });
 });

@@ -110,3 +110,43 @@ test("an agent that restarts starts nothing again", async () => {
   expect(node.runtime.log.slice(log)).toEqual([]);
   expect(node.patches.slice(patches)).toEqual([]);
 });
+
+test("pods are neglected when the runtime has not answered for five minutes, by an error or at all", async () => {
+  const { runtime, manager } = node;
+  const list = runtime.sandboxes.bind(runtime);
+  await node.create("p");
+  runtime.sandboxes = async () => {
+    throw new Error("the runtime is down");
+  };
+  runtime.exit("uid-p", "web", 1);
+  await node.pass(290);
+  runtime.sandboxes = () => new Promise(() => undefined);
+  await node.pass(5);
+  expect(() => manager.requireSync()).not.toThrow();
+  await node.pass(10);
+  expect(() => manager.requireSync()).toThrow("sync Loop took longer than expected");
+  expect(node.errors.splice(0).length).toBeGreaterThan(0);
+  runtime.sandboxes = list;
+});
+
+test("pods are not neglected when nothing happens", async () => {
+  await node.create("p");
+  await node.pass(400);
+  node.manager.requireSync();
+});
+
+test("pods are looked after again when the runtime answers", async () => {
+  const { runtime, manager } = node;
+  const list = runtime.sandboxes.bind(runtime);
+  await node.create("p");
+  runtime.sandboxes = async () => {
+    throw new Error("the runtime is down");
+  };
+  runtime.exit("uid-p", "web", 1);
+  await node.pass(310);
+  expect(() => manager.requireSync()).toThrow();
+  runtime.sandboxes = list;
+  await node.pass(70);
+  manager.requireSync();
+  node.errors.splice(0);
+});

@@ -23,6 +23,8 @@ import type { StatusWriter } from "./status-writer.ts";
 const orphanGraceSeconds = 2;
 /** Time after which another attempt is made to end what is left of pods that are gone. */
 const orphansRetryMs = 30_000;
+/** Time without an answer of the runtime after which the pods count as neglected. */
+const silentMsMax = 5 * 60_000;
 
 /** Parts that all nodes of a process share. */
 export interface SharedPodParts {
@@ -71,7 +73,7 @@ export class PodManager implements PodDirectory, Disposable {
 
   /** Reads what the runtime has, so that no pod that runs already counts as new. */
   static async open(parts: PodManagerParts): Promise<PodManager> {
-    const view = new RuntimeView(parts.runtime);
+    const view = new RuntimeView(parts.runtime, parts.clock);
     await view.refresh();
     return new PodManager(parts, view);
   }
@@ -167,6 +169,11 @@ export class PodManager implements PodDirectory, Disposable {
     this.#workers.get(podUid)?.evict(eviction);
   }
 
+  /** @throws Error if the pods have not been looked after for a while, because the runtime does not answer */
+  requireSync(): void {
+    if (this.#view.silentMs > silentMsMax) throw new Error("sync Loop took longer than expected");
+  }
+
   pods(): readonly Pod[] {
     return [...this.#byName.values()].map(({ pod }) => pod);
   }
@@ -176,7 +183,7 @@ export class PodManager implements PodDirectory, Disposable {
     if (worker === undefined) return undefined;
     const { pod } = worker;
     const { sandboxes, containers } = this.#view.of(pod.metadata.uid ?? "");
-    return { pod, runtime: this.#parts.runtime, sandbox: sandboxes[0], containers };
+    return { pod, runtime: this.#parts.runtime, sandbox: sandboxes[0], containers, probes: worker.probeCounts };
   }
 
   /** Stops looking after the pods. Their containers keep running. */

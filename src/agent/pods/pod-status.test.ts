@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ContainerStatus, PodStatus } from "../../api/types/core-v1.ts";
+import type { RuntimeContainer } from "../runtime/runtime.ts";
 import { type PodStatusOptions, podStatus } from "./pod-status.ts";
 import type { PodView } from "./pod-view.ts";
 import { container, type ViewOptions, viewOf } from "./testing.ts";
@@ -117,6 +118,14 @@ describe("the phase", () => {
     expect(statusOf({ runs: [["web", 137]], old: ended }, { isFinished: true })).toMatchObject(verdict);
     expect(statusOf({ runs: [["web", "running"]], old: { phase: "Pending", reason: "x" } }).reason).toBeUndefined();
   });
+});
+
+test("a container shows the user with which it runs, if the runtime tells", () => {
+  const user = { uid: 1_000, gid: 2_000, supplementalGroups: [3_000] };
+  const [run] = viewOf({ runs: [["web", "running"]] }).containers;
+  const shown = statusOf({ more: { containers: [{ ...(run as RuntimeContainer), user }] } });
+  expect(shown.containerStatuses?.[0]?.user).toEqual({ linux: user });
+  expect(Object.keys(statusOf({ runs: [["web", "running"]] }).containerStatuses?.[0] ?? {})).not.toContain("user");
 });
 
 describe("the conditions", () => {

@@ -16,6 +16,7 @@ import { isStaticPod } from "./pod-source.ts";
 import { type Eviction, podStatus, type Verdict } from "./pod-status.ts";
 import { isFinalPhase, latestRun, type PodView, readySandbox } from "./pod-view.ts";
 import { PodProbes } from "./probes/pod-probes.ts";
+import type { ProbeCount } from "./probes/probe-count.ts";
 import { isResizing } from "./resize.ts";
 import { ResizeProgress } from "./resize-progress.ts";
 import type { RuntimePod, RuntimeView } from "./runtime-view.ts";
@@ -30,6 +31,8 @@ const graceSecondsDefault = 30;
 /** Wait before a container that failed to start is started again, without the jitter. */
 const restartWaitMs = 10_000;
 const retryMsMin = 500;
+/** Wait before the next look at a network that is not ready, without the jitter. */
+const networkRetryMs = 1_000;
 const retryMsMax = 60_000;
 /** Longest wait before a status is written again. Clients wait for it. */
 const writeRetryMsMax = 10_000;
@@ -120,6 +123,11 @@ export class PodWorker implements Scheduled, Disposable {
   /** The pod with the agent's view of its status. */
   get pod(): Pod {
     return this.#api.current;
+  }
+
+  /** Results of its probes. */
+  get probeCounts(): Iterable<ProbeCount> {
+    return this.#probes.counts;
   }
 
   /** Whether the pod holds resources of the node. */
@@ -271,8 +279,14 @@ export class PodWorker implements Scheduled, Disposable {
   }
 
   async #runSandbox({ attempt, replaced, stale }: Extract<PodAction, { kind: "run-sandbox" }>): Promise<void> {
-    const { runtime, record } = this.#parts;
+    const { runtime, record, random } = this.#parts;
     const pod = this.#pod;
+    const { networkProblem } = runtime;
+    if (networkProblem !== undefined && pod.spec?.hostNetwork !== true) {
+      const message = `network is not ready: ${networkProblem}`;
+      record(pod, { type: "Warning", reason: "NetworkNotReady", message });
+      return this.#retryAfter(networkRetryMs * (1 + random() / 2));
+    }
     if (replaced !== undefined) {
       const message = "Pod sandbox changed, it will be killed and re-created.";
       record(pod, { type: "Normal", reason: "SandboxChanged", message });
@@ -536,7 +550,11 @@ export class PodWorker implements Scheduled, Disposable {
   }
 
   #retryLater(): void {
-    this.#retryAtMs = this.#parts.clock.nowMs() + this.#retry.next();
+    this.#retryAfter(this.#retry.next());
+  }
+
+  #retryAfter(ms: number): void {
+    this.#retryAtMs = this.#parts.clock.nowMs() + ms;
     this.#wakeAt(this.#retryAtMs);
   }
 

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { ManualClock } from "../../storage/cacher/testing.ts";
 import { RuntimeView } from "./runtime-view.ts";
 import { viewOf } from "./testing.ts";
 
+const clock = new ManualClock();
 const { sandboxes, containers } = viewOf({
   sandboxes: [true, false],
   runs: [
@@ -12,7 +14,10 @@ const { sandboxes, containers } = viewOf({
 });
 
 test("it sorts sandboxes and runs by pod and age", async () => {
-  const view = new RuntimeView({ sandboxes: async () => [...sandboxes].reverse(), containers: async () => containers });
+  const view = new RuntimeView(
+    { sandboxes: async () => [...sandboxes].reverse(), containers: async () => containers },
+    clock,
+  );
   expect(view.of("u")).toEqual({ sandboxes: [], containers: [] });
   await view.refresh();
   expect(view.of("u").sandboxes.map(({ id }) => id)).toEqual(["sandbox-2", "sandbox-1"]);
@@ -22,10 +27,13 @@ test("it sorts sandboxes and runs by pod and age", async () => {
 
 test("calls during a reading share the next one, which begins after them", async () => {
   const reads: (() => void)[] = [];
-  const view = new RuntimeView({
-    sandboxes: () => new Promise((resolve) => reads.push(() => resolve([]))),
-    containers: async () => [],
-  });
+  const view = new RuntimeView(
+    {
+      sandboxes: () => new Promise((resolve) => reads.push(() => resolve([]))),
+      containers: async () => [],
+    },
+    clock,
+  );
   const first = view.refresh();
   const others = [view.refresh(), view.refresh()];
   expect(reads.length).toBe(1);
@@ -43,7 +51,7 @@ test("a reading that fails does not spoil the next", async () => {
     if (fails) throw new Error("the runtime is down");
     return [];
   };
-  const view = new RuntimeView({ sandboxes: list, containers: async () => [] });
+  const view = new RuntimeView({ sandboxes: list, containers: async () => [] }, clock);
   const first = view.refresh().catch((error: Error) => error.message);
   const next = view.refresh();
   fails = false;

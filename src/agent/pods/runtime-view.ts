@@ -1,3 +1,4 @@
+import type { Clock } from "../../process/clock.ts";
 import type { Runtime, RuntimeContainer, Sandbox } from "../runtime/runtime.ts";
 
 /** The sandboxes and containers of one pod. */
@@ -13,12 +14,21 @@ const nothing: RuntimePod = { sandboxes: [], containers: [] };
 /** The lists of a runtime by pod, as they were last read. */
 export class RuntimeView {
   readonly #runtime: Pick<Runtime, "sandboxes" | "containers">;
+  readonly #clock: Pick<Clock, "steadyMs">;
   #pods: ReadonlyMap<string, RuntimePod> = new Map();
   #reading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
+  /** Start of the first reading that no success has followed yet, by the steady clock. */
+  #awaitedSinceMs: number | undefined;
 
-  constructor(runtime: Pick<Runtime, "sandboxes" | "containers">) {
+  constructor(runtime: Pick<Runtime, "sandboxes" | "containers">, clock: Pick<Clock, "steadyMs">) {
     this.#runtime = runtime;
+    this.#clock = clock;
+  }
+
+  /** Time for which the runtime has been asked without success; 0 if it has answered the last question. */
+  get silentMs(): number {
+    return this.#awaitedSinceMs === undefined ? 0 : this.#clock.steadyMs() - this.#awaitedSinceMs;
   }
 
   of(podUid: string): RuntimePod {
@@ -53,6 +63,7 @@ export class RuntimeView {
   }
 
   async #read(): Promise<void> {
+    this.#awaitedSinceMs ??= this.#clock.steadyMs();
     const [sandboxes, containers] = await Promise.all([this.#runtime.sandboxes(), this.#runtime.containers()]);
     const pods = new Map<string, { sandboxes: Sandbox[]; containers: RuntimeContainer[] }>();
     const podOf = new Map<string, { sandboxes: Sandbox[]; containers: RuntimeContainer[] }>();
@@ -68,5 +79,6 @@ export class RuntimeView {
       if (pod.containers.length > 1) pod.containers.sort((a, b) => a.attempt - b.attempt);
     }
     this.#pods = pods;
+    this.#awaitedSinceMs = undefined;
   }
 }

@@ -85,6 +85,7 @@ async function containerConfig(
   imageRef: string,
 ): Promise<ContainerConfig> {
   requireUser(spec, pod);
+  requireMounts(spec);
   const environment = await files.environmentOf(pod, spec, ips);
   const variables = new Map(environment);
   const expanded = (words: readonly string[] | undefined) =>
@@ -110,6 +111,14 @@ function requireUser({ name, securityContext }: Container, pod: Pod): void {
   const { uid = "", namespace = "", name: podName = "" } = pod.metadata;
   const place = `(pod: "${podName}_${namespace}(${uid})", container: ${name})`;
   throw new Error(`container's runAsUser breaks non-root policy ${place}`);
+}
+
+/** Rejects a container whose mounts must be read-only together with those below them, which no runtime is asked for. */
+function requireMounts({ volumeMounts = [] }: Container): void {
+  const recursive = volumeMounts.find(({ recursiveReadOnly }) => recursiveReadOnly === "Enabled");
+  if (recursive === undefined) return;
+  const name = JSON.stringify(recursive.name);
+  throw new Error(`volume ${name} requested recursive read-only mode, but it is not supported by the runtime`);
 }
 
 /** Returns the directory of the logs of one pod, with the names that tools for logs expect. */

@@ -1,4 +1,4 @@
-import type { Container, ContainerImage, Pod } from "../../api/types/core-v1.ts";
+import type { Container, ContainerImage, LinuxContainerUser, Pod } from "../../api/types/core-v1.ts";
 
 /** Identity of a sandbox or a container, chosen by the runtime. */
 export type RuntimeId = string;
@@ -41,6 +41,8 @@ export interface RuntimeContainer {
   /** Digest reference of the image. */
   readonly imageRef: string;
   readonly state: ContainerState;
+  /** The identity with which its first process has started, if the runtime tells it. */
+  readonly user?: LinuxContainerUser | undefined;
 }
 
 /** A file or directory of the host that a container sees. */
@@ -124,6 +126,14 @@ export interface ImageStore {
   fileSystem(): Promise<{ readonly capacityBytes: number; readonly availableBytes: number }>;
 }
 
+/** The abilities of a runtime that the status of the node shows. */
+export interface RuntimeFeatures {
+  /** Names of the handlers that a RuntimeClass may choose, in order; "" is the default one. */
+  readonly handlers: readonly string[];
+  /** Whether pods may have the SupplementalGroupsPolicy `Strict`. */
+  readonly supplementalGroupsPolicy: boolean;
+}
+
 /** The streams of a session that a client wants. */
 export interface SessionChoice {
   readonly stdin: boolean;
@@ -153,6 +163,10 @@ export interface Runtime extends AsyncDisposable {
   readonly shortcomings?: readonly string[] | undefined;
   /** Returns the problems that keep the node from being ready: none when all is well. */
   problems(): Promise<readonly string[]>;
+  /** The abilities at the last look for problems; undefined before it, and for a runtime without any. */
+  readonly features?: RuntimeFeatures | undefined;
+  /** The problem, if any, for which pods could not have a network of their own at the last look for problems. */
+  readonly networkProblem?: string | undefined;
 
   /** Reports whether the image is present, by returning its digest reference. */
   imageRef(image: string): Promise<string | undefined>;

@@ -48,6 +48,7 @@ export class FakeRuntime implements Runtime {
   /** Errors of pulls, by image. */
   readonly pullErrors = new Map<string, RuntimeError>();
   sandboxError: RuntimeError | undefined;
+  networkProblem: string | undefined;
   readonly #clock: Clock;
   readonly #sandboxes = new Map<RuntimeId, Sandbox>();
   readonly #containers = new Map<RuntimeId, FakeContainer>();

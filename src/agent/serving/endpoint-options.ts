@@ -12,7 +12,10 @@ import type { NodeStats } from "./stats/node-stats.ts";
 
 /** Parts of the endpoint that can be turned off, under the names of kubelet's configuration. All are on by default. */
 export interface EndpointSwitches {
-  /** Exec, attach, run, port-forward, logs of containers and of the host, running pods, profiling. */
+  /**
+   * Exec, attach, run, port-forward, logs of containers and of the host, running pods, profiling, and as in kubelet
+   * also the configuration, checkpoints, `/statusz` and `/flagz`.
+   */
   readonly enableDebuggingHandlers?: boolean | undefined;
   /** `/logs/` */
   readonly enableSystemLogHandler?: boolean | undefined;
@@ -33,9 +36,10 @@ export interface EndpointParts {
   readonly nodeStats: () => Promise<NodeStats>;
   /** Returns the configuration that `/configz` shows. It must not contain credentials. */
   readonly configuration: () => JsonObject;
-  /** Returns further metrics for `/metrics` and `/metrics/probes` as text. */
+  /** Returns the value of every flag by name, for `/flagz`; undefined if there are none. */
+  readonly flags?: (() => ReadonlyMap<string, string>) | undefined;
+  /** Returns further metrics for `/metrics` as text. */
   readonly metrics?: (() => string) | undefined;
-  readonly probeMetrics?: (() => string) | undefined;
   /** The checks of `/healthz` besides `ping`. */
   readonly checks?: readonly HealthCheck[] | undefined;
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../storage/cacher/testing.ts";
+import { ProbeCount } from "../pods/probes/probe-count.ts";
 import { RuntimeError } from "../runtime/runtime.ts";
 import { type Endpoint, openEndpoint } from "./endpoint.ts";
 import type { EndpointOptions } from "./endpoint-options.ts";
@@ -99,6 +100,8 @@ const everyRoute = [
   ["POST", "/run/default/web/main?cmd=ls", "proxy"],
   ["POST", "/run/default/web/uid-of-web/main?cmd=ls", "proxy"],
   ["POST", "/checkpoint/default/web/main", "checkpoint"],
+  ["GET", "/statusz", "statusz"],
+  ["GET", "/flagz", "configz"],
   ["GET", "/debug/pprof/profile", "proxy"],
   ["PUT", "/debug/flags/v", "proxy"],
   ["GET", "/nothing", "proxy"],
@@ -304,8 +307,7 @@ describe("refusals", () => {
   });
 
   test("parts that are turned off say so", async () => {
-    const switches = { enableDebuggingHandlers: false, containerCheckpoint: false };
-    await withEndpoint({ switches }, async (endpoint) => {
+    await withEndpoint({ switches: { enableDebuggingHandlers: false } }, async (endpoint) => {
       for (const path of ["run/a/b/c", "exec/a/b/c", "attach/a/b/c", "portForward/a/b", "containerLogs/a/b/c"]) {
         const { code, text } = await ask(endpoint, `/${path}`);
         expect({ code, text }).toEqual({ code: 405, text: "Debug endpoints are disabled.\n" });
@@ -313,12 +315,95 @@ describe("refusals", () => {
       for (const path of ["runningpods/", "debug/pprof/x", "logs/", "logs/a/b"]) {
         expect((await ask(endpoint, `/${path}`)).text).toBe("Debug endpoints are disabled.\n");
       }
-      expect((await ask(endpoint, "/checkpoint/default/web/main", { method: "POST" })).code).toBe(404);
       expect((await ask(endpoint, "/pods")).code).toBe(200);
+    });
+    await withEndpoint({ switches: { enableDebuggingHandlers: false } }, async (endpoint) => {
+      for (const path of ["configz", "statusz", "flagz", "checkpoint/default/web/main"]) {
+        const { code, text } = await ask(endpoint, `/${path}`, { method: "POST" });
+        expect({ path, code, text }).toEqual({ path, code: 404, text: "404: Page Not Found" });
+      }
+    });
+    await withEndpoint({ switches: { containerCheckpoint: false } }, async (endpoint) => {
+      expect((await ask(endpoint, "/checkpoint/default/web/main", { method: "POST" })).code).toBe(404);
+      expect((await ask(endpoint, "/configz")).code).toBe(200);
     });
     await withEndpoint({ switches: { enableSystemLogHandler: false } }, async (endpoint) => {
       const { code, text } = await ask(endpoint, "/logs/");
       expect({ code, text }).toEqual({ code: 405, text: "logs endpoint is disabled.\n" });
+    });
+  });
+});
+
+test("/metrics/probes has the results of probes", async () => {
+  const own = new ScriptedDirectory();
+  const readiness = new ProbeCount("main", "readiness");
+  readiness.add(true, 0.02);
+  readiness.add(true, 20);
+  readiness.add(false, 1);
+  const liveness = new ProbeCount("side", "liveness");
+  liveness.add(false, 1);
+  own.add({ ...runningPod(runtime, "probed"), probes: [readiness, liveness] });
+  own.add(runningPod(runtime, "elsewhere", { spec: { nodeName: "n2", containers: [] } }));
+  await withEndpoint({ directory: own }, async (endpoint) => {
+    const { text } = await ask(endpoint, "/metrics/probes");
+    const labels = 'container="main",namespace="default",pod="probed",probe_type="Readiness"';
+    expect(text.split("\n").filter((line) => line.startsWith("prober_probe_total"))).toEqual([
+      `prober_probe_total{${labels},pod_uid="uid-of-probed",result="failed"} 1`,
+      `prober_probe_total{${labels},pod_uid="uid-of-probed",result="successful"} 2`,
+      'prober_probe_total{container="side",namespace="default",pod="probed",probe_type="Liveness",pod_uid="uid-of-probed",result="failed"} 1',
+    ]);
+    expect(text).toContain(`prober_probe_duration_seconds_bucket{${labels},le="0.025"} 1\n`);
+    expect(text).toContain(`prober_probe_duration_seconds_count{${labels}} 2\n`);
+    expect(text).toMatch(/^process_start_time_seconds \d+/m);
+  });
+});
+
+describe("the pages about the program", () => {
+  const flags = () =>
+    new Map([
+      ["v", "0"],
+      ["max-pods", "110"],
+    ]);
+
+  test("are text for people", async () => {
+    await withEndpoint({ flags }, async (endpoint) => {
+      const status = await ask(endpoint, "/statusz", { headers: { accept: "*/*" } });
+      expect(status.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+      expect(status.text).toStartWith("\nkubelet statusz\nWarning: This endpoint is not meant to be machine parseable");
+      expect(status.text).toEndWith("\nPaths: /configz /debug /flagz /healthz /metrics\n");
+      expect((await ask(endpoint, "/flagz", { headers: { accept: "text/plain" } })).text).toEndWith(
+        "debugging purposes only.\nmax-pods 110\nv 0\n",
+      );
+    });
+  });
+
+  test("are documents for clients that name the kind, with a warning about an old version", async () => {
+    await withEndpoint({ flags }, async (endpoint) => {
+      const as = (kind: string, version: string) =>
+        ask(endpoint, `/${kind.toLowerCase()}`, {
+          headers: { accept: `application/json;as=${kind};v=${version};g=config.k8s.io` },
+        });
+      const flagz = await as("Flagz", "v1beta1");
+      expect(JSON.parse(flagz.text)).toEqual({
+        kind: "Flagz",
+        apiVersion: "config.k8s.io/v1beta1",
+        metadata: { name: "kubelet" },
+        flags: { "max-pods": "110", v: "0" },
+      });
+      expect(flagz.headers.get("warning")).toBeNull();
+      expect((await as("Statusz", "v1alpha1")).headers.get("warning")).toBe(
+        '299 - "This version of the statusz endpoint is deprecated. Please use a newer version."',
+      );
+      const other = await ask(endpoint, "/statusz", { headers: { accept: "text/html" } });
+      expect(other.code).toBe(406);
+      expect(JSON.parse(other.text).message).toStartWith("only the following media types are accepted:");
+    });
+  });
+
+  test("have no flags where there are none", async () => {
+    await withEndpoint({}, async (endpoint) => {
+      expect((await ask(endpoint, "/flagz")).code).toBe(404);
+      expect((await ask(endpoint, "/statusz", { headers: { accept: "" } })).text).not.toContain("/flagz");
     });
   });
 });

@@ -12,10 +12,12 @@ import { podList, runningPodList } from "./pod-lists.ts";
 import type { Route, RouteCall } from "./route.ts";
 import { SessionLimit } from "./session-limit.ts";
 import { attach, exec, portForward, run } from "./sessions.ts";
-import { healthMetrics, podMetrics, processMetrics } from "./stats/agent-metrics.ts";
+import { healthMetrics, podMetrics, processMetrics, startTimeMetric } from "./stats/agent-metrics.ts";
 import { exposition } from "./stats/exposition.ts";
+import { probeMetrics } from "./stats/probe-metrics.ts";
 import type { RequestCounts } from "./stats/request-counts.ts";
 import { metricsReply, StatsHandlers } from "./stats/stats-handlers.ts";
+import { zpages } from "./zpages.ts";
 
 const streamingIdleTimeoutMsDefault = 4 * 60 * 60_000;
 /** Sessions of exec, attach and port-forward that are open at the same time, as in a container runtime. */
@@ -38,12 +40,14 @@ export function healthRoutes(health: Health): Route[] {
 
 /** Returns the routes that both the endpoint and the read-only port have. */
 export function readOnlyRoutes(options: RouteOptions, health: Health, counts: RequestCounts): Route[] {
-  const { directory, nodeStats, metrics, probeMetrics } = options;
+  const { directory, nodeStats, metrics } = options;
   const stats = new StatsHandlers(directory, nodeStats);
   const ownMetrics = ({ nodeName }: RouteCall) => {
     const families = [...counts.families(), ...podMetrics(directory, nodeName), ...processMetrics()];
     return metricsReply(exposition(families) + (metrics?.() ?? ""));
   };
+  const ofProbes = ({ nodeName }: RouteCall) =>
+    metricsReply(exposition([...probeMetrics(directory, nodeName), startTimeMetric()]));
   return [
     ...healthRoutes(health),
     { path: "/pods", methods: get, handle: ({ nodeName }) => podList(directory, nodeName) },
@@ -51,7 +55,7 @@ export function readOnlyRoutes(options: RouteOptions, health: Health, counts: Re
     { path: "/metrics", methods: any, handle: ownMetrics },
     { path: "/metrics/cadvisor", methods: any, handle: (call) => stats.containerMetrics(call) },
     { path: "/metrics/resource", methods: any, handle: (call) => stats.resourceMetrics(call) },
-    { path: "/metrics/probes", methods: any, handle: () => metricsReply(probeMetrics?.() ?? "") },
+    { path: "/metrics/probes", methods: any, handle: ofProbes },
     { path: "/metrics/slis", methods: any, handle: () => metricsReply(exposition(healthMetrics(health))) },
   ];
 }
@@ -61,13 +65,14 @@ export function endpointRoutes(options: RouteOptions, health: Health, counts: Re
   const { directory, switches = {}, rootDir, logsDir, clock, configuration } = options;
   const { enableDebuggingHandlers = true, enableSystemLogHandler = true, containerCheckpoint = true } = switches;
   const routes = readOnlyRoutes(options, health, counts);
+  // As in kubelet, the configuration, checkpoints and pages go with them, and get a 404.
+  if (!enableDebuggingHandlers) return [...routes, ...disabledRoutes()];
   const nowMs = () => clock.nowMs();
   routes.push({ path: "/configz", methods: get, handle: () => jsonReply({ kubeletconfig: configuration() }) });
   if (containerCheckpoint) {
     const handle = (call: RouteCall) => checkpoint({ directory, rootDir, nowMs }, call);
     routes.push({ path: "/checkpoint/{namespace}/{pod}/{container}", methods: post, handle });
   }
-  if (!enableDebuggingHandlers) return [...routes, ...disabledRoutes()];
   if (enableSystemLogHandler) {
     const handle = (call: RouteCall) => hostLogs(logsDir, call);
     routes.push({ path: "/logs/*", methods: get, handle });
@@ -76,7 +81,7 @@ export function endpointRoutes(options: RouteOptions, health: Health, counts: Re
     disabledRoute("debug/pprof", "profiling endpoint is disabled."),
     disabledRoute("debug/flags/v", "flags endpoint is disabled."),
   );
-  return [...routes, ...debuggingRoutes(options)];
+  return [...routes, ...debuggingRoutes(options), ...zpages(options)];
 }
 
 function debuggingRoutes({ directory, clock, log, streamingIdleTimeoutMs }: RouteOptions): Route[] {

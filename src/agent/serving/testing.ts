@@ -89,6 +89,7 @@ export function runningPod(runtime: Runtime, name: string, pod: Partial<Pod> = {
       createdAtMs: 0,
     },
     containers,
+    probes: [],
   };
 }
 

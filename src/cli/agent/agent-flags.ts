@@ -3,6 +3,7 @@ import { evictionTransitionMsDefault } from "../../agent/eviction/eviction-limit
 import { evictionHardDefault } from "../../agent/node/eviction-thresholds.ts";
 import { nodeDefaults } from "../../agent/node/node-settings.ts";
 import type { Flag, FlagValue } from "../../server/config/flag.ts";
+import { flagText } from "../../server/config/flag-text.ts";
 import { toOption } from "../server-flags.ts";
 
 const portMax = 65_535;
@@ -307,6 +308,11 @@ export type AgentFlagValues = {
 
 const names = Object.keys(agentFlags) as AgentFlagName[];
 const options = names.map((name) => ({ name, option: toOption(name, agentFlags[name]) }));
+
+/** Returns the text of every flag by name. Lists have no brackets, because most of them are maps upstream. */
+export function agentFlagTexts(values: AgentFlagValues): ReadonlyMap<string, string> {
+  return new Map(names.map((name) => [name, flagText(agentFlags[name], values[name]).replace(/^\[(.*)\]$/, "$1")]));
+}
 
 /** Adds every flag of the agent to a command. */
 export function addAgentFlags(command: Command): Command {

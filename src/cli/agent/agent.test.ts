@@ -64,6 +64,24 @@ describe("the flags of an agent", () => {
     expect([runtime, manifestPath]).toEqual([{ kind: "process" }, undefined]);
   });
 
+  test("are shown as text, with those that were not given", async () => {
+    const { flagTexts } = await optionsOf(
+      "--node-labels=a=b,topology.kubernetes.io/zone=c,x.node.kubernetes.io/y=d",
+      "--eviction-pressure-transition-period=90s",
+      "-v",
+      "2",
+    );
+    expect(Object.fromEntries(flagTexts)).toMatchObject({
+      "node-labels": "a=b,topology.kubernetes.io/zone=c,x.node.kubernetes.io/y=d",
+      "eviction-pressure-transition-period": "1m30s",
+      "authorization-mode": "Webhook",
+      "register-node": "true",
+      "cluster-dns": "",
+      "max-pods": "110",
+      v: "2",
+    });
+  });
+
   test("set soft limits with their grace periods", async () => {
     const { eviction } = await optionsOf(
       "--eviction-hard=memory.available<0%",
@@ -149,6 +167,7 @@ describe("the flags of an agent", () => {
     ["--node-labels=a=b=c", /--node-labels: "a=b=c" is not <key>=<value>/],
     ["--node-labels=-a=b", /--node-labels/],
     ["--register-with-taints=a", /--register-with-taints: "a" is not/],
+    ["--node-labels=node-role.kubernetes.io/worker=", /a node may not set node-role.kubernetes.io\/worker on itself/],
     ["--register-with-taints=a=b:Maybe", /--register-with-taints/],
     ["--kube-reserved=cpu", /--kube-reserved: "cpu" is not <resource>=<quantity>/],
     ["--eviction-soft=memory.available<1Gi", /--eviction-soft: grace period must be specified/],

@@ -6,10 +6,11 @@ import { nodeDefaults } from "../../agent/node/node-settings.ts";
 import type { Address } from "../../agent/serving/endpoint-options.ts";
 import { isDnsSubdomain } from "../../api/dns-name.ts";
 import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
+import { isRestrictedNodeLabel } from "../../api/node-labels.ts";
 import { addQuantities, formatQuantity, parseQuantity, QuantityError } from "../../api/quantity.ts";
 import type { ResourceList, Taint } from "../../api/types/core-v1.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import { type AgentFlagValues, agentFlags } from "./agent-flags.ts";
+import { type AgentFlagValues, agentFlags, agentFlagTexts } from "./agent-flags.ts";
 import { evictionHardOf, evictionOf } from "./eviction-options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -75,6 +76,7 @@ export function toAgentOptions(flags: AgentFlagValues, environment: Environment 
       authorizedTtlMs: number("authorization-webhook-cache-authorized-ttl"),
       unauthorizedTtlMs: number("authorization-webhook-cache-unauthorized-ttl"),
     },
+    flagTexts: agentFlagTexts(flags),
   };
 }
 
@@ -103,6 +105,9 @@ function labelsOf(texts: readonly string[]): Record<string, string> {
     texts.map((text) => {
       const [key = "", value = "", ...rest] = text.split("=");
       const errors = [...labelKeyErrors(key), ...labelValueErrors(value)];
+      if (isRestrictedNodeLabel(key)) {
+        throw new StartupError(`--node-labels: a node may not set ${key} on itself: use "kubectl label node" instead`);
+      }
       if (rest.length === 0 && errors.length === 0) return [key, value] as const;
       throw new StartupError(`--node-labels: ${JSON.stringify(text)} is not <key>=<value>: ${errors.join("; ")}`);
     }),

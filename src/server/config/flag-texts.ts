@@ -1,28 +1,7 @@
-import { formatDurationMs } from "./duration.ts";
-import type { Flag } from "./flag.ts";
+import { flagText } from "./flag-text.ts";
 import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 
-/** Returns the text of every flag by name, in the format that Go uses for its type. A flag without a value is empty. */
+/** Returns the text of every flag by name. A flag without a value is empty. */
 export function flagTexts(options: FlagOptions): ReadonlyMap<string, string> {
-  return new Map(flagNames.map((name) => [name, textOf(flags[name], options[optionName(name)])]));
-}
-
-function textOf(flag: Flag, given: unknown): string {
-  const fallback = "default" in flag ? flag.default : undefined;
-  const value = given ?? fallback;
-  switch (flag.type) {
-    case "duration":
-      return formatDurationMs(value as number);
-    case "seconds":
-      return String((value as number) / 1_000);
-    case "texts":
-    case "choices":
-      return `[${((value ?? []) as readonly string[]).join(",")}]`;
-    case "switches":
-      return Object.entries((value ?? {}) as Readonly<Record<string, boolean>>)
-        .map(([key, on]) => `${key}=${on}`)
-        .join(",");
-    default:
-      return value === undefined ? "" : String(value);
-  }
+  return new Map(flagNames.map((name) => [name, flagText(flags[name], options[optionName(name)])]));
 }

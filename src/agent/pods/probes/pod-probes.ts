@@ -5,6 +5,7 @@ import type { Runtime, RuntimeContainer } from "../../runtime/runtime.ts";
 import { containersOf, type PodContainer } from "../pod-containers.ts";
 import type { RecordPodEvent } from "../pod-recorder.ts";
 import type { ProbeKind, ProbeResult } from "../pod-view.ts";
+import { ProbeCount } from "./probe-count.ts";
 import type { ProbeOutcome } from "./probe-outcome.ts";
 import { afterOutcome, newProbeState, nextProbeMs, type ProbeState } from "./probe-state.ts";
 import { runProbe } from "./run-probe.ts";
@@ -33,6 +34,8 @@ export class PodProbes {
   readonly #events: PodProbesEvents;
   /** By container and kind. Only containers with probes have entries. */
   readonly #states = new Map<string, ProbeState>();
+  /** By container and kind. Undefined before the first result, because most pods have no probes. */
+  #counts: Map<string, ProbeCount> | undefined;
   /** Probes that are on their way. */
   readonly #running = new Set<string>();
 
@@ -61,6 +64,10 @@ export class PodProbes {
         }
       }
     }
+  }
+
+  get counts(): Iterable<ProbeCount> {
+    return this.#counts?.values() ?? [];
   }
 
   result({ id, name }: RuntimeContainer, kind: ProbeKind): ProbeResult | undefined {
@@ -120,6 +127,7 @@ export class PodProbes {
     const { clock } = this.#parts;
     const { changed, planned } = this.#events;
     this.#running.add(key);
+    const startedMs = clock.steadyMs();
     const outcome = await this.#outcome({ ...one, container: container.spec });
     this.#running.delete(key);
     const state = this.#states.get(key);
@@ -129,10 +137,22 @@ export class PodProbes {
       return planned();
     }
     this.#report(pod, container, kind, outcome);
-    const next = afterOutcome(state, kind, probe, outcome.result === "failure" ? "failure" : "success", clock.nowMs());
+    const isSuccess = outcome.result !== "failure";
+    this.#countOf(key, container.spec.name, kind).add(isSuccess, (clock.steadyMs() - startedMs) / 1_000);
+    const next = afterOutcome(state, kind, probe, isSuccess ? "success" : "failure", clock.nowMs());
     this.#states.set(key, next);
     if (next.result === state.result) planned();
     else changed();
+  }
+
+  #countOf(key: string, container: string, kind: ProbeKind): ProbeCount {
+    this.#counts ??= new Map();
+    let count = this.#counts.get(key);
+    if (count === undefined) {
+      count = new ProbeCount(container, kind);
+      this.#counts.set(key, count);
+    }
+    return count;
   }
 
   async #outcome(request: {

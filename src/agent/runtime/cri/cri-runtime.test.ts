@@ -105,14 +105,30 @@ describe("the runtime", () => {
 
   test("tells why the node is not ready", async () => {
     expect(await runtime.problems()).toEqual([]);
+    expect(runtime.networkProblem).toBeUndefined();
     cri.isNetworkReady = false;
-    expect(await runtime.problems()).toEqual([
-      "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:no network config",
-    ]);
+    const problem =
+      "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:no network config";
+    expect(await runtime.problems()).toEqual([problem]);
+    expect(runtime.networkProblem).toBe(problem);
     cri.answers.Status = () => {
       throw new CriFailure("INTERNAL", "broken");
     };
     expect(await runtime.problems()).toEqual(["container runtime is down: rpc error: code = Internal desc = broken"]);
+  });
+
+  test("tells its handlers and features, and keeps them while it is down", async () => {
+    expect(runtime.features).toBeUndefined();
+    cri.answers.Status = () => ({
+      runtimeHandlers: [{ name: "runc" }, { name: "" }],
+      features: { supplementalGroupsPolicy: true },
+    });
+    await runtime.problems();
+    cri.answers.Status = () => {
+      throw new CriFailure("INTERNAL", "broken");
+    };
+    await runtime.problems();
+    expect(runtime.features).toEqual({ handlers: ["", "runc"], supplementalGroupsPolicy: true });
   });
 
   test("has a deadline for every call", async () => {
@@ -199,6 +215,14 @@ describe("sandboxes", () => {
 });
 
 describe("containers", () => {
+  test("tell their users", async () => {
+    const securityContext = { runAsUser: 1_000, runAsGroup: 2_000 };
+    const own = await startMain(0, { ...spec, securityContext });
+    expect((await find(own.id)).user).toEqual({ uid: 1_000, gid: 2_000 });
+    const { id } = await startMain(1);
+    expect((await find(id)).user).toEqual({ uid: 0, gid: 0 });
+  });
+
   test("get what their specs say", async () => {
     const { id } = await startMain();
     const { config } = cri.runs.get(id) ?? {};

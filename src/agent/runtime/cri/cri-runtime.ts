@@ -2,7 +2,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Container, ContainerImage, Pod } from "../../../api/types/core-v1.ts";
+import type { Container, ContainerImage, LinuxContainerUser, Pod } from "../../../api/types/core-v1.ts";
 import type { Clock } from "../../../process/clock.ts";
 import { thrownText } from "../../../process/thrown-text.ts";
 import { podLogDirectory } from "../../pods/start-container.ts";
@@ -19,6 +19,7 @@ import {
   type Runtime,
   type RuntimeContainer,
   RuntimeError,
+  type RuntimeFeatures,
   type RuntimeId,
   type Sandbox,
   type SessionChoice,
@@ -92,6 +93,8 @@ export class CriRuntime implements Runtime {
   readonly #sandboxes = new Map<RuntimeId, KnownSandbox>();
   /** Containers that have ended, which do not change any more, by id. Entries go with their containers. */
   readonly #ended = new Map<RuntimeId, RuntimeContainer>();
+  #features: RuntimeFeatures | undefined;
+  #networkProblem: string | undefined;
 
   /** Connects to the runtime. @throws RuntimeError if it does not answer, or speaks another version of CRI */
   static async open(options: CriRuntimeOptions): Promise<CriRuntime> {
@@ -122,10 +125,23 @@ export class CriRuntime implements Runtime {
     this.#rotation = options.clock.every(rotationMs, () => void this.#rotateLogs());
   }
 
+  get features(): RuntimeFeatures | undefined {
+    return this.#features;
+  }
+
+  get networkProblem(): string | undefined {
+    return this.#networkProblem;
+  }
+
   async problems(): Promise<readonly string[]> {
     let conditions: readonly Message<"RuntimeCondition">[];
     try {
-      conditions = (await this.#client.call("Status", {})).status?.conditions ?? [];
+      const { status, runtimeHandlers, features } = await this.#client.call("Status", {});
+      conditions = status?.conditions ?? [];
+      this.#features = {
+        handlers: runtimeHandlers.map(({ name }) => name).sort(),
+        supplementalGroupsPolicy: features?.supplementalGroupsPolicy === true,
+      };
     } catch (error) {
       return [`container runtime is down: ${thrownText(error)}`];
     }
@@ -133,10 +149,9 @@ export class CriRuntime implements Runtime {
       const { status = false, reason = "", message = "" } = conditions.find((one) => one.type === type) ?? {};
       return status ? [] : [`${what} not ready: ${type}=false reason:${reason} message:${message}`];
     };
-    return [
-      ...problemOf("RuntimeReady", "container runtime"),
-      ...problemOf("NetworkReady", "container runtime network"),
-    ];
+    const ofNetwork = problemOf("NetworkReady", "container runtime network");
+    this.#networkProblem = ofNetwork[0];
+    return [...problemOf("RuntimeReady", "container runtime"), ...ofNetwork];
   }
 
   imageRef(image: string): Promise<string | undefined> {
@@ -396,6 +411,7 @@ export class CriRuntime implements Runtime {
       image: status.image?.image ?? "",
       imageRef: status.imageRef,
       state: containerState(status, hasEnded ? terminationMessage(status) : ""),
+      user: userOf(status),
     };
     if (hasEnded) this.#ended.set(id, container);
     return container;
@@ -500,6 +516,12 @@ async function gone<Answer>(call: Promise<Answer>): Promise<Answer | undefined> 
     if (error instanceof RuntimeError && error.code === "NotFound") return undefined;
     throw error;
   }
+}
+
+function userOf({ user }: Message<"ContainerStatus">): LinuxContainerUser | undefined {
+  if (user?.linux == null) return undefined;
+  const { uid, gid, supplementalGroups } = user.linux;
+  return { uid, gid, ...(supplementalGroups.length === 0 ? {} : { supplementalGroups: [...supplementalGroups] }) };
 }
 
 function ipsOf({ network }: Message<"PodSandboxStatus">): string[] {

@@ -40,6 +40,11 @@ interface FakeContainer {
   exitCode: number;
 }
 
+function userOf({ linux }: Message<"ContainerConfig">): Draft<"LinuxContainerUser"> {
+  const { runAsUser, runAsGroup, supplementalGroups } = linux?.securityContext ?? {};
+  return { uid: runAsUser?.value ?? 0, gid: runAsGroup?.value ?? 0, supplementalGroups };
+}
+
 /** The end of a session's command, by its first word; other commands echo their input and exit with 0. */
 const failingCommand = "fail";
 const createdAt = 1_700_000_000_000_000_000;
@@ -139,6 +144,8 @@ export class FakeCri implements AsyncDisposable {
               : { type: "NetworkReady", reason: "NetworkPluginNotReady", message: "no network config" },
           ],
         },
+        runtimeHandlers: [{ name: "" }, { name: "runc" }],
+        features: { supplementalGroupsPolicy: true },
       }),
       RunPodSandbox: ({ config }) => {
         const id = `pod-${++this.#sequence}`;
@@ -219,6 +226,7 @@ export class FakeCri implements AsyncDisposable {
             annotations: config.annotations,
             mounts: config.mounts,
             logPath,
+            user: { linux: userOf(config) },
           },
         };
       },

@@ -59,13 +59,6 @@ export function healthMetrics({ results }: Health): MetricFamily[] {
 /** Returns the metrics of this process. */
 export function processMetrics(): MetricFamily[] {
   const { user, system } = process.cpuUsage();
-  const startSeconds = Date.now() / 1_000 - process.uptime();
-  const gauge = (name: string, help: string, value: number): MetricFamily => ({
-    name: `process_${name}`,
-    help,
-    type: "gauge",
-    samples: [{ labels: {}, value }],
-  });
   return [
     {
       name: "process_cpu_seconds_total",
@@ -73,7 +66,21 @@ export function processMetrics(): MetricFamily[] {
       type: "counter",
       samples: [{ labels: {}, value: (user + system) / 1e6 }],
     },
-    gauge("resident_memory_bytes", "Resident memory of the process.", process.memoryUsage.rss()),
-    gauge("start_time_seconds", "Start time of the process in seconds since the Unix epoch.", startSeconds),
+    {
+      name: "process_resident_memory_bytes",
+      help: "Resident memory of the process.",
+      type: "gauge",
+      samples: [{ labels: {}, value: process.memoryUsage.rss() }],
+    },
+    startTimeMetric(),
   ];
+}
+
+export function startTimeMetric(): MetricFamily {
+  return {
+    name: "process_start_time_seconds",
+    help: "Start time of the process in seconds since the Unix epoch.",
+    type: "gauge",
+    samples: [{ labels: {}, value: Date.now() / 1_000 - process.uptime() }],
+  };
 }
