@@ -2,6 +2,7 @@ import { type SeedReport, Simulation } from "../../raft/testing/simulator/simula
 import type { Mutation } from "./mutation.ts";
 import { ReplicaClients, type ReplicaCounts } from "./replica-clients.ts";
 import { ReplicaMachine } from "./replica-machine.ts";
+import { SimulatedRuntime } from "./simulated-runtime.ts";
 import { Truth } from "./truth.ts";
 
 export interface ClusterReport extends SeedReport, ReplicaCounts {
@@ -13,21 +14,28 @@ export class ClusterSimulation {
   readonly #truth = new Truth();
   readonly #simulation: Simulation;
   #clients: ReplicaClients | undefined;
+  #runtime: SimulatedRuntime | undefined;
 
   constructor(seed: number, mutation?: Mutation) {
     const truth = this.#truth;
     this.#simulation = new Simulation(seed, {
       application: () => ({
         newMachine: () => new ReplicaMachine(truth, mutation),
-        clients: (world) => (this.#clients = new ReplicaClients({ world, truth, mutation })),
+        clients: (world) => {
+          const runtime = new SimulatedRuntime(world.random, () => world.now);
+          this.#runtime = runtime;
+          return (this.#clients = new ReplicaClients({ world, truth, mutation, runtime }));
+        },
       }),
     });
   }
 
   /** @throws Violation, or an assertion of a part, if a rule is broken */
   run(steps: number): ClusterReport {
-    const report = this.#simulation.run(steps);
-    const counts = (this.#clients as ReplicaClients).counts();
+    const [runtime, clients] = [this.#runtime, this.#clients];
+    if (runtime === undefined || clients === undefined) throw new Error("the simulation has not begun");
+    const report = runtime.run(() => this.#simulation.run(steps));
+    const counts = clients.counts();
     return { ...report, ...counts, revisions: this.#truth.revision };
   }
 

@@ -1,4 +1,3 @@
-import { drainMicrotasks } from "bun:jsc";
 import type { MemberId } from "../../raft/core/ids.ts";
 import type { Clients } from "../../raft/testing/simulator/application.ts";
 import type { Machine } from "../../raft/testing/simulator/machine.ts";
@@ -14,6 +13,7 @@ import { RegistryClient } from "./registry-client.ts";
 import { ConnectionLost, type Replica } from "./replica.ts";
 import { ReplicaAudience } from "./replica-audience.ts";
 import type { ReplicaMachine } from "./replica-machine.ts";
+import type { SimulatedRuntime } from "./simulated-runtime.ts";
 import { colors, resources } from "./simulated-object.ts";
 import { type Counts, StoreClient } from "./store-client.ts";
 import { type Truth, textOf, versionOf } from "./truth.ts";
@@ -48,6 +48,7 @@ export interface ReplicaClientsOptions {
   readonly world: World;
   readonly truth: Truth;
   readonly mutation: Mutation | undefined;
+  readonly runtime: SimulatedRuntime;
 }
 
 /** The clients of all replicas. Answers are checked when they arrive; `settled` reports the violations. */
@@ -55,6 +56,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
   readonly #world: World;
   readonly #truth: Truth;
   readonly #mutation: Mutation | undefined;
+  readonly #runtime: SimulatedRuntime;
   readonly #knowledge = new Knowledge();
   readonly #clients: readonly Client[];
   readonly #judge: StoreClient;
@@ -66,7 +68,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
   /** Number of orderly restarts per 1000 requests. */
   readonly #restarts: number;
 
-  constructor({ world, truth, mutation }: ReplicaClientsOptions) {
+  constructor({ world, truth, mutation, runtime }: ReplicaClientsOptions) {
     const { random, profile } = world;
     const limits = {
       windowEventsMax: random.pick([2, 10, 100, 10_000]),
@@ -77,6 +79,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
     this.#world = world;
     this.#truth = truth;
     this.#mutation = mutation;
+    this.#runtime = runtime;
     const stalls = random.pick([0, 20, 200]);
     this.#restarts = random.pick([0, 0, 5, 30]);
     this.#judge = this.#newClient();
@@ -170,7 +173,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
   }
 
   settled(): void {
-    drainMicrotasks();
+    this.#runtime.settle();
     if (this.#failure !== undefined) throw this.#failure;
   }
 

@@ -10,7 +10,7 @@ import { ReplicaAudience } from "../replica-audience.ts";
 import { Actor } from "./actor.ts";
 import { ControllerReplica } from "./controller-replica.ts";
 import { NodeAgents } from "./node-agents.ts";
-import type { SimulatedRuntime } from "./simulated-runtime.ts";
+import type { SimulatedRuntime } from "../simulated-runtime.ts";
 import { unfinishedWork } from "./unfinished-work.ts";
 import { Users } from "./users.ts";
 

@@ -3,7 +3,7 @@ import { type SeedReport, Simulation } from "../../../raft/testing/simulator/sim
 import { ReplicaMachine } from "../replica-machine.ts";
 import { ControlRules } from "./control-rules.ts";
 import { ControllerClients } from "./controller-clients.ts";
-import { SimulatedRuntime } from "./simulated-runtime.ts";
+import { SimulatedRuntime } from "../simulated-runtime.ts";
 
 /** Time until the last pod on a missing node is gone, and a leader that was lost before has been replaced. */
 const restUnitsMax = 240 * electionUnits;
