@@ -5,6 +5,11 @@ import { ReplicaMachine } from "./replica-machine.ts";
 import { SimulatedRuntime } from "./simulated-runtime.ts";
 import { Truth } from "./truth.ts";
 
+/** One in so many seeds has disks that damage data. */
+const seedsPerDamage = 4;
+/** There is nothing to damage without checkpoints. */
+const damaging = { damage: 300, compaction: 600 };
+
 export interface ClusterReport extends SeedReport, ReplicaCounts {
   readonly revisions: number;
 }
@@ -18,7 +23,9 @@ export class ClusterSimulation {
 
   constructor(seed: number, mutation?: Mutation) {
     const truth = this.#truth;
+    const profile = seed % seedsPerDamage === 0 ? damaging : {};
     this.#simulation = new Simulation(seed, {
+      profile,
       application: () => ({
         newMachine: () => new ReplicaMachine(truth, mutation),
         clients: (world) => {

@@ -13,8 +13,8 @@ import { RegistryClient } from "./registry-client.ts";
 import { ConnectionLost, type Replica } from "./replica.ts";
 import { ReplicaAudience } from "./replica-audience.ts";
 import type { ReplicaMachine } from "./replica-machine.ts";
-import type { SimulatedRuntime } from "./simulated-runtime.ts";
 import { colors, resources } from "./simulated-object.ts";
+import type { SimulatedRuntime } from "./simulated-runtime.ts";
 import { type Counts, StoreClient } from "./store-client.ts";
 import { type Truth, textOf, versionOf } from "./truth.ts";
 import { WatchClient, type WatchScope } from "./watch-client.ts";
@@ -96,6 +96,15 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
     return this.counts().checkedReads;
   }
 
+  get waitsFor(): string {
+    return this.#clients
+      .map(
+        ({ open, watches }) =>
+          `${open} ` + watches.map((w) => `${w.isConnected} ${w.isOn(this.#asked)} ${w.isUpToDate} ${w.last}`).join(),
+      )
+      .join("; ");
+  }
+
   get isIdle(): boolean {
     return this.#clients.every(({ open, watches }) => {
       return open === 0 && watches.every((watch) => watch.isOn(this.#asked) && watch.isUpToDate);
@@ -112,6 +121,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
     }
     return {
       ...total,
+      damagedReads: total.damagedReads + sum(({ damagedReads }) => damagedReads),
       watchEvents: sum(({ events }) => events),
       watchResumes: sum(({ resumes }) => resumes),
       watchRewinds: sum(({ rewinds }) => rewinds),

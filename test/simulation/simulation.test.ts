@@ -50,6 +50,8 @@ test(
     expect(sum(({ watchesExpired }) => watchesExpired)).toBeGreaterThan(5);
     expect(sum(({ crashes }) => crashes)).toBeGreaterThan(200);
     expect(sum(({ snapshots }) => snapshots)).toBeGreaterThan(10);
+    expect(sum(({ damages }) => damages)).toBeGreaterThan(5);
+    expect(sum(({ damagedReads }) => damagedReads)).toBeGreaterThan(5);
   },
   patienceMs,
 );

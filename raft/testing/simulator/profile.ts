@@ -31,6 +31,8 @@ export interface Profile {
   /** Probability that a process stands still and later continues unaware of it. */
   readonly pause: number;
   readonly crash: number;
+  /** Probability that the disk of a stopped member damages its data. */
+  readonly damage: number;
   readonly partition: number;
   readonly healing: number;
   readonly membership: number;
@@ -61,6 +63,7 @@ export function drawProfile(random: SeededRandom): Profile {
     clockErrorMax: random.pick([5, 5, 20, 60]),
     pause: random.pick([0, 0, 50, 150]),
     crash: random.pick([0, 50, 150, 300]),
+    damage: 0,
     partition: random.pick([0, 50, 150, 300]),
     healing: random.pick([50, 150, 400]),
     membership: random.pick([0, 0, 100, 300, 600]),

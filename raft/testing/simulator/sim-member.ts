@@ -94,7 +94,9 @@ export class SimMember {
     this.#audience = audience;
   }
 
+  /** Starts the process, unless it refuses the data on its disk. */
   start(): void {
+    if (this.disk.isRefused) return;
     const { random, profile, now } = this.#world;
     const incarnation = ++this.#incarnations;
     const options = { id: this.id, electionTicks, heartbeatTicks, random, limits: profile.limits };
