@@ -8,7 +8,7 @@ import { DataDirectoryError } from "../../src/storage/mvcc/data-directory-error.
 import { type Database, type openDatabase, writeDurably } from "../../src/storage/mvcc/database.ts";
 import { FlushQueue } from "../../src/storage/mvcc/flush-queue.ts";
 import { HistoryReader } from "../../src/storage/mvcc/history-reader.ts";
-import { currentKey, eventKey, metaKey } from "../../src/storage/mvcc/layout.ts";
+import { eventKey, everyCurrent, everyVersion, metaKey } from "../../src/storage/mvcc/layout.ts";
 import { type OpenedState, openState } from "../../src/storage/mvcc/open-state.ts";
 import { emptyState } from "../../src/storage/mvcc/state-record.ts";
 import { checkReadable } from "../../src/storage/replicated/open-replica.ts";
@@ -38,10 +38,8 @@ const others: readonly MemberRecord[] = [1, 2].map((id) => ({
   clientUrl: `https://m${id}:2`,
 }));
 
-/** Probability of damage in a record that the start reads: most of a database is history. */
-const readAtStartPermille = 400;
-
-const isReadAtStart = (key: string) => key.startsWith(currentKey("")) || key.startsWith(metaKey(""));
+/** The kinds of records that are damaged: current objects, versions, events, and metadata of the store. */
+const kinds = [everyCurrent.gte, everyVersion.gte, "e", metaKey("")];
 
 /** A replica's database with a damaged record that its start did not read. Nothing more is written to it. */
 export class DamagedDisk {
@@ -85,8 +83,8 @@ async function openDamaged(
       new SimulatedDatabase({ volume, path, random, mutation, turnsMax: 0 }).asDatabase) as typeof openDatabase;
   const { database } = await openState(directory, openWith(undefined));
   await writeAll(database, { state, history });
-  const isRead = random.chance(readAtStartPermille);
-  if (volume.flipBit((key) => isRead || !isReadAtStart(key)) === undefined) volume.flipBit();
+  const kind = random.pick(kinds);
+  if (volume.flipBit((key) => key.startsWith(kind)) === undefined) volume.flipBit();
   try {
     const opened = await openState(directory, openWith(mutation === "damageUnchecked" ? mutation : undefined));
     const { corrupt } = opened;

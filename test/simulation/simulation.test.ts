@@ -51,7 +51,7 @@ test(
     expect(sum(({ crashes }) => crashes)).toBeGreaterThan(200);
     expect(sum(({ snapshots }) => snapshots)).toBeGreaterThan(10);
     expect(sum(({ damages }) => damages)).toBeGreaterThan(5);
-    expect(sum(({ damagedReads }) => damagedReads)).toBeGreaterThan(5);
+    expect(sum(({ damagedReads }) => damagedReads)).toBeGreaterThan(0);
   },
   patienceMs,
 );

@@ -69,7 +69,7 @@ export class Simulation implements World {
     this.seed = seed;
     this.disksLie = disksLie;
     this.random = new SeededRandom(seed);
-    this.profile = { ...drawProfile(this.random), ...options.profile };
+    this.profile = { ...drawProfile(this.random, seed), ...options.profile };
     this.#network = new Network(this.random, this.profile);
     const { clients, newMachine, repeatsProposals = false, restUnitsMax } = application(this.profile);
     this.#restUnitsMax = restUnitsMax;
