@@ -213,7 +213,7 @@ test("connections of a vanished peer do not accumulate", async () => {
   expect(closed).toBe(true);
 });
 
-describe("refused connections", () => {
+describe("attack 68: refused connections", () => {
   async function refusalOf(options: Partial<TlsTransportOptions>, members = ids(1, 2), id = 1): Promise<string[]> {
     const directory: Directory = new Map();
     const two = await open(2, directory);

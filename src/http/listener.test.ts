@@ -499,7 +499,7 @@ describe("streams", () => {
   });
 });
 
-describe("timeouts", () => {
+describe("attack 58: timeouts", () => {
   const limits = { handshakeTimeoutMs: 100, headersTimeoutMs: 100, idleTimeoutMs: 100 };
 
   test("no handshake, no request, half a request and an idle connection are closed", async () => {

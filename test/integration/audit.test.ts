@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { encodeCbor } from "../../src/api/codec/cbor.ts";
+import { wrapUnknown } from "../../src/api/codec/protobuf.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import { configMap, jsonPatch, protobuf, TestServer } from "./server.ts";
 
@@ -262,7 +264,7 @@ describe("levels and stages", () => {
       { level: "RequestResponse", resources: [{ group: "", resources: ["configmaps"] }], omitManagedFields: true },
       { level: "Metadata", omitStages: ["RequestReceived"] },
     ];
-    audited = await recording(policy("everything", rules));
+    audited = await recording(policy("everything", rules), { featureGates: { CBORServingAndStorage: true } });
   });
 
   test("each stage of a request, and of a watch", async () => {
@@ -297,6 +299,25 @@ describe("levels and stages", () => {
     expect(answer.headers.get("content-type")).toBe(protobuf);
     expect(events[1].requestObject).toEqual({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "from-yaml" } });
     expect(events[1].responseObject).toMatchObject({ kind: "ConfigMap", metadata: { name: "from-yaml" } });
+  });
+
+  test("a body is recorded however its type is written", async () => {
+    const type = "Application/JSON; charset=utf-8";
+    const { events } = await audited.send("POST", configMaps, { body: configMap("capitals"), type }, 2);
+    expect(events[1].requestObject).toMatchObject({ metadata: { name: "capitals" } });
+  });
+
+  const many = Array.from({ length: 100_000 }, (_, at) => at);
+  test.each([
+    ["JSON", "application/json", JSON.stringify({ many })],
+    ["YAML", "application/yaml", many.map((at) => `- ${at}\n`).join("")],
+    ["CBOR", "application/cbor", encodeCbor({ many })],
+    ["protobuf", protobuf, wrapUnknown({ apiVersion: "v1", kind: "ConfigMap" }, new Uint8Array(200_000).fill(0x78))],
+  ])("%s of more values than the server takes is not parsed for its event", async (_form, type, body) => {
+    const { answer, events } = await audited.send("POST", configMaps, { body, type }, 2);
+    expect(answer.code).toBe(413);
+    expect(events[1]).toMatchObject({ responseStatus: { code: 413 } });
+    expect(events[1].requestObject).toBeUndefined();
   });
 
   test("the first rule that matches decides, None records nothing", async () => {

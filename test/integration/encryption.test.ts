@@ -49,7 +49,7 @@ test.each([
   ["aesgcm", young],
   ["secretbox", box],
 ])(
-  "with %s, no byte on disk shows a Secret: log, database, snapshot, audit",
+  "attack 70: with %s, no byte on disk shows a Secret: log, database, snapshot, audit",
   async (name, cipher) => {
     const directory = join(root, name);
     mkdirSync(directory);

@@ -161,7 +161,7 @@ describe("three members", () => {
     await a.run("member", "remove", `${known.find(({ name }: any) => name === "late").id}`);
   });
 
-  test("68: a non-member gets nothing from the port of the peers, whatever it tries", async () => {
+  test("attack 68: a non-member gets nothing from the port of the peers, whatever it tries", async () => {
     const validity = { notBeforeMs: Date.now() - 7_200_000, notAfterMs: Date.now() + 3_600_000 };
     const pki = (name: string) => readFileSync(join(a.directory, "pki", name), "utf8");
     const leaf = {

@@ -18,6 +18,10 @@ export const mutations = [
   "proposedUnderNewName",
   /** The only voter answers reads before it has applied entries that learners may have. */
   "readUnapplied",
+  /** Checksums of records on disk are not compared. */
+  "damageUnchecked",
+  /** A replica with unreadable objects starts and serves the others. */
+  "unreadableServed",
 ] as const;
 
 export type Mutation = (typeof mutations)[number];

@@ -1,4 +1,3 @@
-import { drainMicrotasks } from "bun:jsc";
 import type { MemberId } from "../../raft/core/ids.ts";
 import type { Clients } from "../../raft/testing/simulator/application.ts";
 import type { Machine } from "../../raft/testing/simulator/machine.ts";
@@ -15,6 +14,7 @@ import { ConnectionLost, type Replica } from "./replica.ts";
 import { ReplicaAudience } from "./replica-audience.ts";
 import type { ReplicaMachine } from "./replica-machine.ts";
 import { colors, resources } from "./simulated-object.ts";
+import type { SimulatedRuntime } from "./simulated-runtime.ts";
 import { type Counts, StoreClient } from "./store-client.ts";
 import { type Truth, textOf, versionOf } from "./truth.ts";
 import { WatchClient, type WatchScope } from "./watch-client.ts";
@@ -48,6 +48,7 @@ export interface ReplicaClientsOptions {
   readonly world: World;
   readonly truth: Truth;
   readonly mutation: Mutation | undefined;
+  readonly runtime: SimulatedRuntime;
 }
 
 /** The clients of all replicas. Answers are checked when they arrive; `settled` reports the violations. */
@@ -55,6 +56,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
   readonly #world: World;
   readonly #truth: Truth;
   readonly #mutation: Mutation | undefined;
+  readonly #runtime: SimulatedRuntime;
   readonly #knowledge = new Knowledge();
   readonly #clients: readonly Client[];
   readonly #judge: StoreClient;
@@ -66,7 +68,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
   /** Number of orderly restarts per 1000 requests. */
   readonly #restarts: number;
 
-  constructor({ world, truth, mutation }: ReplicaClientsOptions) {
+  constructor({ world, truth, mutation, runtime }: ReplicaClientsOptions) {
     const { random, profile } = world;
     const limits = {
       windowEventsMax: random.pick([2, 10, 100, 10_000]),
@@ -77,6 +79,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
     this.#world = world;
     this.#truth = truth;
     this.#mutation = mutation;
+    this.#runtime = runtime;
     const stalls = random.pick([0, 20, 200]);
     this.#restarts = random.pick([0, 0, 5, 30]);
     this.#judge = this.#newClient();
@@ -91,6 +94,15 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
 
   get readsServed(): number {
     return this.counts().checkedReads;
+  }
+
+  get waitsFor(): string {
+    return this.#clients
+      .map(
+        ({ open, watches }) =>
+          `${open} ` + watches.map((w) => `${w.isConnected} ${w.isOn(this.#asked)} ${w.isUpToDate} ${w.last}`).join(),
+      )
+      .join("; ");
   }
 
   get isIdle(): boolean {
@@ -109,6 +121,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
     }
     return {
       ...total,
+      damagedReads: total.damagedReads + sum(({ damagedReads }) => damagedReads),
       watchEvents: sum(({ events }) => events),
       watchResumes: sum(({ resumes }) => resumes),
       watchRewinds: sum(({ rewinds }) => rewinds),
@@ -170,7 +183,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
   }
 
   settled(): void {
-    drainMicrotasks();
+    this.#runtime.settle();
     if (this.#failure !== undefined) throw this.#failure;
   }
 

@@ -9,12 +9,14 @@ import type { Registry } from "../../src/registry/registry.ts";
 import { AppliedFeed } from "../../src/storage/applied-feed.ts";
 import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import type { CacherLimits } from "../../src/storage/cacher/limits.ts";
+import type { HistoryReader } from "../../src/storage/mvcc/history-reader.ts";
 import { handOver } from "../../src/storage/replicated/hand-over.ts";
 import { LeaderWatch } from "../../src/storage/replicated/leader-watch.ts";
 import { Proposer } from "../../src/storage/replicated/proposer.ts";
 import { ReplicatedStore } from "../../src/storage/replicated/replicated-store.ts";
 import { verifyStates } from "../../src/storage/replicated/state-verifier.ts";
 import { differences } from "../../src/storage/state-difference.ts";
+import { CorruptEntryError } from "../../src/storage/store.ts";
 import { configMapRegistry } from "./config-map-registry.ts";
 import type { Mutation } from "./mutation.ts";
 import { ProcessClock } from "./process-clock.ts";
@@ -39,6 +41,9 @@ export interface ReplicaOptions {
 
 /** The process ended while a client was waiting for it. */
 export class ConnectionLost extends Error {}
+
+/** A replica refuses an answer for which it would need a damaged record. */
+export class DamageNoticed extends ConnectionLost {}
 
 /** A process of a replica: the product's own parts between the simulated log and the simulated clients. */
 export class Replica {
@@ -123,6 +128,8 @@ export class Replica {
     this.#waiting.add(lose);
     try {
       return await Promise.race([run(), promise]);
+    } catch (error) {
+      throw this.isDamaged && error instanceof CorruptEntryError ? new DamageNoticed() : error;
     } finally {
       this.#waiting.delete(lose);
     }
@@ -178,6 +185,11 @@ export class Replica {
     this.#leader.membership(this.#process.node.log.membership);
   }
 
+  /** Whether its disk has a damaged record. */
+  get isDamaged(): boolean {
+    return this.#machine.isDamaged;
+  }
+
   get #machine(): ReplicaMachine {
     return this.#process.machine as ReplicaMachine;
   }
@@ -190,8 +202,9 @@ export class Replica {
   /** Reads the past as from a disk: the result comes some time later, when the state has moved on. */
   #servedState(drawDelayMs: () => number) {
     const machine = () => this.#machine;
-    const read = async <T>(from: () => T): Promise<T> => {
-      const found = from();
+    const read = async <T>(from: () => T, fromDisk: (disk: HistoryReader) => Promise<T>): Promise<T> => {
+      const disk = machine().damagedHistory;
+      const found = disk === undefined ? from() : await fromDisk(disk);
       await new Promise<void>((resolve) => this.clock.after(drawDelayMs(), resolve));
       return found;
     };
@@ -210,9 +223,15 @@ export class Replica {
       history: {
         openSnapshots: 0,
         scanAt: (at: Revision, prefix: Key, start: Key, limit: number) =>
-          read(() => machine().history.scanAt(machine().state.objects, at, prefix, start, limit)),
+          read(
+            () => machine().history.scanAt(machine().state.objects, at, prefix, start, limit),
+            (disk) => disk.scanAt(at, prefix, start, limit),
+          ),
         eventsAfter: (after: Revision, prefix: Key, limit: number) =>
-          read(() => machine().history.eventsAfter(machine().state.objects, after, prefix, limit)),
+          read(
+            () => machine().history.eventsAfter(machine().state.objects, after, prefix, limit),
+            (disk) => disk.eventsAfter(after, prefix, limit),
+          ),
       },
     };
   }

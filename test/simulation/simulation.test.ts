@@ -19,6 +19,18 @@ test.each([3, 14, 159])("seed %d takes the same course every time", (seed) => {
   expect(run(seed, 5_000)).toEqual(run(seed, 5_000));
 });
 
+test("a seed takes the same course on a slow machine", () => {
+  const course = run(3, 5_000);
+  const { now } = performance;
+  let ms = 0;
+  performance.now = () => (ms += 10);
+  try {
+    expect(run(3, 5_000)).toEqual(course);
+  } finally {
+    performance.now = now;
+  }
+});
+
 test(
   "seeds take different courses and cover the intended situations",
   () => {
@@ -38,6 +50,8 @@ test(
     expect(sum(({ watchesExpired }) => watchesExpired)).toBeGreaterThan(5);
     expect(sum(({ crashes }) => crashes)).toBeGreaterThan(200);
     expect(sum(({ snapshots }) => snapshots)).toBeGreaterThan(10);
+    expect(sum(({ damages }) => damages)).toBeGreaterThan(5);
+    expect(sum(({ damagedReads }) => damagedReads)).toBeGreaterThan(0);
   },
   patienceMs,
 );

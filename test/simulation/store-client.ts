@@ -10,7 +10,7 @@ import { encodeContinueToken } from "../../src/registry/continue-token.ts";
 import type { Pin } from "../../src/storage/cacher/facet.ts";
 import { type ApplyResult, type Command, CompactedError, StoreUnavailableError } from "../../src/storage/store.ts";
 import type { Knowledge } from "./knowledge.ts";
-import { ConnectionLost, type Replica } from "./replica.ts";
+import { ConnectionLost, DamageNoticed, type Replica } from "./replica.ts";
 import { bodyOf, colors, isColor, keys, resources } from "./simulated-object.ts";
 import { type Truth, textOf, type Version, versionOf } from "./truth.ts";
 
@@ -35,6 +35,8 @@ export interface Counts {
   lists: number;
   refusedReads: number;
   expired: number;
+  /** Reads that were refused because of a damaged record. */
+  damagedReads: number;
 }
 
 /** Reads and writes through any replica, one request at a time, and compares every answer with the truth. */
@@ -54,6 +56,7 @@ export class StoreClient {
     lists: 0,
     refusedReads: 0,
     expired: 0,
+    damagedReads: 0,
   };
 
   constructor(options: StoreClientOptions) {
@@ -286,6 +289,7 @@ export class StoreClient {
 
   /** Counts a rejection that is always allowed. Any other error is a violation. */
   #countRefusal(error: unknown): void {
+    if (error instanceof DamageNoticed) this.counts.damagedReads++;
     if (error instanceof ConnectionLost || error instanceof StoreUnavailableError) this.counts.refusedReads++;
     else if (error instanceof StatusError && error.status.code === 504) this.counts.refusedReads++;
     else if (error instanceof StatusError && error.status.code === 410) this.counts.expired++;

@@ -56,6 +56,8 @@ export class WatchClient {
   lists = 0;
   events = 0;
   expired = 0;
+  /** Number of watches that a damaged record ended. */
+  damagedReads = 0;
 
   constructor(options: WatchClientOptions) {
     this.#options = options;
@@ -170,6 +172,10 @@ export class WatchClient {
     if (this.#initial !== undefined) return this.#receiveInitial(line, this.#initial);
     const [type, key, revision] = line.split(" ");
     const last = this.#last as number;
+    if (type === "ERROR" && replica.isDamaged && line.startsWith("ERROR 500 ")) {
+      this.damagedReads++;
+      return;
+    }
     if (type === "ERROR") return this.#receiveError(line, last);
     const next = this.#nextVisible(last);
     if (type === "BOOKMARK") {

@@ -1,11 +1,12 @@
 import type { ConfOperation, ConfStep } from "../../core/conf-change.ts";
-import type { MemberId } from "../../core/ids.ts";
+import { type MemberId, noIndex } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
 import { noMembership } from "../../core/membership.ts";
 import type { Clients } from "./application.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Network } from "./network.ts";
 import { electionUnits } from "./profile.ts";
+import type { SeededRandom } from "./seeded-random.ts";
 import type { SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
 import { crashPoints } from "./world.ts";
@@ -48,6 +49,18 @@ export class Adversary {
     if (random.chance(profile.crash)) this.#crash(this.#victim(running));
     if (random.chance(profile.pause)) this.#pause(this.#victim(running));
     if (random.chance(profile.compaction)) this.#checkpoint(random.pick(running));
+    if (profile.damage > 0 && random.chance(profile.damage)) this.#damage();
+  }
+
+  /** Damages the disk of a stopped member, if the others are enough without it. */
+  #damage(): void {
+    const stopped = this.#cluster.all.filter(({ process, disk }) => {
+      return process === undefined && !disk.isDamaged && disk.checkpoint.meta.index > noIndex;
+    });
+    if (stopped.length === 0) return;
+    const victim = this.#world.random.pick(stopped);
+    const isIntact = (id: MemberId) => id !== victim.id && this.#cluster.member(id)?.disk.isDamaged === false;
+    if (this.#cluster.suffice(isIntact)) this.#cluster.damage(victim);
   }
 
   /**
@@ -113,12 +126,23 @@ export class Adversary {
 
   #pickFor(operation: ConfOperation, { voters, learners }: Membership): MemberId | undefined {
     const { random } = this.#world;
-    if (operation === "promote") return learners.length === 0 ? undefined : random.pick(learners);
-    if (operation === "demote") return random.pick(voters);
-    if (operation === "remove") return random.pick([...voters, ...learners]);
+    const isDamaged = (id: MemberId) => this.#cluster.member(id)?.disk.isDamaged === true;
+    // Operators replace a damaged member before they touch another one.
+    const damaged = [...voters, ...learners].filter(isDamaged);
+    if (operation === "promote") return pickOne(random, without(learners, damaged));
+    if (operation === "demote") return pickOne(random, damaged.length > 0 ? without(damaged, learners) : voters);
+    if (operation === "remove") return pickOne(random, damaged.length > 0 ? damaged : [...voters, ...learners]);
     if (this.#cluster.size >= everMembersMax || voters.length + learners.length >= membersMax) return undefined;
     const id = (this.#cluster.size + 1) as MemberId;
     this.#cluster.add(id, noMembership);
     return id;
   }
+}
+
+function pickOne(random: SeededRandom, members: readonly MemberId[]): MemberId | undefined {
+  return members.length === 0 ? undefined : random.pick(members);
+}
+
+function without(members: readonly MemberId[], others: readonly MemberId[]): MemberId[] {
+  return members.filter((id) => !others.includes(id));
 }

@@ -3,7 +3,7 @@ import { noIndex, noMember, noTerm } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
 import { noMembership } from "../../core/membership.ts";
 import type { RawNode } from "../../core/raw-node.ts";
-import type { Checker } from "./checker.ts";
+import { type Checker, isQuorum } from "./checker.ts";
 import { DiskImage } from "./disk-image.ts";
 import type { Machine } from "./machine.ts";
 import { electionUnits } from "./profile.ts";
@@ -23,6 +23,8 @@ export class Cluster {
   readonly all: SimMember[] = [];
   readonly #members = new Map<MemberId, SimMember>();
   crashes = 0;
+  /** Number of disks that damaged their data. */
+  damages = 0;
 
   constructor(world: World, checker: Checker, audience: Audience, newMachine: () => Machine) {
     this.#world = world;
@@ -83,6 +85,18 @@ export class Cluster {
     if (!isCalm) this.#world.schedule(delay(), { kind: "restart", member: id });
   }
 
+  /** Reports whether these members are a quorum of every membership that may be in force. */
+  suffice(members: (id: MemberId) => boolean): boolean {
+    const memberships = this.all.flatMap(membershipsOf).filter(({ voters }) => voters.length > 0);
+    return memberships.every((membership) => isQuorum(membership, members));
+  }
+
+  /** Damages the disk of a stopped member. */
+  damage(member: SimMember): void {
+    member.disk.damage(this.#world.random);
+    this.damages++;
+  }
+
   /** Makes a request to a member from outside. */
   ask(member: SimMember, question: (node: RawNode) => void): void {
     if (member.process === undefined) return;
@@ -100,4 +114,10 @@ export class Cluster {
     const { voters, outgoing, learners } = this.membership;
     return voters.includes(id) || outgoing.includes(id) || learners.includes(id);
   }
+}
+
+/** Returns all memberships that the member could bring into force. */
+function membershipsOf({ disk, process }: SimMember): Membership[] {
+  const inMemory = process?.node.log.memberships.map(({ membership }) => membership) ?? [];
+  return [...inMemory, ...disk.memberships()];
 }

@@ -7,6 +7,7 @@ import type { InitialState } from "../../core/options.ts";
 import type { HardState, Write } from "../../core/ready.ts";
 import type { SnapshotMeta } from "../../core/snapshot.ts";
 import type { Machine } from "./machine.ts";
+import type { SeededRandom } from "./seeded-random.ts";
 
 /** A durable state and its description. */
 export interface Checkpoint {
@@ -20,6 +21,8 @@ export class DiskImage {
   base: SnapshotMeta;
   entries: Entry[] = [];
   checkpoint: Checkpoint;
+  /** Whether a start refuses it, because of damage that it notices. */
+  isRefused = false;
 
   constructor(hardState: HardState, checkpoint: Checkpoint) {
     this.hardState = hardState;
@@ -73,6 +76,19 @@ export class DiskImage {
     const { meta } = this.checkpoint;
     if (this.termAt(meta.index) !== meta.term) this.#resetLog(meta);
     return { hardState: this.hardState, base: this.base, entries: [...this.entries], applied: meta.index };
+  }
+
+  /** Whether any of it is damaged. */
+  get isDamaged(): boolean {
+    return this.isRefused || this.checkpoint.state.isDamaged === true;
+  }
+
+  /** Damages the state. */
+  damage(random: SeededRandom): void {
+    const { meta, state } = this.checkpoint;
+    const damaged = state.damaged?.(random);
+    if (damaged === undefined) this.isRefused = true;
+    else this.checkpoint = { meta, state: damaged };
   }
 
   /** Returns all memberships that could come into force at a start. */

@@ -1,8 +1,6 @@
 import type { MemberId } from "../../core/ids.ts";
-import type { Membership } from "../../core/membership.ts";
 import { isJoint } from "../../core/membership.ts";
 import type { Clients } from "./application.ts";
-import { isQuorum } from "./checker.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Network } from "./network.ts";
 import { electionUnits } from "./profile.ts";
@@ -34,6 +32,8 @@ export class LastPhase {
   /** Runs the phase. @throws Violation when the cluster does not come to rest or has lost an acknowledged write */
   run(next: () => void): void {
     const core = this.#begin();
+    // A late message can bring back a membership that needs a damaged member. Such a cluster has lost its quorum.
+    if (!this.#cluster.suffice((member) => core.has(member))) return;
     const deadline = this.#world.now + this.#restUnitsMax;
     let nextRead = this.#world.now;
     while (!this.#isAtRest()) {
@@ -62,15 +62,17 @@ export class LastPhase {
     return core;
   }
 
-  /** Draws members one by one and removes as many as every membership that may be in force can spare. */
+  /**
+   * Draws members one by one and removes as many as every membership that may be in force can spare. Members with damaged
+   * data have to be replaced, so they stay down.
+   */
   #drawCore(): Set<MemberId> {
     const { random } = this.#world;
-    const core = new Set(this.#cluster.all.map(({ id }) => id));
-    const memberships = this.#cluster.all.flatMap(membershipsOf).filter(({ voters }) => voters.length > 0);
+    const core = new Set(this.#cluster.all.filter(({ disk }) => !disk.isDamaged).map(({ id }) => id));
     for (const id of random.shuffled([...core])) {
       if (random.chance(500)) continue;
       core.delete(id);
-      if (!memberships.every((membership) => isQuorum(membership, (member) => core.has(member)))) core.add(id);
+      if (!this.#cluster.suffice((member) => core.has(member))) core.add(id);
     }
     return core;
   }
@@ -95,12 +97,6 @@ export class LastPhase {
     const head = `no rest with members ${[...core].join()}: clients ${clients}, reads served by ${[...this.#clients.servedBy].join()}`;
     return [head, ...this.#cluster.running.map(describeMember)].join("\n");
   }
-}
-
-/** Returns all memberships that the member could bring into force. */
-function membershipsOf({ disk, process }: SimMember): Membership[] {
-  const inMemory = process?.node.log.memberships.map(({ membership }) => membership) ?? [];
-  return [...inMemory, ...disk.memberships()];
 }
 
 function describeMember({ id, process, disk }: SimMember): string {

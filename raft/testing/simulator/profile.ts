@@ -31,18 +31,25 @@ export interface Profile {
   /** Probability that a process stands still and later continues unaware of it. */
   readonly pause: number;
   readonly crash: number;
+  /** Probability that the disk of a stopped member damages its data. */
+  readonly damage: number;
   readonly partition: number;
   readonly healing: number;
   readonly membership: number;
   readonly transfer: number;
   readonly compaction: number;
+  /** Whether members refuse messages of strangers, as the transports do. */
+  readonly refusesStrangers: boolean;
   /** Entries kept before the checkpoint. */
   readonly logTail: number;
   readonly clientUnitsMax: number;
   readonly limits: Partial<Limits>;
 }
 
-export function drawProfile(random: SeededRandom): Profile {
+/** Seeds with this remainder by 8 refuse strangers. The others keep the courses that they always had. */
+const refusingRemainders: ReadonlySet<number> = new Set([4, 6]);
+
+export function drawProfile(random: SeededRandom, seed: number): Profile {
   const voters = random.pick([1, 2, 3, 3, 3, 3, 4, 5, 5, 5, 6, 7]);
   return {
     voters,
@@ -61,6 +68,8 @@ export function drawProfile(random: SeededRandom): Profile {
     clockErrorMax: random.pick([5, 5, 20, 60]),
     pause: random.pick([0, 0, 50, 150]),
     crash: random.pick([0, 50, 150, 300]),
+    damage: 0,
+    refusesStrangers: refusingRemainders.has(seed % 8),
     partition: random.pick([0, 50, 150, 300]),
     healing: random.pick([50, 150, 400]),
     membership: random.pick([0, 0, 100, 300, 600]),

@@ -1,8 +1,12 @@
 import type { Entry } from "../../core/entry.ts";
-import type { Index, MemberId, RequestId } from "../../core/ids.ts";
+import { type Index, type MemberId, noMember, type RequestId } from "../../core/ids.ts";
+import type { DatedMembership } from "../../core/log.ts";
+import { membersOf } from "../../core/membership.ts";
 import type { Message, ReadOutcome } from "../../core/message.ts";
 import { RawNode } from "../../core/raw-node.ts";
 import type { Ready, Write } from "../../core/ready.ts";
+import { changesMembership, heardMembers } from "../../heard-members.ts";
+import { KnownMembers } from "../../transport/known-members.ts";
 import type { Checkpoint, DiskImage } from "./disk-image.ts";
 import type { Machine } from "./machine.ts";
 import { electionTicks, electionUnits, heartbeatTicks, tickUnits } from "./profile.ts";
@@ -31,6 +35,7 @@ export interface Process {
   readonly node: RawNode;
   readonly incarnation: number;
   readonly tickUnits: number;
+  readonly known: KnownMembers;
   machine: Machine;
   readonly writes: QueuedWrite[];
   readonly applying: (readonly Entry[])[];
@@ -94,12 +99,16 @@ export class SimMember {
     this.#audience = audience;
   }
 
+  /** Starts the process, unless it refuses the data on its disk. */
   start(): void {
+    if (this.disk.isRefused) return;
     const { random, profile, now } = this.#world;
     const incarnation = ++this.#incarnations;
     const options = { id: this.id, electionTicks, heartbeatTicks, random, limits: profile.limits };
+    const node = new RawNode(options, this.disk.recover());
     this.process = {
-      node: new RawNode(options, this.disk.recover()),
+      node,
+      known: new KnownMembers((id) => id > greatestOf(node.log.memberships)),
       incarnation,
       tickUnits: Math.round((tickUnits * (100 + random.between(-profile.clockErrorMax, profile.clockErrorMax))) / 100),
       machine: this.disk.checkpoint.state.clone(),
@@ -111,6 +120,7 @@ export class SimMember {
     };
     this.armed = undefined;
     this.pausedUntil = 0;
+    this.#followMembership(this.process);
     this.#checker.started(this);
     this.#audience.started?.(this, this.process);
     this.#world.schedule(random.between(1, tickUnits), { kind: "tick", member: this.id, incarnation });
@@ -141,6 +151,7 @@ export class SimMember {
     const oldest = process.writes[0];
     if (oldest !== undefined && this.#world.now - oldest.queuedAt > 2 * electionUnits) process.node.stepDown();
     process.node.tick();
+    this.#followMembership(process);
     this.#checker.ticked(this, process);
     const { incarnation } = process;
     this.#world.schedule(process.tickUnits, { kind: "tick", member: this.id, incarnation });
@@ -148,6 +159,7 @@ export class SimMember {
   }
 
   receive(process: Process, message: Message, snapshot: Checkpoint | undefined): void {
+    if (this.#refuses(process, message.from)) return;
     if (message.type === "snapshot" && snapshot !== undefined) process.staged.set(snapshot.meta.index, snapshot);
     this.#checker.receives(this, process, message);
     process.node.step(message);
@@ -170,6 +182,7 @@ export class SimMember {
       node.advance(ready);
       this.#checker.settled(this, process);
       this.#checker.handedOut(this, process, ready);
+      if (changesMembership(ready)) this.#followMembership(process);
       this.crashPoint("readyTaken");
       for (const message of ready.messagesNow) this.#send(process, message);
       this.crashPoint("messagesSent");
@@ -239,8 +252,18 @@ export class SimMember {
     throw new Crash(this.id, point);
   }
 
+  /** Tells the transport's rule the members, as the real driver does. A new member needs no seeds: its log names nobody. */
+  #followMembership({ node, known }: Process): void {
+    known.set(heardMembers(node.log, this.id, []));
+  }
+
+  #refuses({ known }: Process, other: MemberId): boolean {
+    return this.#world.profile.refusesStrangers && known.refusalOf(other) !== undefined;
+  }
+
   #send(process: Process, message: Message): void {
     this.#checker.sends(this, message);
+    if (this.#refuses(process, message.to)) return;
     if (message.type !== "snapshot") return this.#world.send(message, undefined);
     const { node, machine } = process;
     const snapshot = { meta: node.snapshotMeta(machine.index), state: machine.clone() };
@@ -293,4 +316,9 @@ export class SimMember {
     if (this.armed === "snapshotInstalled") this.disk.checkpoint = received;
     this.crashPoint("snapshotInstalled");
   }
+}
+
+/** Returns the greatest number of a member that the log names. Numbers are given in order. */
+function greatestOf(memberships: readonly DatedMembership[]): MemberId {
+  return memberships.flatMap(({ membership }) => membersOf(membership)).reduce((a, b) => (a > b ? a : b), noMember);
 }

@@ -32,6 +32,7 @@ export interface SeedReport {
   readonly members: number;
   readonly snapshots: number;
   readonly membershipChanges: number;
+  readonly damages: number;
 }
 
 export interface SimulationOptions {
@@ -68,7 +69,7 @@ export class Simulation implements World {
     this.seed = seed;
     this.disksLie = disksLie;
     this.random = new SeededRandom(seed);
-    this.profile = { ...drawProfile(this.random), ...options.profile };
+    this.profile = { ...drawProfile(this.random, seed), ...options.profile };
     this.#network = new Network(this.random, this.profile);
     const { clients, newMachine, repeatsProposals = false, restUnitsMax } = application(this.profile);
     this.#restUnitsMax = restUnitsMax;
@@ -100,7 +101,9 @@ export class Simulation implements World {
   }
 
   send(message: Message, snapshot: Checkpoint | undefined): void {
-    const fate = this.#network.fateOf(message, snapshot, this.now);
+    // The receiver of a damaged snapshot refuses it.
+    const isLost = snapshot?.state.isDamaged === true;
+    const fate = isLost ? [] : this.#network.fateOf(message, snapshot, this.now);
     const copies = message.type === "propose" && !this.#repeatsProposals ? fate.slice(0, 1) : fate;
     for (const delay of copies) this.schedule(delay, { kind: "deliver", message, snapshot, isCalm: this.isCalm });
     if (snapshot !== undefined) this.#reportStream(message, fate[0]);
@@ -214,6 +217,7 @@ export class Simulation implements World {
       members: this.#cluster.size,
       snapshots: this.#checker.snapshotsInstalled,
       membershipChanges: this.#checker.membershipChanges,
+      damages: this.#cluster.damages,
     };
   }
 }

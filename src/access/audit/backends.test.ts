@@ -258,7 +258,7 @@ describe("a webhook", () => {
     expect([lost.value, errors.length]).toEqual([10, 1]);
   });
 
-  test("loses events if it does not keep up, and delays no request", async () => {
+  test("attack 62: loses events if it does not keep up, and delays no request", async () => {
     const { lost, errors, write, idle } = webhook(["hangs"], { bufferSize: 20 });
     write(200);
     await idle();

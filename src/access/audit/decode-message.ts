@@ -6,9 +6,9 @@ import type { DecodeProtobuf } from "./object-text.ts";
 
 /** Returns a decoder for objects of served kinds, by the type in their envelope. */
 export function messageDecoder(scheme: ServedResources): DecodeProtobuf {
-  return (bytes) => {
+  return (bytes, valuesMax) => {
     const { apiVersion, kind, raw } = unwrapUnknown(bytes);
     const info = scheme.resources.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
-    return info === undefined ? undefined : { kind, apiVersion, ...decodeMessage(structOf(info), raw) };
+    return info === undefined ? undefined : { kind, apiVersion, ...decodeMessage(structOf(info), raw, valuesMax) };
   };
 }

@@ -1,20 +1,31 @@
 import { toText } from "../../api/codec/byte-text.ts";
 import { decodeCbor } from "../../api/codec/cbor.ts";
 import { parseJson, stringifyJson } from "../../api/codec/json.ts";
-import { parseYaml } from "../../api/codec/yaml.ts";
+import { jsonExtent } from "../../api/codec/json-extent.ts";
+import { parseYaml, yamlValuesMax } from "../../api/codec/yaml.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { objectValuesMax } from "../../api/object-extent.ts";
 
 /** Maximum size of an object. A larger one is left out of its event, which is marked. */
 export const objectBytesMax = 10 * 1024 * 1024;
 
 /** Decodes a protobuf message into the JSON of its kind. Returns undefined for an unknown kind. */
-export type DecodeProtobuf = (bytes: Uint8Array) => JsonObject | undefined;
+export type DecodeProtobuf = (bytes: Uint8Array, valuesMax?: number) => JsonObject | undefined;
 
-/** Returns a body as one line of JSON for an event, or undefined for an unreadable one. */
-export function objectText(bytes: Uint8Array, contentType: string, decodeProtobuf: DecodeProtobuf): string | undefined {
+export interface ReadObject {
+  readonly contentType: string;
+  readonly decodeProtobuf: DecodeProtobuf;
+  /** Whether a client made the bytes. Such a body may have no more values than the server takes. */
+  readonly isRequest: boolean;
+}
+
+/** Returns a body as one line of JSON for an event, or undefined for one that is unreadable or has too many values. */
+export function objectText(bytes: Uint8Array, options: ReadObject): string | undefined {
+  const contentType = options.contentType.toLowerCase();
   try {
-    if (!/[+/]json/.test(contentType)) return stringifyJson(decode(bytes, contentType, decodeProtobuf) ?? null);
+    if (!/[+/]json/.test(contentType)) return stringifyJson(decode(bytes, { ...options, contentType }) ?? null);
     const text = toText(bytes);
+    if (options.isRequest && jsonExtent(text).values > objectValuesMax) return undefined;
     // Keep the bytes as received, so that no number loses a digit. Parsing only checks that they are JSON.
     JSON.parse(text);
     return onOneLine(text);
@@ -44,8 +55,11 @@ export function withoutManagedFields(text: string): string {
   }
 }
 
-function decode(bytes: Uint8Array, contentType: string, decodeProtobuf: DecodeProtobuf): JsonValue | undefined {
-  if (contentType.includes("yaml")) return parseYaml(bytes, { strict: false }).value;
-  if (contentType.includes("cbor")) return decodeCbor(bytes);
-  return contentType.includes("protobuf") ? decodeProtobuf(bytes) : undefined;
+function decode(bytes: Uint8Array, { contentType, decodeProtobuf, isRequest }: ReadObject): JsonValue | undefined {
+  const valuesMax = isRequest ? objectValuesMax : Number.POSITIVE_INFINITY;
+  if (contentType.includes("yaml")) {
+    return parseYaml(bytes, { strict: false, valuesMax: isRequest ? yamlValuesMax : valuesMax }).value;
+  }
+  if (contentType.includes("cbor")) return decodeCbor(bytes, valuesMax);
+  return contentType.includes("protobuf") ? decodeProtobuf(bytes, valuesMax) : undefined;
 }

@@ -112,7 +112,7 @@ describe("certificates on disk", () => {
     ).toBe(true);
   });
 
-  test("a key that others can read is rejected", async () => {
+  test("attack 71: a key that others can read is rejected", async () => {
     const directory = join(scratch, "open");
     await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
     await chmod(join(directory, "ca.key"), 0o644);

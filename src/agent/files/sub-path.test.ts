@@ -66,7 +66,7 @@ describe("a path inside the volume", () => {
   });
 });
 
-describe("attack 85: a path that leaves the volume", () => {
+describe("attack 85, CVE-2017-1002101: a path that leaves the volume", () => {
   test.each([
     ["an absolute link", () => symlinkSync(outside, join(volume, "x")), "x"],
     ["an absolute link to a file", () => symlinkSync(join(outside, "secret"), join(volume, "x")), "x"],
@@ -99,7 +99,7 @@ describe("attack 85: a path that leaves the volume", () => {
   });
 });
 
-test("attack 85: a program that swaps a folder for a link meanwhile never gets out", async () => {
+test("attack 85, CVE-2021-25741: a program that swaps a folder for a link meanwhile never gets out", async () => {
   mkdirSync(join(volume, "target/inner"), { recursive: true });
   // Another process, so that it also acts between two calls of the system.
   const swap = Bun.spawn([process.execPath, "-e", swapper], { cwd: volume, stdout: "pipe", stderr: "inherit" });

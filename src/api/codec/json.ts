@@ -88,8 +88,8 @@ function memberCount(value: JsonValue): number {
 }
 
 /** Parses one JSON document, and does not look for repeated keys. @throws JsonSyntaxError */
-export function parseJsonText(text: string): JsonValue {
-  return parseNatively(text) ?? atOnce(new JsonParser(text).parse()).value;
+export function parseJsonText(text: string, extent = jsonExtent(text)): JsonValue {
+  return parseNatively(text, extent) ?? atOnce(new JsonParser(text).parse()).value;
 }
 
 /**

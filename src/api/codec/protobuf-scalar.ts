@@ -1,9 +1,10 @@
 import type { Writer } from "protobufjs/minimal.js";
 import { formatGoDuration, parseGoDuration } from "../go-duration.ts";
 import type { JsonValue } from "../json.ts";
-import { objectValuesMax } from "../object-extent.ts";
 import type { ScalarKind } from "../schema/schema.ts";
-import { JsonSyntaxError, parseJson, stringifyJson } from "./json.ts";
+import { toText } from "./byte-text.ts";
+import { JsonSyntaxError, parseJsonText, stringifyJson } from "./json.ts";
+import { jsonExtent } from "./json-extent.ts";
 import {
   int64Halves,
   ProtobufDecodeError,
@@ -148,14 +149,18 @@ function jsonInMessage(): ValueCodec {
         raw = reader.bytes();
         return true;
       });
-      return raw === undefined || raw.length === 0 ? null : parseRawJson(raw);
+      return raw === undefined || raw.length === 0 ? null : parseRawJson(raw, reader);
     },
   };
 }
 
-function parseRawJson(raw: Uint8Array): JsonValue {
+/** The values of the text count among those of its message. */
+function parseRawJson(raw: Uint8Array, reader: ProtobufReader): JsonValue {
+  const text = toText(raw);
+  const extent = jsonExtent(text);
+  reader.count(extent.values);
   try {
-    return parseJson(raw, { strict: false, valuesMax: objectValuesMax }).value;
+    return parseJsonText(text, extent);
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw new ProtobufDecodeError(`proto: raw value: ${error.message}`);
     throw error;

@@ -57,9 +57,10 @@ export class ProtobufReader {
     return this.#at >= this.#end;
   }
 
-  /** Counts a field, or an item of a packed list. */
-  count(): void {
-    if (++this.#values > this.#valuesMax) throw status.tooManyValues(this.#valuesMax);
+  /** Counts a field, an item of a packed list, or the values of a text. */
+  count(values = 1): void {
+    this.#values += values;
+    if (this.#values > this.#valuesMax) throw status.tooManyValues(this.#valuesMax);
   }
 
   tag(): Tag {

@@ -4,6 +4,7 @@ import protobuf from "protobufjs";
 import { Scheme } from "../../kinds/scheme.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "../schema/schema.ts";
+import { StatusError } from "../status.ts";
 import { runToEnd } from "../testing.ts";
 import {
   decodeMessage,
@@ -219,6 +220,14 @@ describe("decodeMessage", () => {
     const time = struct("t", [field("t", 1, scalar("time")), field("r", 2, scalar("rawExtension"))]);
     expect(() => decodeMessage(time, unhex("0a0b 08ffffffffffffffff7f 10"))).toThrow(ProtobufDecodeError);
     expect(() => decodeMessage(time, unhex("1203 0a017b"))).toThrow("proto: raw value: unexpected end of JSON input");
+  });
+
+  test("counts the values of all JSON texts together", () => {
+    const texts = struct("t", [field("r", 1, { kind: "list", items: scalar("rawExtension") })]);
+    const list = [1, 2, 3].map(() => ({ items: Array.from({ length: 100 }, () => 0) }));
+    const bytes = encodeMessage(texts, { r: list });
+    expect(decodeMessage(texts, bytes, 310)).toEqual({ r: list });
+    expect(() => decodeMessage(texts, bytes, 300)).toThrow(StatusError);
   });
 
   test("refuses nesting without end", () => {

@@ -202,7 +202,7 @@ describe("between members", () => {
   });
 });
 
-describe("69: attacks on the gossip port", () => {
+describe("attack 69: attacks on the gossip port", () => {
   test("an unknown peer is refused as soon as its key is known", async () => {
     const [one, other] = (await openPeers(2)) as [Peer, Peer];
     acquaint(one, other);

@@ -266,7 +266,7 @@ describe("the membership", () => {
   });
 });
 
-describe("69: attacks by a member", () => {
+describe("attack 69: attacks by a member", () => {
   test.each([
     ["in the name of another", { member: 3 }, "forged"],
     ["in the name of the one that hears it", { member: 1 }, "forged"],

@@ -4,6 +4,7 @@ import {
   type DecodeProtobuf,
   objectBytesMax,
   objectText,
+  type ReadObject,
   withoutManagedFields,
 } from "../../access/audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../access/audit/policy.ts";
@@ -228,7 +229,8 @@ function eventOf(exchange: Exchange, recording: Recording, stage: Stage, stageMs
 function requestText(options: AuditOptions, { request }: Exchange, recording: Recording): string | undefined {
   const { requestBody } = recording;
   if (requestBody === undefined) return undefined;
-  return bodyText(options, recording, requestBody, header(request, "content-type") ?? "application/json");
+  const contentType = header(request, "content-type") ?? "application/json";
+  return bodyText(options, recording, requestBody, { contentType, isRequest: true });
 }
 
 function responseText(
@@ -238,21 +240,21 @@ function responseText(
   bytes: Uint8Array | undefined,
 ): string | undefined {
   if (bytes === undefined || recording.rule?.level !== "RequestResponse") return undefined;
-  return bodyText(options, recording, bytes, contentTypeOf(response));
+  return bodyText(options, recording, bytes, { contentType: contentTypeOf(response), isRequest: false });
 }
 
 function bodyText(
   { decodeProtobuf }: AuditOptions,
   recording: Recording,
   bytes: Uint8Array,
-  contentType: string,
+  form: Pick<ReadObject, "contentType" | "isRequest">,
 ): string | undefined {
   if (bytes.length === 0) return undefined;
   if (bytes.length > objectBytesMax) {
     annotate(recording, truncatedAnnotation, "true");
     return undefined;
   }
-  const text = objectText(bytes, contentType, decodeProtobuf);
+  const text = objectText(bytes, { ...form, decodeProtobuf });
   return text !== undefined && recording.rule?.omitManagedFields === true ? withoutManagedFields(text) : text;
 }
 

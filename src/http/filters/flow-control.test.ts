@@ -161,7 +161,7 @@ describe("flowControl()", () => {
     expect(scene.queues.isIdle).toBe(true);
   });
 
-  test("beyond the queue, 429 as text with the time after which to try again", async () => {
+  test("attack 61: beyond the queue, 429 as text with the time after which to try again", async () => {
     const held = new HeldRequests();
     const scene = new Scene(held.handler);
     const running = Array.from({ length: 12 }, () => scene.send(objectPath));

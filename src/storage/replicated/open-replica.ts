@@ -143,7 +143,10 @@ async function openOwnLog(directory: DataDirectory, open: NonNullable<ReplicaOpt
 }
 
 /** Rejects unreadable objects if other members exist, because this replica must then take the state from them. */
-function checkReadable({ path }: DataDirectory, { corrupt, record }: OpenedState): void {
+export function checkReadable(
+  { path }: DataDirectory,
+  { corrupt, record }: Pick<OpenedState, "corrupt"> & { readonly record: Pick<OpenedState["record"], "members"> },
+): void {
   const [first] = corrupt;
   if (first === undefined || record.members.length <= 1) return;
   throw new DataDirectoryError(

@@ -304,7 +304,11 @@ describe("the data directory", () => {
     ],
     ["without CURRENT", (path: string) => rmSync(join(path, "state/CURRENT")), /cannot be opened/],
     ["without its database", (path: string) => rmSync(join(path, "state"), { recursive: true }), /cannot be opened/],
-    ["that others can read", (path: string) => chmodSync(path, 0o750), /open to others \(mode 750\); run: chmod 700/],
+    [
+      "that others can read (attack 71)",
+      (path: string) => chmodSync(path, 0o750),
+      /open to others \(mode 750\); run: chmod 700/,
+    ],
     ["whose identity others can read", (path: string) => chmodSync(identityOf(path), 0o644), /run: chmod 600/],
     [
       "held by a running process",

@@ -90,6 +90,56 @@ describe("attack 46: hostile JSON", () => {
   });
 });
 
+describe("attack 46: numbers at the limits", () => {
+  const pods = "/api/v1/namespaces/default/pods?dryRun=All";
+  const send = async (number: string) => {
+    const containers = '[{"name":"a","image":"b"}]';
+    const spec = `{"containers":${containers},"terminationGracePeriodSeconds":${number}}`;
+    return server.post(pods, `{"metadata":{"name":"a"},"spec":${spec}}`);
+  };
+
+  test.each(["9007199254740993", "9223372036854775807"])("%s keeps all digits", async (number) => {
+    const { code, text } = await send(number);
+    expect([code, text]).toEqual([201, expect.stringContaining(`"terminationGracePeriodSeconds":${number},`)]);
+  });
+
+  test.each(["9223372036854775808", "1e999", "1.5", '"1"'])("%s is not an int64", async (number) => {
+    expect((await send(number)).code).toBe(400);
+  });
+});
+
+describe("attack 48: hostile CBOR", () => {
+  let cbor: TestServer;
+  beforeAll(async () => {
+    cbor = await TestServer.start({ featureGates: { CBORServingAndStorage: true } });
+  });
+  afterAll(() => cbor.close());
+  const selfDescribed = [0xd9, 0xd9, 0xf7];
+  const bytes = (...after: number[]) => new Uint8Array([...selfDescribed, ...after]);
+
+  test.each([
+    ["nothing", new Uint8Array()],
+    ["a map of 2^32 keys", bytes(0xba, 0xff, 0xff, 0xff, 0xff)],
+    ["a text of 2^63 bytes", bytes(0x7b, 0x7f, ...Array<number>(7).fill(0xff))],
+    ["lists without end in lists without end", bytes(...Array<number>(50_000).fill(0x9f))],
+    ["a map that is not closed", bytes(0xbf)],
+    ["a key twice", bytes(0xa2, 0x41, 0x61, 0x41, 0x62, 0x41, 0x61, 0x41, 0x63)],
+    ["a key that is a number", bytes(0xa1, 0x01, 0x02)],
+    ["a number of 2^72", bytes(0xa1, 0x41, 0x61, 0xc2, 0x4a, ...Array<number>(10).fill(0xff))],
+    ["data behind the object", bytes(0xa0, 0xa0)],
+    ["a break alone", bytes(0xff)],
+  ])("%s", async (_name, body) => {
+    const { code, json } = await cbor.post(configMaps, body, { type: "application/cbor" });
+    expect([code, json.kind]).toEqual([400, "Status"]);
+  });
+
+  test("an unknown tag means nothing", async () => {
+    const body = bytes(0xd9, 0xff, 0xff, 0xa0);
+    const { code, json } = await cbor.post(configMaps, body, { type: "application/cbor" });
+    expect([code, json.message]).toEqual([422, expect.stringContaining("name or generateName is required")]);
+  });
+});
+
 describe("attack 48: hostile protobuf", () => {
   const envelope = (...bytes: number[]) => new Uint8Array([0x6b, 0x38, 0x73, 0, ...bytes]);
   test.each([

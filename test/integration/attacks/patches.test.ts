@@ -42,6 +42,10 @@ describe("attack 49: hostile JSON patches", () => {
     ["a path through __proto__", [{ op: "add", path: "/__proto__/x", value: "x" }], 422, unprocessable],
     ["a path through a constructor", [{ op: "add", path: "/constructor/prototype/x", value: "x" }], 422, unprocessable],
     ["a removal of __proto__", [{ op: "remove", path: "/__proto__" }], 422, unprocessable],
+    ["a removal behind the end", [{ op: "remove", path: "/metadata/finalizers/-" }], 422, unprocessable],
+    ["an unknown escape", [{ op: "remove", path: "/data/~2" }], 422, unprocessable],
+    ["a pointer without its slash", [{ op: "replace", path: "data", value: {} }], 422, unprocessable],
+    ["a test of a megabyte", [{ op: "test", path: "/data/a", value: "x".repeat(1 << 20) }], 422, unprocessable],
     ["an unknown operation", [{ op: "eval", path: "/data/a", value: "x" }], 422, unprocessable],
     ["a copy from nowhere", [{ op: "copy", from: "/none/a", path: "/data/b" }], 422, unprocessable],
   ])("%s", async (_name, operations, code, text) => {

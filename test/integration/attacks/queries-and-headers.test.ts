@@ -81,6 +81,11 @@ describe("attack 57: hostile parameters", () => {
     expect(await list(query)).toEqual([code, expect.stringContaining(text)]);
   });
 
+  test.each(["limit=-1", "limit=1&limit=-1", "timeoutSeconds=-1"])("?%s is a list like any other", async (query) => {
+    const { code, json } = await server.get(`${configMaps}?${query}`);
+    expect([code, json.kind]).toEqual([200, "ConfigMapList"]);
+  });
+
   test("a version in the future ends with a 504, and does not wait for it", async () => {
     expect(await list("resourceVersion=9007199254740991")).toEqual([
       504,

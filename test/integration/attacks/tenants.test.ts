@@ -110,7 +110,7 @@ describe("attack 39: data cached for one user is not given to another", () => {
     session.destroy();
   });
 
-  test("compressed bytes do not depend on earlier answers", async () => {
+  test("attack 64: compressed bytes do not depend on earlier answers", async () => {
     const headers = { "accept-encoding": "gzip" };
     // All pages are of one revision and exclude later writes.
     const at = `resourceVersion=${await server.revision()}&resourceVersionMatch=Exact`;

@@ -7,10 +7,10 @@ import type { World } from "../../../raft/testing/simulator/world.ts";
 import { StoreUnavailableError } from "../../../src/storage/store.ts";
 import { ConnectionLost } from "../replica.ts";
 import { ReplicaAudience } from "../replica-audience.ts";
+import type { SimulatedRuntime } from "../simulated-runtime.ts";
 import { Actor } from "./actor.ts";
 import { ControllerReplica } from "./controller-replica.ts";
 import { NodeAgents } from "./node-agents.ts";
-import type { SimulatedRuntime } from "./simulated-runtime.ts";
 import { unfinishedWork } from "./unfinished-work.ts";
 import { Users } from "./users.ts";
 

@@ -1,9 +1,9 @@
 import { electionUnits } from "../../../raft/testing/simulator/profile.ts";
 import { type SeedReport, Simulation } from "../../../raft/testing/simulator/simulation.ts";
 import { ReplicaMachine } from "../replica-machine.ts";
+import { SimulatedRuntime } from "../simulated-runtime.ts";
 import { ControlRules } from "./control-rules.ts";
 import { ControllerClients } from "./controller-clients.ts";
-import { SimulatedRuntime } from "./simulated-runtime.ts";
 
 /** Time until the last pod on a missing node is gone, and a leader that was lost before has been replaced. */
 const restUnitsMax = 240 * electionUnits;

@@ -24,6 +24,8 @@ export interface SimulatedDatabaseOptions {
   readonly path: string;
   readonly random: SeededRandom;
   readonly mutation: DatabaseMutation | undefined;
+  /** Maximum number of turns of the event loop that a call takes; 3 by default. */
+  readonly turnsMax?: number;
 }
 
 interface Range {
@@ -35,21 +37,23 @@ interface Range {
 }
 
 const stateKey = metaKey("state");
-const turnsMax = 3;
+const turnsMaxDefault = 3;
 
 /** LevelDB on a simulated volume, with the methods that the store calls. Writes take a few turns of the event loop. */
 export class SimulatedDatabase {
   readonly #files: Files;
   readonly #random: SeededRandom;
   readonly #mutation: DatabaseMutation | undefined;
+  readonly #turnsMax: number;
   #failure: string | undefined;
   #isOpen = true;
 
-  constructor({ volume, path, random, mutation }: SimulatedDatabaseOptions) {
+  constructor({ volume, path, random, mutation, turnsMax = turnsMaxDefault }: SimulatedDatabaseOptions) {
     this.#files = volume.databases.get(path) ?? new Files();
     volume.databases.set(path, this.#files);
     this.#random = random;
     this.#mutation = mutation;
+    this.#turnsMax = turnsMax;
     if (mutation === "damageUnchecked") this.#signDamage();
   }
 
@@ -153,7 +157,8 @@ export class SimulatedDatabase {
   }
 
   async #turns(): Promise<void> {
-    for (let left = this.#random.below(turnsMax + 1); left > 0; left--) {
+    if (this.#turnsMax === 0) return;
+    for (let left = this.#random.below(this.#turnsMax + 1); left > 0; left--) {
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }

@@ -64,10 +64,10 @@ export class SimulatedVolume {
     return next;
   }
 
-  /** Flips a bit of a record in the database that the directory names. */
-  flipBit(): FlippedBit | undefined {
+  /** Flips a bit of one of these records in the database that the directory names. */
+  flipBit(isChosen: (key: string) => boolean = () => true): FlippedBit | undefined {
     const files = this.databases.get(this.identity.database);
-    const keys = [...(files?.durable.keys() ?? [])];
+    const keys = [...(files?.durable.keys() ?? [])].filter(isChosen);
     if (files === undefined || keys.length === 0) return undefined;
     const key = this.#random.pick(keys);
     const value = files.durable.get(key) as Buffer;

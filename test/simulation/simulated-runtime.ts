@@ -1,11 +1,11 @@
 import { drainMicrotasks } from "bun:jsc";
-import type { SeededRandom } from "../../../raft/testing/simulator/seeded-random.ts";
+import type { SeededRandom } from "../../raft/testing/simulator/seeded-random.ts";
 
 /** Maximum number of turns at one moment. Work that needs more never ends. */
 const turnsMax = 10_000;
 
 /**
- * Puts under the seed everything that the controllers take from the runtime: turns of the event loop, the time within a
+ * Puts under the seed everything that the product takes from the runtime: turns of the event loop, the time within a
  * turn, and random values. Callbacks of a crashed process may still run; nothing that they write reaches the log.
  */
 export class SimulatedRuntime {
