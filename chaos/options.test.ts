@@ -28,6 +28,18 @@ test("servers on etcd get faults of their own and of their etcd, and no others",
   expect(names).not.toContain("transfer-leader");
 });
 
+test("serving processes have faults of their own", () => {
+  const chosen = (args: string[]) => {
+    const options = parseOptions(args)!;
+    return new Set(Array.from({ length: 100 }, (_, seed) => faultsOf(options, seed).map(({ name }) => name)).flat());
+  };
+  for (const name of ["kill-serving", "pause-serving"]) {
+    expect(chosen(["--serving-processes", "2"])).toContain(name);
+    expect(chosen([])).not.toContain(name);
+    expect(() => parseOptions(["--faults", name])).toThrow("needs --serving-processes");
+  }
+});
+
 /** Some classes need a tool. */
 function isPossible(name: string): boolean {
   const fault = faultNamed(name) as Fault;

@@ -103,12 +103,12 @@ export class Member {
     }
   }
 
-  /** Kills its serving processes, which it replaces. */
-  killServing(): void {
+  /** Returns the process ids of its serving processes, which it replaces when they end. */
+  servingPids(): number[] {
     const { pid } = this;
-    if (pid === undefined) return;
+    if (pid === undefined) return [];
     const { stdout } = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(pid)]);
-    for (const child of stdout.toString().split("\n").map(Number).filter(Boolean)) process.kill(child, "SIGKILL");
+    return stdout.toString().split("\n").map(Number).filter(Boolean);
   }
 
   /** Kills the process and waits until it has ended. */

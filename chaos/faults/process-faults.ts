@@ -36,11 +36,29 @@ export function paused(choose: Choice): Fault["inject"] {
 /** Interval at which serving processes are killed: some while they start. */
 const servingKillMs = 1_500;
 
+/** Kills some of them at a time, so that the others of a member often go on. */
 async function servingKilled({ cluster, random }: Scene): Promise<Undo> {
   return repeating(async () => {
-    for (const member of cluster.members) if (random.below(2) === 0) member.killServing();
+    for (const member of cluster.members) {
+      for (const pid of member.servingPids()) if (random.below(2) === 0) signal(pid, "SIGKILL");
+    }
     await Bun.sleep(random.below(servingKillMs));
   }, nothingToUndo);
+}
+
+async function servingPaused(scene: Scene): Promise<Undo> {
+  const pids = anyone(scene).servingPids();
+  for (const pid of pids) signal(pid, "SIGSTOP");
+  return () => pids.forEach((pid) => signal(pid, "SIGCONT"));
+}
+
+/** A process may have ended since it was found. */
+function signal(pid: number, name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 /** Time slice of a process that gets a tenth of a CPU. */
@@ -97,7 +115,11 @@ async function rolled({ cluster, random }: Scene): Promise<Undo> {
 
 export const processFaults: readonly Fault[] = [
   {
-    ...processFault("kill-serving", "the serving processes of members are killed again and again", 1, servingKilled),
+    ...processFault("kill-serving", "some serving processes of members are killed, again and again", 1, servingKilled),
+    isOfServing: true,
+  },
+  {
+    ...processFault("pause-serving", "SIGSTOP to the serving processes of one member", 1, servingPaused),
     isOfServing: true,
   },
   processFault("kill-one", "SIGKILL to one member", 1, killed(one)),
