@@ -10,7 +10,8 @@ export type Key = string;
 export interface ObjectIndex {
   /** apiVersion in which `body` is written (the storage version). */
   readonly apiVersion: string;
-  readonly uid: string;
+  /** The uid; undefined if the body names it, so that objects can share an index. `uidOf` returns it in either case. */
+  readonly uid: string | undefined;
   readonly labels: Readonly<Record<string, string>> | undefined;
   /** Selectable fields of the resource other than metadata.name and metadata.namespace. */
   readonly fields: Readonly<Record<string, string>> | undefined;

@@ -6,6 +6,7 @@ import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api
 import type { KubeObject } from "../api/object-meta.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
+import { uidOf } from "../storage/object-uid.ts";
 import { copyObject } from "./copy-object.ts";
 import { judgeObject } from "./judge-object.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
@@ -142,8 +143,8 @@ function checkGuards(
 ): boolean {
   const { info } = kind;
   const { resourceVersion = "", uid = "", name = "" } = object.metadata;
-  if (!reapplies && uid !== "" && uid !== entry.index.uid) {
-    throw uidConflict(kind.ref(name, asked), entry.key, uid, entry.index.uid);
+  if (!reapplies && uid !== "" && uid !== uidOf(entry)) {
+    throw uidConflict(kind.ref(name, asked), entry.key, uid, uidOf(entry));
   }
   if (reapplies && resourceVersion === String(entry.revision)) return false;
   if (resourceVersion === "" || resourceVersion === "0") {

@@ -20,7 +20,8 @@ export function encodeForStore(
   info: ResourceInfo,
   written: ResourceInfo = info,
 ): { index: ObjectIndex; body: ProposedBody } {
-  return { index: indexOf(object, info, written), body: storedBody(object) };
+  const body = storedBody(object);
+  return { index: indexOf(object, info, written, body), body };
 }
 
 /** Encodes an object in canonical field order as a stored body. */
@@ -53,18 +54,20 @@ function managedFieldsOf(managedFields: ObjectMeta["managedFields"]): string {
 /** Objects keep their indexes as long as they exist, and many have equal ones. */
 const indexes = new IndexCache();
 
-function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo): ObjectIndex {
-  return indexes.shared({
+function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo, body: ProposedBody): ObjectIndex {
+  const index = {
     ...metadataIndex(object),
     apiVersion: apiVersionOf(info),
     fields: info.form.kind === "structural" ? undefined : selectableFieldsOf(object, info),
     ...formOf(info.form, written.form),
-  });
+  };
+  return indexes.shared(index, body.prefix);
 }
 
-/** Returns the index of an object of which only the metadata is known. */
-export function plainIndex(object: KubeObject): ObjectIndex {
-  return indexes.shared({ ...metadataIndex(object), apiVersion: object.apiVersion, fields: undefined });
+/** Returns the index of an object of which only the metadata is known. @param body its stored body */
+export function plainIndex(object: KubeObject, body: ProposedBody): ObjectIndex {
+  const index = { ...metadataIndex(object), apiVersion: object.apiVersion, fields: undefined };
+  return indexes.shared(index, body.prefix);
 }
 
 function metadataIndex({ metadata: { labels, uid, ownerReferences } }: KubeObject) {

@@ -1,6 +1,7 @@
 import type { Entry, Key } from "../api/entry.ts";
 import { nextRevision, type Revision, toRevision } from "../api/revision.ts";
 import { KeyOrder, lowerBound } from "./key-order.ts";
+import { uidOf } from "./object-uid.ts";
 import { fillGap } from "./resource-version-gap.ts";
 import { hashOf, type StateHash, withEntry, withoutEntry } from "./state-hash.ts";
 import type { ApplyResult, Command, Expect, Premise, StoreEvent } from "./store.ts";
@@ -113,7 +114,9 @@ export class StateMachine {
       return { kind: "applied", revision, entry };
     }
     if (current === undefined) return { kind: "rejected", current };
-    const { createRevision, index } = current;
+    const { createRevision } = current;
+    // The last body may be encrypted where the current one is not, and then it does not name the uid.
+    const index = { ...current.index, uid: uidOf(current) };
     const entry = { key, revision, createRevision, index, body: fillGap(operation.last, revision) };
     events.push({ revision, type: "DELETED", entry, previous: current });
     this.#delete(current, revision);

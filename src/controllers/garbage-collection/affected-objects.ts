@@ -1,5 +1,6 @@
 import { maybeDeleting, storedMetadata } from "../../api/codec/stored-metadata.ts";
 import type { Entry, Key, ObjectOwner } from "../../api/entry.ts";
+import { uidOf } from "../../storage/object-uid.ts";
 import type { StoreEvent } from "../../storage/store.ts";
 import { awaitsDependents, orphansDependents } from "./verdict.ts";
 
@@ -38,7 +39,7 @@ export class AffectedObjects {
       return;
     }
     // A replica that takes over another state as a whole receives only the difference.
-    if (previous !== undefined && previous.index.uid !== entry.index.uid) this.#gone(previous);
+    if (previous !== undefined && uidOf(previous) !== uidOf(entry)) this.#gone(previous);
     const after = entry.index.owners;
     if (!sameOwners(before, after)) {
       if (after !== undefined) this.#concerns.object(entry.key);
@@ -49,23 +50,25 @@ export class AffectedObjects {
 
   /** Records an object that is being deleted. */
   notice(entry: Entry): void {
-    const { key, index } = entry;
     if (!maybeDeleting(entry)) return;
+    const { key } = entry;
+    const uid = uidOf(entry);
     const metadata = storedMetadata(entry);
     if (orphansDependents(metadata)) this.#concerns.orphaning(key);
     if (!awaitsDependents(metadata)) {
-      this.#awaiting.delete(index.uid);
+      this.#awaiting.delete(uid);
       return;
     }
-    if (this.#awaiting.has(index.uid)) return;
-    this.#awaiting.set(index.uid, key);
+    if (this.#awaiting.has(uid)) return;
+    this.#awaiting.set(uid, key);
     this.#concerns.object(key);
-    this.#concerns.awaiting(index.uid);
+    this.#concerns.awaiting(uid);
   }
 
-  #gone({ index }: Entry): void {
-    this.#awaiting.delete(index.uid);
-    this.#concerns.gone(index.uid);
+  #gone(entry: Entry): void {
+    const uid = uidOf(entry);
+    this.#awaiting.delete(uid);
+    this.#concerns.gone(uid);
   }
 
   /** Reports waiting owners that may have lost a dependent. */

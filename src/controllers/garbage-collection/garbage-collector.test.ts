@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { KubeObject, OwnerReference } from "../../api/object-meta.ts";
+import { uidOf } from "../../storage/object-uid.ts";
 import { CrashTest } from "../leader-crash/testing.ts";
 import { startGarbageCollector } from "./garbage-collector.ts";
 import type { PropagationPolicy } from "./verdict.ts";
@@ -50,7 +51,7 @@ class World implements AsyncDisposable {
     const { store } = this.#test;
     const prefixes = ["configmaps", "secrets"].map((resource) => this.#test.registry(resource).info.keyPrefix);
     const entries = prefixes.flatMap((prefix) => store.scan(prefix));
-    return Object.fromEntries(entries.map(({ index }) => [index.uid, (index.owners ?? []).map(({ uid }) => uid)]));
+    return Object.fromEntries(entries.map((entry) => [uidOf(entry), (entry.index.owners ?? []).map(({ uid }) => uid)]));
   }
 
   /** Runs several leaders for some writes each, then one to the end. */

@@ -12,6 +12,7 @@ import type { Catalog } from "../../registry/catalog.ts";
 import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { OwnerIndex } from "../../storage/cacher/owner-index.ts";
+import { uidOf } from "../../storage/object-uid.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
 import { eachAtATime } from "../each-at-a-time.ts";
 import { namesOf } from "../object-key.ts";
@@ -237,7 +238,8 @@ class GarbageCollector {
   #decide(key: Key, remote?: ReadonlyMap<string, OwnerState>): Decision | undefined {
     const entry = this.#parts.store.get(key);
     if (entry === undefined || this.#isIgnored(key)) return undefined;
-    const { uid, owners } = entry.index;
+    const { owners } = entry.index;
+    const uid = uidOf(entry);
     if (owners === undefined && this.#affected.awaiting(uid) === undefined) return undefined;
     const target = this.#targetOf(entry);
     if (target === undefined) return undefined;
@@ -264,31 +266,33 @@ class GarbageCollector {
   }
 
   /** Follows references that block waiting owners, in search of a path back to the object itself. */
-  #isInCycle({ index }: Entry): boolean {
+  #isInCycle(entry: Entry): boolean {
+    const self = uidOf(entry);
     const seen = new Set<string>();
-    const waiting = [index];
+    const waiting = [entry.index];
     for (let next = waiting.pop(); next !== undefined && seen.size < cycleMax; next = waiting.pop()) {
       for (const { uid, blockOwnerDeletion } of next.owners ?? []) {
         const key = blockOwnerDeletion ? this.#affected.awaiting(uid) : undefined;
         if (key === undefined || seen.has(uid)) continue;
-        if (uid === index.uid) return true;
+        if (uid === self) return true;
         seen.add(uid);
         const owner = this.#parts.store.get(key);
-        if (owner?.index.uid === uid) waiting.push(owner.index);
+        if (owner !== undefined && uidOf(owner) === uid) waiting.push(owner.index);
       }
     }
     return false;
   }
 
   /** Returns undefined if the kind is not served, because nothing can be done then. */
-  #targetOf({ key, index: { uid } }: Entry): Target | undefined {
+  #targetOf(entry: Entry): Target | undefined {
+    const { key } = entry;
     const registry = this.#registryOf(key);
     if (registry === undefined) return undefined;
     const { keyPrefix, namespaced } = registry.info;
     const { namespace, name } = namespaced
       ? namesOf(registry, key)
       : { namespace: "", name: key.slice(keyPrefix.length) };
-    return { registry, namespace, name, uid };
+    return { registry, namespace, name, uid: uidOf(entry) };
   }
 
   /** Returns the registry of the object with this key. Core kinds have no segment for the group. */

@@ -1,6 +1,7 @@
 import type { OwnerReference } from "../../api/object-meta.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Registries } from "../../registry/registries.ts";
+import { uidOf } from "../../storage/object-uid.ts";
 import type { Store } from "../../storage/store.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { SlicedWork } from "../sliced-work.ts";
@@ -82,11 +83,13 @@ export class MisplacedOwners implements Disposable {
     const searched = [...this.#pending.keys()];
     for (const { info } of this.#parts.registries.all()) {
       if (!info.namespaced) continue;
-      for (const { key, index } of this.#parts.store.scan(info.keyPrefix)) {
+      for (const entry of this.#parts.store.scan(info.keyPrefix)) {
         yield;
-        const suspicions = this.#pending.get(index.uid);
+        const { key } = entry;
+        const uid = uidOf(entry);
+        const suspicions = this.#pending.get(uid);
         if (suspicions === undefined) continue;
-        this.#pending.delete(index.uid);
+        this.#pending.delete(uid);
         const [namespace] = key.slice(info.keyPrefix.length).split("/");
         for (const suspicion of suspicions.values()) {
           if (suspicion.dependent.namespace !== namespace) this.#report(suspicion);

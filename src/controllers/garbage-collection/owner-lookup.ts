@@ -4,6 +4,7 @@ import { parseApiVersion } from "../../api/gvk.ts";
 import type { OwnerReference } from "../../api/object-meta.ts";
 import { storedInfo } from "../../api/scheme/resource.ts";
 import type { Catalog } from "../../registry/catalog.ts";
+import { uidOf } from "../../storage/object-uid.ts";
 import type { Store } from "../../storage/store.ts";
 import { awaitsDependents, type OwnerState } from "./verdict.ts";
 
@@ -28,7 +29,7 @@ export class OwnerLookup {
     const key: Key = namespaced ? `${keyPrefix}${namespace}/${name}` : keyPrefix + name;
     const entry = this.#store.get(key);
     if (entry === undefined) return this.#store.corruptAt(key) === undefined ? "absent" : "unreadable";
-    if (entry.index.uid !== uid) return "absent";
+    if (uidOf(entry) !== uid) return "absent";
     return maybeDeleting(entry) && awaitsDependents(storedMetadata(entry)) ? "awaitsDependents" : "present";
   }
 }

@@ -5,6 +5,7 @@ import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
 import { systemClock } from "../../process/clock.ts";
 import { MemoryStore } from "../memory-store.ts";
+import { uidOf } from "../object-uid.ts";
 import { CompactedError, type Store, type StoreEvent, UndecryptableEntryError } from "../store.ts";
 import { EncryptedStore } from "./encrypted-store.ts";
 import type { ResourceTransformers } from "./resource-transformers.ts";
@@ -71,7 +72,7 @@ test("events and history show plain objects, and a deleted one with its index", 
   const { entry } = (await store.commit(del(a, "two"))) as { entry: Entry };
   expect(seen.map(({ type }) => type)).toEqual(["ADDED", "MODIFIED", "DELETED"]);
   expect(seen[1]?.previous).toBe(seen[0]?.entry as Entry);
-  expect([entry.index.uid, seen[2]?.entry.index.uid]).toEqual(["uid", "uid"]);
+  expect([entry, seen[2]?.entry as Entry].map(uidOf)).toEqual(["uid", "uid"]);
   const history = await store.eventsAfter(store.compactedRevision, { prefix: a, limit: 9 });
   expect(history.map(({ entry }) => bodyText(entry))).toEqual(seen.map(({ entry }) => bodyText(entry)));
   expect(history[2]?.entry.index).toEqual(seen[2]?.entry.index as ObjectIndex);

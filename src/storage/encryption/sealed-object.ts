@@ -2,6 +2,7 @@ import { copyOfBytes } from "../../api/codec/byte-text.ts";
 import type { Entry, ObjectIndex } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
 import { encodeIndexText, type IndexCache } from "../mvcc/index-text.ts";
+import { uidOf } from "../object-uid.ts";
 import { fillGap } from "../resource-version-gap.ts";
 import type { ProposedBody } from "../store.ts";
 
@@ -22,7 +23,7 @@ const headerBytes = 3 * 4;
  *     length of uid · of rest of index · of prefix · uid · rest of index · prefix · suffix
  */
 export function packObject(index: ObjectIndex, { prefix, suffix }: ProposedBody): Uint8Array {
-  const uid = Buffer.from(index.uid);
+  const uid = Buffer.from(uidOf({ index, body: prefix }));
   const rest = Buffer.from(encodeIndexText(index));
   const header = Buffer.alloc(headerBytes);
   header.writeUInt32BE(uid.length, 0);
@@ -47,7 +48,11 @@ export function unpackObject(plain: Uint8Array, sealed: Entry, indexes: IndexCac
     key: sealed.key,
     revision: sealed.revision,
     createRevision: sealed.createRevision,
-    index: indexes.index(bytes.toString("utf8", headerBytes, uidEnd), bytes.toString("utf8", uidEnd, restEnd)),
+    index: indexes.index(
+      bytes.toString("utf8", headerBytes, uidEnd),
+      bytes.toString("utf8", uidEnd, restEnd),
+      body.prefix,
+    ),
     body: fillGap(body, sealed.revision),
   };
 }

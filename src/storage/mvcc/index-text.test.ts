@@ -6,7 +6,10 @@ import { encodeIndexText, IndexCache } from "./index-text.ts";
 const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("[", "]]", ",[", "[]", '"', "\\", "u005b"));
 const map = fc.option(fc.dictionary(text, text, { minKeys: 1, maxKeys: 3 }), { nil: undefined });
 const owner = fc.record({ uid: text, controller: fc.boolean(), blockOwnerDeletion: fc.boolean() });
-const index: fc.Arbitrary<ObjectIndex> = fc.record({
+/** An index with a uid of its own, as that of a body that does not name it. */
+type OwnIndex = ObjectIndex & { readonly uid: string };
+
+const index: fc.Arbitrary<OwnIndex> = fc.record({
   apiVersion: text.filter((apiVersion) => !apiVersion.includes(" ")),
   uid: text,
   labels: map,
@@ -51,14 +54,30 @@ test("the schema of a custom resource is read as it was written", () => {
 
 test("equal parts of two indexes become one object", () => {
   const indexes = new IndexCache();
-  const make = (uid: string): ObjectIndex => {
+  const make = (uid: string): OwnIndex => {
     const owners = [{ uid: "owner", controller: true, blockOwnerDeletion: false }];
     return { apiVersion: "a.com/v1", uid, labels: { app: "web" }, fields: undefined, owners, form: "5f3c" };
   };
-  const [first, second] = [indexes.shared(make("1")), indexes.shared(make("2"))];
+  const body = Buffer.from("{}");
+  const [first, second] = [indexes.shared(make("1"), body), indexes.shared(make("2"), body)];
   expect(second).toEqual(make("2"));
   expect(second.labels).toBe(first.labels);
   expect(second.owners).toBe(first.owners);
+});
+
+test("objects that differ only in a uid that their bodies name share an index", () => {
+  const bodyOf = (uid: string) => Buffer.from(`{"metadata":{"name":"a","uid":"${uid}","resourceVersion":"7"}}`);
+  const indexes = new IndexCache();
+  fc.assert(
+    fc.property(index, (written) => {
+      const encoded = encodeIndexText(written);
+      const [first, second] = ["1", "2"].map((uid) => indexes.index(uid, encoded, bodyOf(uid)));
+      equal(first as ObjectIndex, { ...written, uid: undefined });
+      expect(second).toBe(first as ObjectIndex);
+      // The record decides, whatever the body says.
+      equal(indexes.index(`${written.uid}3`, encoded, bodyOf("2")), { ...written, uid: `${written.uid}3` });
+    }),
+  );
 });
 
 describe("beside programs of the former format", () => {

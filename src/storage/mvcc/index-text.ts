@@ -1,6 +1,7 @@
 import type { ObjectIndex, ObjectOwner } from "../../api/entry.ts";
 import { emptyJsonObject } from "../../api/json.ts";
 import { ownersInBody } from "../object-owners.ts";
+import { uidInBody } from "../object-uid.ts";
 
 /**
  * An index without its uid, as records and the log hold it: JSON of the apiVersion, the labels, the fields and the
@@ -23,7 +24,7 @@ export function encodeIndexText({ apiVersion, form, labels, fields, owners }: Ob
 const controllerFlag = 1;
 const blockOwnerDeletionFlag = 2;
 /** The ending of every text that lists owners. Older texts end with a map or with 0. */
-const endWithOwners = "]]";
+const endOfOwners = "]]";
 
 function encodeOwners(owners: readonly ObjectOwner[]): string {
   const list: (number | string)[] = [];
@@ -53,15 +54,33 @@ const sharedMax = 16_384;
 
 type SelectionIndex = Pick<ObjectIndex, "apiVersion" | "form" | "labels" | "fields">;
 
-/** Reads indexes. Objects of one controller have equal labels, fields and owners; equal values share one copy. */
+/** Reads indexes. Objects of one controller have equal ones, and others have equal parts; equal values share one copy. */
 export class IndexCache {
+  /** Indexes without a uid, by their text. */
+  readonly #indexes = new Map<string, ObjectIndex>();
   readonly #selections = new Map<string, SelectionIndex>();
   readonly #owners = new Map<string, readonly ObjectOwner[] | undefined>();
   readonly #texts = new Map<string, string>();
 
-  /** @param body the object's bytes, in pieces. Owners are read from it if the text does not list them */
+  /**
+   * Returns the index of an object. It does not repeat a uid that the body names.
+   * @param body the object's bytes, in pieces. Owners are read from it if the text does not list them
+   */
   index(uid: string, text: string, ...body: readonly Uint8Array[]): ObjectIndex {
-    const ownersAt = text.endsWith(endWithOwners) ? text.lastIndexOf("[") : -1;
+    const [first] = body;
+    if (first === undefined || !text.endsWith(endOfOwners) || uidInBody(first) !== uid) {
+      return this.#read(uid, text, body);
+    }
+    const known = this.#indexes.get(text);
+    if (known !== undefined) return known;
+    if (this.#indexes.size >= sharedMax) this.#indexes.clear();
+    const index = this.#read(undefined, text, body);
+    this.#indexes.set(text, index);
+    return index;
+  }
+
+  #read(uid: string | undefined, text: string, body: readonly Uint8Array[]): ObjectIndex {
+    const ownersAt = text.endsWith(endOfOwners) ? text.lastIndexOf("[") : -1;
     const { apiVersion, labels, fields, form } = this.#selection(
       ownersAt < 0 ? text : `${text.slice(0, ownersAt - 1)}]`,
     );
@@ -72,9 +91,12 @@ export class IndexCache {
       : { apiVersion, uid, labels, fields, owners, form };
   }
 
-  /** Returns an equal index that shares its parts with those read before. */
-  shared(index: ObjectIndex): ObjectIndex {
-    return this.index(index.uid, encodeIndexText(index));
+  /**
+   * Returns an equal index that shares its parts with those read before.
+   * @param body the object's bytes, at least those before its resourceVersion
+   */
+  shared(index: ObjectIndex & { readonly uid: string }, body: Uint8Array): ObjectIndex {
+    return this.index(index.uid, encodeIndexText(index), body);
   }
 
   #selection(text: string): SelectionIndex {

@@ -1,5 +1,6 @@
 import type { Entry, Key } from "../../api/entry.ts";
 import { type Revision, toRevision } from "../../api/revision.ts";
+import { uidOf } from "../object-uid.ts";
 import type { StoreEvent } from "../store.ts";
 import { encodeIndexText, type IndexCache } from "./index-text.ts";
 
@@ -30,7 +31,7 @@ export interface EventRecord {
 }
 
 export function encodeEntry(databaseKey: string, entry: Entry, tombstone = false): Buffer {
-  const { uid } = entry.index;
+  const uid = uidOf(entry);
   const rest = encodeIndexText(entry.index);
   const uidBytes = Buffer.byteLength(uid);
   const restBytes = Buffer.byteLength(rest);

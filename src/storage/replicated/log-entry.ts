@@ -1,6 +1,7 @@
 import { type Revision, toRevision } from "../../api/revision.ts";
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
 import { encodeIndexText, type IndexCache } from "../mvcc/index-text.ts";
+import { uidOf } from "../object-uid.ts";
 import type { BatchId } from "../sessions.ts";
 import type { Command, Expect, Operation, Premise, ProposedBody } from "../store.ts";
 
@@ -121,7 +122,7 @@ interface CommandTexts {
 }
 
 function textsOf({ key, operation }: Command): CommandTexts {
-  const uid = operation.kind === "put" ? operation.index.uid : "";
+  const uid = operation.kind === "put" ? uidOf({ index: operation.index, body: operation.body.prefix }) : "";
   const rest = operation.kind === "put" ? encodeIndexText(operation.index) : "";
   const keyBytes = Buffer.byteLength(key);
   return { uid, rest, keyBytes, uidBytes: Buffer.byteLength(uid), restBytes: Buffer.byteLength(rest) };

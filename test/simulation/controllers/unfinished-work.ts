@@ -3,6 +3,7 @@ import type { Job } from "../../../src/api/types/batch-v1.ts";
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, Service } from "../../../src/api/types/core-v1.ts";
 import type { EndpointSlice } from "../../../src/api/types/discovery-v1.ts";
 import type { PodDisruptionBudget } from "../../../src/api/types/policy-v1.ts";
+import { uidOf } from "../../../src/storage/object-uid.ts";
 import { objectOf, prefixes } from "./cluster-objects.ts";
 
 interface Cluster {
@@ -17,7 +18,7 @@ interface Cluster {
  */
 export function unfinishedWork(state: readonly Entry[], silent: ReadonlySet<string>): string | undefined {
   const entries = new Map(state.map((entry) => [entry.key, entry]));
-  const cluster = { entries, uids: new Set(state.map(({ index }) => index.uid)), silent };
+  const cluster = { entries, uids: new Set(state.map(uidOf)), silent };
   for (const entry of state) {
     const problem = problemOf(entry, cluster);
     if (problem !== undefined) return `${entry.key}: ${problem}`;

@@ -3,6 +3,7 @@ import { decodeBody } from "../../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../../api/entry.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import { SetMap } from "../../../api/set-map.ts";
+import { uidOf } from "../../../storage/object-uid.ts";
 import type { Store, StoreEvent } from "../../../storage/store.ts";
 import { podReferences, type ReferenceKey, referenceKey, volumeReferences } from "./references.ts";
 
@@ -159,7 +160,7 @@ const laterReferences = ['"resourceClaimStatuses"', '"ephemeralContainers"'].map
  * not be read again.
  */
 function hasSameReferences(entry: Entry, previous: Entry | undefined): boolean {
-  if (previous === undefined || previous.index.uid !== entry.index.uid) return false;
+  if (previous === undefined || uidOf(previous) !== uidOf(entry)) return false;
   const node = entry.index.fields?.["spec.nodeName"];
   if (node === undefined || node !== previous.index.fields?.["spec.nodeName"]) return false;
   return [entry, previous].every(({ body }) => laterReferences.every((text) => indexOfBytes(body, text) < 0));

@@ -15,7 +15,8 @@ export const allocationForm: ValueForm = {
     const { kind, raw } = unwrapUnknown(value);
     if (kind !== type.kind) throw new Error(`the value is a ${JSON.stringify(kind)}, not a ${type.kind}`);
     const object = { ...type, metadata: {}, ...decodeMessage(schema(), raw) } as unknown as KubeObject;
-    return { index: plainIndex(object), body: storedBody(object) };
+    const body = storedBody(object);
+    return { index: plainIndex(object, body), body };
   },
 };
 

@@ -43,7 +43,8 @@ export class CustomForm implements ValueForm {
     });
     object["metadata"] = typed.object;
     const custom = object as unknown as KubeObject;
-    return { index: plainIndex(custom), body: storedBody(custom) };
+    const body = storedBody(custom);
+    return { index: plainIndex(custom, body), body };
   }
 }
 
