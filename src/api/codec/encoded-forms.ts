@@ -25,8 +25,10 @@ const overheadBytes = 160;
 
 /**
  * Entries in the forms in which they are sent. An entry is encoded once per form, not once per reader, as long as it is
- * kept. All forms share one limit. Whenever half of it is used up, the forms that were last read before the other half
- * was filled are dropped. Forms also go with their entry when the store replaces it.
+ * kept. All forms share one limit. At the limit, further forms are not kept until they have come to half of it. Then the
+ * half that was last read longest ago makes room. So of a list that is longer than the limit, most of the forms are
+ * found by its next reader, who would find none if each form took the place of one that he needs later. Forms also go
+ * with their entry when the store replaces it.
  */
 export class EncodedForms {
   readonly #halfMax: number;
@@ -34,6 +36,8 @@ export class EncodedForms {
   #recentBytes = 0;
   #earlier = new WeakMap<Entry, Kept>();
   #earlierBytes = 0;
+  /** Total size of the forms that were not kept since both halves became full. */
+  #refusedBytes = 0;
 
   constructor(bytesMax: number) {
     this.#halfMax = bytesMax / 2;
@@ -52,23 +56,25 @@ export class EncodedForms {
     const earlier = keptAs(form, this.#earlier.get(entry), nowMs);
     const encoded = earlier?.encoded ?? form.encode(entry, nowMs);
     const size = encoded.bytes.length + overheadBytes;
-    if (size > this.#halfMax) return encoded.bytes;
-    const others = withoutForm(form, this.#makeRoom(size) ? undefined : recent);
+    if (!this.#hasRoom(size, earlier !== undefined)) return encoded.bytes;
+    const others = withoutForm(form, this.#recent.get(entry));
     this.#recent.set(entry, { form, encoded, atMs: earlier?.atMs ?? nowMs, others });
+    this.#recentBytes += size;
     return encoded.bytes;
   }
 
-  /** Returns true if the recent forms became the earlier ones. */
-  #makeRoom(bytes: number): boolean {
-    const isFull = this.#recentBytes + bytes > this.#halfMax;
-    if (isFull) {
-      this.#earlier = this.#recent;
-      this.#earlierBytes = this.#recentBytes;
-      this.#recent = new WeakMap();
-      this.#recentBytes = 0;
-    }
-    this.#recentBytes += bytes;
-    return isFull;
+  /** Reports whether the recent half has room for a form, and makes it if it is time. */
+  #hasRoom(bytes: number, isKept: boolean): boolean {
+    if (this.#recentBytes + bytes <= this.#halfMax) return true;
+    if (isKept || bytes > this.#halfMax) return false;
+    this.#refusedBytes += bytes;
+    if (this.#earlierBytes > 0 && this.#refusedBytes <= this.#halfMax) return false;
+    this.#earlier = this.#recent;
+    this.#earlierBytes = this.#recentBytes;
+    this.#recent = new WeakMap();
+    this.#recentBytes = 0;
+    this.#refusedBytes = 0;
+    return true;
   }
 }
 
