@@ -4,7 +4,8 @@ import { makeProgram, residentBytes, startProgram, temporaryDirectory } from "..
 import type { Figure, Options } from "../report.ts";
 
 const objects = 100_000;
-const settleMs = 3_000;
+/** Time in which a server does what can wait until it is ready, and releases the memory of its start. */
+const settleMs = 5_000;
 
 /** Merges the files of the directory, as in a server that has been running for a while. */
 export async function mergeFiles(program: string, directory: string): Promise<void> {
