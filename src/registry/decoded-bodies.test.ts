@@ -48,7 +48,7 @@ const isKept = (bodies: DecodedBodies, entry: Entry) =>
 
 test("the bodies that were stored last are kept", () => {
   const bodies = new DecodedBodies();
-  const objects = Array.from({ length: 100 }, (_, at) => configMap(at + 2, "x".repeat(40_000)));
+  const objects = Array.from({ length: 200 }, (_, at) => configMap(at + 2, "x".repeat(40_000)));
   const entries = objects.map((object) => entryOf(object));
   for (const [at, object] of objects.entries()) {
     const [first, second] = [entryOf(configMap(0, "")), entryOf(configMap(1, "a"))];
@@ -58,9 +58,9 @@ test("the bodies that were stored last are kept", () => {
   const kept = entries.filter((entry) => isKept(bodies, entry));
   const bytes = kept.reduce((sum, { body }) => sum + body.length, 0);
   expect(kept.map((entry) => entries.indexOf(entry))).toEqual(kept.map((_, at) => entries.length - kept.length + at));
-  expect(bytes).toBeWithin(2 ** 21 - 50_000, 2 ** 21 + 1);
-  const next = configMap(200, "b");
-  const last = entries[99] as Entry;
+  expect(bytes).toBeWithin(6 * 2 ** 20 - 50_000, 6 * 2 ** 20 + 1);
+  const next = configMap(300, "b");
+  const last = entries[199] as Entry;
   bodies.replace(last, entryOf(next), next);
   expect(isKept(bodies, last)).toBeFalse();
 });

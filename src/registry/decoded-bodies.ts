@@ -5,8 +5,11 @@ import { ordinaryBytesMax } from "../api/object-extent.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { copyObject } from "./copy-object.ts";
 
-/** Limit of the stored bytes of the objects that were updated last. Their decoded form takes several times the memory. */
-const bytesMax = 2 * 1024 * 1024;
+/**
+ * Limit of the stored bytes of the objects that were updated last: those of a thousand pods whose kubelets report. Their
+ * decoded form takes twice the memory.
+ */
+const bytesMax = 6 * 1024 * 1024;
 
 /**
  * The decoded bodies of objects that are updated again and again, so that a write need not parse what the one before has

@@ -29,6 +29,10 @@ const createdAtOnce = 64;
 /** Time in which all watchers start, or the last events arrive. */
 const settleMs = 1_500;
 const warmUpSeconds = 0.5;
+/** Number of writes until a server's code is compiled: the first ones cost up to twice as much. */
+const warmUpWrites = 10_000;
+/** Limit for a server that would take too long. */
+const warmUpWriteSeconds = 20;
 
 /** Creates the objects that the works need, unless they exist. */
 export async function prepare(server: ComparedServer, objects: number): Promise<void> {
@@ -107,24 +111,24 @@ async function requestsIn(seconds: number, least: number, send: (count: number) 
 function creation(name: string, clients: number, type: string): ComparedWork {
   const prefix = `made-${Date.now().toString(36)}-${clients}-${type === jsonType ? "j" : "p"}`;
   let count = 0;
-  return {
-    name,
-    run: (server, seconds) =>
-      write(server, clients, seconds, async (client) => {
-        const number = count++;
-        const object = document(number);
-        object.metadata.name = `${prefix}-${number}`;
-        const headers = { "content-type": type, accept: type };
-        await client.expect("POST", collection, encodedDocument(object, type), headers);
-      }),
+  const one = async (client: Client) => {
+    const number = count++;
+    const object = document(number);
+    object.metadata.name = `${prefix}-${number}`;
+    const headers = { "content-type": type, accept: type };
+    await client.expect("POST", collection, encodedDocument(object, type), headers);
   };
+  return { name, run: (server, seconds) => write({ server, what: `POST ${type}`, one }, clients, seconds) };
 }
 
 function replacement(objects: number): ComparedWork {
   let count = 0;
   return {
     name: `PUT, ${writers} at a time`,
-    run: (server, seconds) => write(server, writers, seconds, (client) => replace(client, count++, objects)),
+    run: (server, seconds) => {
+      const one = (client: Client) => replace(client, count++, objects);
+      return write({ server, what: "PUT", one }, writers, seconds);
+    },
   };
 }
 
@@ -139,12 +143,14 @@ function statusPatch(): ComparedWork {
   let count = 0;
   return {
     name: `strategic patch of a pod's status, ${writers} at a time`,
-    run: (server, seconds) =>
-      write(server, writers, seconds, async (client) => {
+    run: (server, seconds) => {
+      const one = async (client: Client) => {
         const at = count++;
         const path = `${podCollection}/${podName(at % pods)}/status`;
         await client.expect("PATCH", path, podStatusPatch(at), strategicPatch);
-      }),
+      };
+      return write({ server, what: "PATCH", one }, writers, seconds);
+    },
   };
 }
 
@@ -154,6 +160,8 @@ function delivery(): ComparedWork {
   return {
     name: `event to ${watcherCount} watchers`,
     run: async (server, seconds) => {
+      const writing: Writing = { server, what: "PUT", one: (client) => replace(client, count++, watchedObjects) };
+      await warmUp(writing);
       // The version is that of the list, because without one each watcher would first get all objects.
       using client = new Client(server);
       const list = JSON.parse((await client.expect("GET", `${collection}?limit=1`)).toString()) as {
@@ -164,34 +172,53 @@ function delivery(): ComparedWork {
       const crowd = startCrowd(server, { ...watchers, seconds: watchSeconds, resourceVersion });
       await Bun.sleep(settleMs);
       const cpuBefore = server.cpuSeconds();
-      const { seconds: writeSeconds } = await write(server, writers, seconds, (writer) =>
-        replace(writer, count++, watchedObjects),
-      );
+      const { seconds: writeSeconds } = await write(writing, writers, seconds);
       const received = await crowd.received();
       return { count: received, cpuSeconds: server.cpuSeconds() - cpuBefore, seconds: writeSeconds };
     },
   };
 }
 
-/** Runs writers, each of which starts as soon as its previous write is acknowledged. Returns the number of writes. */
-async function write(
-  server: ComparedServer,
+/** A kind of write, which a server has to have done often before it is measured. */
+interface Writing {
+  readonly server: ComparedServer;
+  /** Name of the code that the server runs for it. */
+  readonly what: string;
+  readonly one: (client: Client) => Promise<void>;
+}
+
+/** The writings that each server has been warmed up for. */
+const warm = new WeakMap<ComparedServer, Set<string>>();
+
+/** Runs writers, each of which starts as soon as its previous write is acknowledged. */
+async function write(writing: Writing, clients: number, seconds: number): Promise<Work> {
+  await warmUp(writing);
+  return measured(writing.server, () => runWriters(writing, clients, seconds));
+}
+
+async function warmUp(writing: Writing): Promise<void> {
+  const { server, what } = writing;
+  const done = warm.get(server) ?? new Set();
+  if (!done.has(what)) await runWriters(writing, writers, warmUpWriteSeconds, warmUpWrites);
+  warm.set(server, done.add(what));
+}
+
+/** Returns the number of writes. */
+async function runWriters(
+  { server, one }: Writing,
   clients: number,
   seconds: number,
-  one: (client: Client) => Promise<void>,
-): Promise<Work> {
+  countMax = Number.POSITIVE_INFINITY,
+): Promise<number> {
   const opened = Array.from({ length: Math.min(clients, connections) }, () => new Client(server));
-  const work = await measured(server, async () => {
-    const endMs = performance.now() + seconds * 1_000;
-    let done = 0;
-    const writer = async (number: number) => {
-      for (; performance.now() < endMs; done++) await one(opened[number % opened.length] as Client);
-    };
-    await Promise.all(Array.from({ length: clients }, (_, number) => writer(number)));
-    return done;
-  });
+  const endMs = performance.now() + seconds * 1_000;
+  let done = 0;
+  const writer = async (number: number) => {
+    for (; performance.now() < endMs && done < countMax; done++) await one(opened[number % opened.length] as Client);
+  };
+  await Promise.all(Array.from({ length: clients }, (_, number) => writer(number)));
   for (const client of opened) client[Symbol.dispose]();
-  return work;
+  return done;
 }
 
 async function measured(server: ComparedServer, run: () => Promise<number>): Promise<Work> {

@@ -10,6 +10,8 @@ export type DatabaseOperation =
 /** Larger than LevelDB's defaults: bodies are a few KiB, and batches are up to some MiB. */
 const writeBufferBytes = 8 * 1024 * 1024;
 const maxFileBytes = 8 * 1024 * 1024;
+/** Size of the pieces of a file, which are compressed one by one: several objects, whose texts are alike. */
+const blockBytes = 16 * 1024;
 
 /**
  * Opens the database.
@@ -23,6 +25,7 @@ export async function openDatabase(path: string, { createIfMissing }: { createIf
     createIfMissing,
     writeBufferSize: writeBufferBytes,
     maxFileSize: maxFileBytes,
+    blockSize: blockBytes,
   });
   await database.open();
   return database;
