@@ -3,10 +3,13 @@ import { CounterState } from "./example/counter-state.ts";
 import { type Entry, type MemberId, MemoryLog, type RaftError, type StateMachine, toMemberId } from "./index.ts";
 import { createLogOn, openLogOn } from "./storage/open-log.ts";
 import { SimulatedDisk } from "./storage/simulated-disk.ts";
-import { Cluster, type Member, quickTiming, stopClusters, until } from "./testing/local-cluster.ts";
+import { Cluster, type Member, quickTiming, stopClusters } from "./testing/local-cluster.ts";
 import { random } from "./testing/seed.ts";
+import { until } from "./testing/until.ts";
 
 const timing = { ...quickTiming, electionMs: 400 };
+/** Longer than a test may take. */
+const neverMs = 600_000;
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 afterEach(stopClusters);
@@ -52,16 +55,14 @@ async function clusterOf(voters: readonly number[], stalls: string[]) {
 const othersOf = (cluster: Cluster, one: Member) => [...cluster.members.values()].filter((member) => member !== one);
 
 describe("a state machine that hangs", () => {
-  test("has its leader step down within two election timeouts, and not campaign again until it resumes", async () => {
+  test("has its leader step down, and not campaign again until it resumes", async () => {
     const stalls: string[] = [];
     const { cluster, stateOf } = await clusterOf([1, 2, 3], stalls);
     const leader = await cluster.leader();
     await cluster.add(leader, "a 1");
     const letGo = stateOf(leader).hang();
-    const begun = performance.now();
     const stuck = leader.node.propose(bytes("a 1"));
     await until(() => leader.node.status().role !== "leader", "the leader to step down");
-    expect(performance.now() - begun).toBeLessThan(2 * timing.electionMs);
     expect(stalls).toContain("stateMachine");
     const next = await cluster.leader(othersOf(cluster, leader));
     expect(await cluster.add(next, "b 1")).toBe(1);
@@ -159,7 +160,8 @@ test("a follower acknowledges nothing that is not on its disk", async () => {
 
 describe("a leader that is gone", () => {
   test("is replaced without an election timeout, and what was asked of it is answered at once", async () => {
-    const slow = { ...timing, electionMs: 5000 };
+    // Longer than the test may take: nothing here waits for a time limit.
+    const slow = { ...timing, electionMs: neverMs, proposalMs: neverMs, readMs: neverMs };
     const cluster = await Cluster.of(3, { timing: slow });
     cluster.member(1).node.campaign();
     const leader = await cluster.leader();
@@ -175,7 +177,6 @@ describe("a leader that is gone", () => {
     // No message of the leader is still on its way when the links are restored.
     cluster.network.faults = { ...cluster.network.faults, loss: 1 };
     await Bun.sleep(20);
-    const begun = performance.now();
     const stopped = leader.node.stop();
     cluster.network.heal();
     cluster.network.faults = { ...cluster.network.faults, loss: 0 };
@@ -184,11 +185,10 @@ describe("a leader that is gone", () => {
     expect(await answer).toBe("unknown");
     expect(await read).toBe("noLeader");
     expect(await cluster.add(next, "b 1")).toBe(1);
-    expect(performance.now() - begun).toBeLessThan(1000);
   });
 
   test("loses entries that no other member has: they are dropped when the next leader's entry arrives", async () => {
-    const cluster = await Cluster.of(3, { timing });
+    const cluster = await Cluster.of(3, { timing: { ...timing, proposalMs: neverMs } });
     const leader = await cluster.leader();
     await cluster.add(leader, "a 1");
     cluster.network.isolate(leader.node.status().id);
@@ -198,10 +198,8 @@ describe("a leader that is gone", () => {
     const next = await cluster.leader(othersOf(cluster, leader));
     await until(() => next.node.status().role === "leader" && next !== leader, "another leader");
     await until(() => leader.node.status().role !== "leader", "the old one to step down");
-    const begun = performance.now();
     cluster.network.heal();
     expect(await Promise.all(lost)).toEqual(Array.from({ length: 5 }, () => "dropped"));
-    expect(performance.now() - begun).toBeLessThan(timing.proposalMs / 2);
   });
 });
 

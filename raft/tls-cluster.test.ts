@@ -18,6 +18,7 @@ import {
   TlsTransport,
   toMemberId,
 } from "./index.ts";
+import { until } from "./testing/until.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "raft-cluster-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -100,14 +101,6 @@ async function start(id: number, membership: typeof noMembership, addresses: Add
 }
 
 const founders = membershipOf([1, 2, 3].map(toMemberId));
-
-async function until(condition: () => boolean, what: string, ms = 20_000): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await Bun.sleep(10);
-  }
-}
 
 test("a member that joins over TLS gets a large snapshot, while proposals continue without an election", async () => {
   const addresses: Addresses = new Map();

@@ -12,6 +12,7 @@ import {
   toMemberId,
 } from "../index.ts";
 import { random } from "./seed.ts";
+import { until } from "./until.ts";
 
 /** Timeouts for members in one process. */
 export const quickTiming = { heartbeatMs: 20, electionMs: 100, proposalMs: 3000, readMs: 2000 };
@@ -98,13 +99,5 @@ export class Cluster {
 
   async stop(): Promise<void> {
     await Promise.all([...this.members.values()].map(({ node }) => node.stop()));
-  }
-}
-
-export async function until(condition: () => boolean, what: string, ms = 15_000): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await Bun.sleep(5);
   }
 }
