@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
+import { until } from "../../test/until.ts";
 import { systemClock } from "../process/clock.ts";
 import { ManualClock } from "../storage/cacher/testing.ts";
 import { HttpTransport } from "./http-transport.ts";
@@ -114,7 +115,7 @@ test("a connection that the server is about to close gets no new requests", asyn
   const transport = transportTo(url);
   for (let at = 0; at < 3; at++) {
     expect(await textOf(await get(transport))).toBe("x");
-    await Bun.sleep(20);
+    await until(() => sessions.at(-1)?.closed === true && sessions.at(-1)?.destroyed === true);
   }
   expect(sessions).toHaveLength(3);
 });
@@ -164,8 +165,11 @@ test("a machine that gives no sign of life is left", async () => {
   const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   closing.push(() => silent.stop(true));
   const transport = transportTo(`http://127.0.0.1:${silent.port}`, {}, clock);
-  const failure = failureOf(get(transport));
-  await Bun.sleep(50);
-  clock.advance(60_000);
+  let isOver = false;
+  const failure = failureOf(get(transport)).finally(() => (isOver = true));
+  await until(() => {
+    clock.advance(60_000);
+    return isOver;
+  });
   expect((await failure).message).toMatch(/does not answer in time|gives no sign of life/);
 });

@@ -479,13 +479,12 @@ describe("streams", () => {
     const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     socket.write(Buffer.concat([preface, frame({ type: settings }), get(1, "/before")]));
     while (begun.length === 0) await Bun.sleep(5);
-    const closing = listener.close(10_000);
+    // Longer than the test may take: if a request were waited for, the test would fail.
+    const closing = listener.close(600_000);
     socket.write(get(3, "/behind"));
     await Bun.sleep(20);
-    const startMs = performance.now();
     gate.resolve();
     await Promise.all([closing, closed]);
-    expect(performance.now() - startMs).toBeLessThan(5_000);
     expect(begun).toEqual(["/before"]);
     expect(received).toContain("done");
   });
@@ -500,7 +499,9 @@ describe("streams", () => {
 });
 
 describe("attack 58: timeouts", () => {
-  const limits = { handshakeTimeoutMs: 100, headersTimeoutMs: 100, idleTimeoutMs: 100 };
+  const limits = { handshakeTimeoutMs: 500, headersTimeoutMs: 500, idleTimeoutMs: 500 };
+  /** Far longer than the limits, for a busy machine. */
+  const closedMsMax = 20_000;
 
   test("no handshake, no request, half a request and an idle connection are closed", async () => {
     const listener = await start(async () => reply("ok"), { limits });
@@ -511,9 +512,9 @@ describe("attack 58: timeouts", () => {
     });
     const closed = Promise.withResolvers<void>();
     await silent;
-    expect((await raw(listener, "", 1000)).closed).toBe(true);
-    expect((await raw(listener, "GET / HTTP/1.1\r\nHost:", 1000)).closed).toBe(true);
-    const kept = await raw(listener, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 1000);
+    expect((await raw(listener, "", closedMsMax)).closed).toBe(true);
+    expect((await raw(listener, "GET / HTTP/1.1\r\nHost:", closedMsMax)).closed).toBe(true);
+    const kept = await raw(listener, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", closedMsMax);
     expect([kept.text.endsWith("ok"), kept.closed]).toEqual([true, true]);
     const client = session(listener);
     await new Promise((resolve) => client.once("close", resolve));
@@ -528,7 +529,7 @@ describe("attack 58: timeouts", () => {
         code: 200,
         headers: [],
         run: async (sink) => {
-          await Bun.sleep(300);
+          await Bun.sleep(2 * limits.idleTimeoutMs);
           sink.write(encoder.encode("still here"));
         },
       }),

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../test/until.ts";
 import { CommandQueue } from "./command-queue.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "./store.ts";
 
@@ -45,7 +46,7 @@ test("commands of one turn form one batch, and idle waits for outstanding comman
   const added = Promise.all([queue.add(command), queue.add(command)]);
   let isIdle = false;
   const idle = queue.idle().then(() => (isIdle = true));
-  await Bun.sleep(5);
+  await until(() => submitted.length > 0);
   expect([submitted, isIdle]).toEqual([[2], false]);
   resolve([result, result]);
   expect(await added).toEqual([result, result]);

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../../../test/until.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "../../access/certificates/authority.ts";
 import { ManualClock } from "../../storage/cacher/testing.ts";
 import { readCertificateFile, writeCertificateFile } from "./certificate-file.ts";
@@ -51,10 +52,10 @@ const open = () =>
     onError: (error) => void errors.push(error),
   });
 
-/** Lets time pass, and waits for the files that are written. */
+/** Lets time pass, and waits until the certificate waits for its next check. */
 async function pass(ms: number): Promise<void> {
   clock.advance(ms);
-  await Bun.sleep(30);
+  await until(() => clock.timers === 1);
 }
 
 test("is requested, kept in a file of its owner, and renewed between 70 and 90 % of its life", async () => {

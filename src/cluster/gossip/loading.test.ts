@@ -74,7 +74,5 @@ test("a process that has closed gossip exits by itself", async () => {
   `;
   const child = Bun.spawn([process.execPath, "-e", script], { cwd: root, stdout: "pipe", stderr: "inherit" });
   expect(await new Response(child.stdout).text()).toBe("closed\n");
-  const closedMs = performance.now();
   expect(await child.exited).toBe(0);
-  expect(performance.now() - closedMs).toBeLessThan(5_000);
 });
