@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningServer } from "../../src/index.ts";
+import type { RunningServer } from "../../src/index.ts";
 import { startServer } from "../etcd/start-server.ts";
+import { until } from "../until.ts";
 import { Kubectl, quietControllers } from "./kubectl.ts";
 
 let server: RunningServer;
@@ -59,7 +60,7 @@ describe("delete", () => {
     ];
     await kubectl.ok(patch(["example.com/hold"]));
     const deletion = kubectl.ok(["delete", "configmap", "held"]);
-    await kubectl.ok(["wait", "configmap", "held", "--for=jsonpath={.metadata.deletionTimestamp}", "--timeout=10s"]);
+    await kubectl.ok(["wait", "configmap", "held", "--for=jsonpath={.metadata.deletionTimestamp}", "--timeout=60s"]);
     await kubectl.ok(patch(null));
     expect(await deletion).toStartWith('configmap "held" deleted');
   });
@@ -100,18 +101,27 @@ describe("delete", () => {
 });
 
 describe("wait", () => {
+  /** Waits until a client watches objects of a resource. */
+  async function untilWatched(resource: string): Promise<void> {
+    const isOpen = (line: string) =>
+      line.startsWith("apiserver_longrunning_requests{") &&
+      line.includes(`resource="${resource}"`) &&
+      !line.endsWith(" 0");
+    await until(async () => (await kubectl.ok(["get", "--raw", "/metrics"])).split("\n").some(isOpen));
+  }
+
   test("--for=delete ends when the object is removed", async () => {
     await createConfigMap("leaving");
-    const waiting = kubectl.ok(["wait", "configmap", "leaving", "--for=delete", "--timeout=10s"]);
-    await Bun.sleep(300);
+    const waiting = kubectl.ok(["wait", "configmap", "leaving", "--for=delete", "--timeout=60s"]);
+    await untilWatched("configmaps");
     await kubectl.ok(["delete", "configmap", "leaving"]);
     expect(await waiting).toBe("configmap/leaving condition met\n");
   });
 
   test("--for=jsonpath ends when the value comes", async () => {
     await createConfigMap("growing");
-    const waiting = kubectl.ok(["wait", "configmap", "growing", "--for=jsonpath={.data.b}=2", "--timeout=10s"]);
-    await Bun.sleep(300);
+    const waiting = kubectl.ok(["wait", "configmap", "growing", "--for=jsonpath={.data.b}=2", "--timeout=60s"]);
+    await untilWatched("configmaps");
     await kubectl.ok(["patch", "configmap", "growing", "-p", '{"data":{"b":"2"}}']);
     expect(await waiting).toBe("configmap/growing condition met\n");
   });
@@ -119,9 +129,9 @@ describe("wait", () => {
   test("--for=condition ends when the condition holds, at once if it already does", async () => {
     const spec = { containers: [{ name: "main", image: "web" }] };
     await kubectl.apply({ apiVersion: "v1", kind: "Pod", metadata: { name: "becoming" }, spec });
-    const wait = ["wait", "pod", "becoming", "--for=condition=Ready", "--timeout=10s"];
+    const wait = ["wait", "pod", "becoming", "--for=condition=Ready", "--timeout=60s"];
     const waiting = kubectl.ok(wait);
-    await Bun.sleep(300);
+    await untilWatched("pods");
     const status = { conditions: [{ type: "Ready", status: "True" }] };
     await kubectl.ok(["patch", "pod", "becoming", "--subresource=status", "-p", JSON.stringify({ status })]);
     expect(await waiting).toBe("pod/becoming condition met\n");
@@ -129,7 +139,7 @@ describe("wait", () => {
   });
 
   test("--for=create ends when the object comes", async () => {
-    const waiting = kubectl.ok(["wait", "configmap", "coming", "--for=create", "--timeout=10s"]);
+    const waiting = kubectl.ok(["wait", "configmap", "coming", "--for=create", "--timeout=60s"]);
     await createConfigMap("coming");
     expect(await waiting).toBe("configmap/coming condition met\n");
   });
@@ -164,7 +174,7 @@ describe("namespaces", () => {
     );
     const release = ["patch", "configmap", "held", "-n", "closing", "--type=merge", "-p"];
     await kubectl.ok([...release, '{"metadata":{"finalizers":null}}']);
-    await kubectl.ok(["wait", "namespace", "closing", "--for=delete", "--timeout=10s"]);
+    await kubectl.ok(["wait", "namespace", "closing", "--for=delete", "--timeout=60s"]);
   });
 
   test.each(["default", "kube-system", "kube-public"])("%s may not be deleted", async (name) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningServer } from "../../src/index.ts";
 import { startServer } from "../etcd/start-server.ts";
+import { until } from "../until.ts";
 import { Kubectl, quietControllers } from "./kubectl.ts";
 
 const timeoutMs = 30_000;
@@ -70,7 +71,7 @@ test(
     await budget(0);
     await using drain = kubectl.start(["drain", "n1", "--grace-period=1"]);
     await drain.until((printed) => printed.includes("evicting pod default/b"));
-    await waitFor(async () => (await kubectl.get(["pod", "free"])).metadata.deletionTimestamp !== undefined);
+    await until(async () => (await kubectl.get(["pod", "free"])).metadata.deletionTimestamp !== undefined);
     const pods = await kubectl.get(["pods", "a", "b"]);
     expect(pods.items.map(({ metadata }: any) => metadata.deletionTimestamp)).toEqual([undefined, undefined]);
     expect(await kubectl.ok(["get", "node", "n1"])).toContain("Ready,SchedulingDisabled");
@@ -105,10 +106,3 @@ describe("nodes", () => {
     expect(described).toMatch(/default +a +0 \(/);
   });
 });
-
-async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    if (tries === 20) throw new Error(`never: ${holds}`);
-    await Bun.sleep(100);
-  }
-}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningServer } from "../../src/index.ts";
 import { startServer } from "../etcd/start-server.ts";
+import { until } from "../until.ts";
 import { Kubectl } from "./kubectl.ts";
 
 let server: RunningServer;
@@ -116,12 +117,7 @@ describe("an object", () => {
     await gone("near");
     const about = ["get", "events", "--field-selector=reason=OwnerRefInvalidNamespace", "-o"];
     const read = () => kubectl.ok([...about, "jsonpath={.items[*].type} {.items[*].message}"]);
-    let said = await read();
-    for (let tries = 0; tries < 50 && said.trim() === ""; tries++) {
-      await Bun.sleep(100);
-      said = await read();
-    }
-    expect(said).toBe(
+    expect(await until(read, (said) => said.trim() !== "")).toBe(
       `Warning ownerRef [v1/ConfigMap, namespace: default, name: far, uid: ${uid}] does not exist in namespace "default"`,
     );
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startServer } from "../../src/index.ts";
+import { until } from "../until.ts";
 import { mergePatch, pod, TestServer } from "./server.ts";
 
 let server: TestServer;
@@ -128,22 +129,20 @@ test("every namespace has an account, made again when it is deleted, and the aut
   await using own = await TestServer.start({ controllers: "*" });
   const namespace = await own.namespace();
   const account = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;
-  const eventually = async (path: string) => {
-    for (const deadline = Date.now() + 3_000; Date.now() < deadline; await Bun.sleep(10)) {
-      const answer = await own.get(path);
-      if (answer.code === 200) return answer.json;
-    }
-    throw new Error(`${path} does not come`);
-  };
+  const eventually = async (path: string) =>
+    (
+      await until(
+        () => own.get(path),
+        ({ code }) => code === 200,
+      )
+    ).json;
   const { metadata } = await eventually(account);
   await own.delete(account);
   expect((await eventually(account)).metadata.uid).not.toBe(metadata.uid);
   const map = `/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt`;
   expect((await eventually(map)).data).toEqual({ "ca.crt": own.running.ca });
   await own.patch(map, mergePatch, { data: { "ca.crt": "mine" } });
-  for (const deadline = Date.now() + 3_000; (await eventually(map)).data["ca.crt"] === "mine"; await Bun.sleep(10)) {
-    if (Date.now() > deadline) throw new Error("the certificate stays as somebody has made it");
-  }
+  await until(async () => (await eventually(map)).data["ca.crt"] !== "mine");
 });
 
 describe("flags", () => {
@@ -179,7 +178,5 @@ test("deleted claims and volumes are removed when they are no longer used", asyn
   await Bun.sleep(50);
   expect((await server.get(`${claims}/c`)).code).toBe(200);
   await server.delete(`${pods}/p?gracePeriodSeconds=0`);
-  for (const deadline = Date.now() + 3_000; (await server.get(`${claims}/c`)).code !== 404; await Bun.sleep(10)) {
-    if (Date.now() > deadline) throw new Error("the claim stays");
-  }
+  await until(async () => (await server.get(`${claims}/c`)).code === 404);
 });

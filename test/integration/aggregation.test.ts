@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
+import { until } from "../until.ts";
 import { ExtensionServer, group, root } from "./extension-server.ts";
 import { rawRequest } from "./raw-request.ts";
 import { mergePatch, TestServer } from "./server.ts";
@@ -15,7 +16,6 @@ const directory = mkdtempSync(join(tmpdir(), "quorate-aggregation-"));
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
 const frontProxy = createAuthority({ commonName: "front proxy", ...validity });
 const auditLog = join(directory, "audit.log");
-const checkMsMax = 8_000;
 
 let server: TestServer;
 let extension: ExtensionServer;
@@ -76,13 +76,8 @@ async function condition(): Promise<Condition> {
 }
 
 async function untilAvailable(status: string, reason?: string): Promise<string> {
-  const startedMs = performance.now();
-  for (;;) {
-    const found = await condition();
-    if (found.status === status && (reason === undefined || found.reason === reason)) return found.message ?? "";
-    if (performance.now() - startedMs > checkMsMax) throw new Error(`the condition stays ${JSON.stringify(found)}`);
-    await Bun.sleep(20);
-  }
+  const isSo = (found: Condition) => found.status === status && (reason === undefined || found.reason === reason);
+  return (await until(condition, isSo)).message ?? "";
 }
 
 const valuesOf = (name: string) =>
@@ -345,16 +340,14 @@ describe("an APIService", () => {
       const { json } = await server.get(`${apiServices}/v1.later.example.com`);
       return json.status?.conditions?.[0]?.message ?? "";
     };
-    const until = async (text: string) => {
-      while ((await message()) !== text) await Bun.sleep(20);
-    };
-    await until('service/later in "default" is not present');
+    const untilItSays = (text: string) => until(message, (found) => found === text);
+    await untilItSays('service/later in "default" is not present');
     const ports = [{ name: "x", port: 80 }];
     await server.create("/api/v1/namespaces/default/services", { metadata: { name: "later" }, spec: { ports } });
-    await until('service/later in "default" is not listening on port 443');
+    await untilItSays('service/later in "default" is not listening on port 443');
     const path = "/api/v1/namespaces/default/services/later";
     await server.patch(path, mergePatch, { spec: { ports: [{ name: "x", port: 443 }] } });
-    await until('cannot find endpointslices for service/later in "default"');
+    await untilItSays('cannot find endpointslices for service/later in "default"');
     const slice = {
       metadata: { name: "later-a", labels: { "kubernetes.io/service-name": "later" } },
       addressType: "IPv4",
@@ -362,7 +355,7 @@ describe("an APIService", () => {
       ports: [{ name: "x", port: 443 }],
     };
     await server.create("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", slice);
-    await until('endpointslices for service/later in "default" have no addresses with port name "x"');
+    await untilItSays('endpointslices for service/later in "default" have no addresses with port name "x"');
   });
 
   test("of this server itself never becomes available, instead of going around in circles", async () => {
@@ -374,9 +367,9 @@ describe("an APIService", () => {
       const { json } = await server.get(`${apiServices}/v1.loop.example.com`);
       return json.status?.conditions?.[0]?.message ?? "";
     };
-    while ((await message()) === "") await Bun.sleep(20);
+    const said = await until(message, (found) => found !== "");
     const url = `https://127.0.0.1:${server.running.port}/apis/loop.example.com/v1`;
-    expect(await message()).toBe(`failing or missing response from ${url}: bad status from ${url}: 401`);
+    expect(said).toBe(`failing or missing response from ${url}: bad status from ${url}: 401`);
     await server.delete(`${apiServices}/v1.loop.example.com`);
   });
 
@@ -403,12 +396,11 @@ describe("an APIService", () => {
       },
     });
     const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    const until = async (name: string, code: number) => {
-      while ((await server.get(`${apiServices}/${name}`)).code !== code) await Bun.sleep(20);
-    };
+    const untilAnswered = (name: string, code: number) =>
+      until(async () => (await server.get(`${apiServices}/${name}`)).code === code);
     await server.create(definitions, definition(true));
-    await until(custom, 200);
-    await until("v2.things.example.com", 200);
+    await untilAnswered(custom, 200);
+    await untilAnswered("v2.things.example.com", 200);
     const { json } = await server.get(`${apiServices}/${custom}`);
     expect([json.spec, json.metadata.labels, json.status.conditions[0].reason]).toEqual([
       { group: "things.example.com", version: "v1", groupPriorityMinimum: 1000, versionPriority: 100 },
@@ -416,9 +408,9 @@ describe("an APIService", () => {
       "Local",
     ]);
     await server.delete(`${apiServices}/${custom}`);
-    await until(custom, 200);
+    await untilAnswered(custom, 200);
     await server.patch(`${definitions}/things.things.example.com`, mergePatch, definition(false));
-    await until(custom, 404);
+    await untilAnswered(custom, 404);
     const taken = { metadata: { labels: { "kube-aggregator.kubernetes.io/automanaged": null } } };
     await server.patch(`${apiServices}/v2.things.example.com`, mergePatch, taken);
     await server.delete(`${definitions}/things.things.example.com`);
@@ -427,7 +419,7 @@ describe("an APIService", () => {
       metadata: { name: "others.things.example.com" },
       spec: { ...definition(true).spec, names: { plural: "others", kind: "Other" } },
     });
-    await until(custom, 200);
+    await untilAnswered(custom, 200);
     expect((await server.get(`${apiServices}/v2.things.example.com`)).code).toBe(200);
   });
 
@@ -442,12 +434,9 @@ describe("an APIService", () => {
 
 test("the certificate follows its files", async () => {
   writeClient("renewed");
-  const startedMs = performance.now();
-  while (performance.now() - startedMs < checkMsMax) {
+  await until(async () => {
     extension.seen.length = 0;
     await server.get(widgets);
-    if (extension.clients[0]?.client === "renewed") return;
-    await Bun.sleep(100);
-  }
-  throw new Error("the old certificate is still in use");
-}, 15_000);
+    return extension.clients[0]?.client === "renewed";
+  });
+}, 30_000);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { encodeCbor } from "../../src/api/codec/cbor.ts";
 import { wrapUnknown } from "../../src/api/codec/protobuf.ts";
 import type { ServerOptions } from "../../src/index.ts";
+import { until } from "../until.ts";
 import { configMap, jsonPatch, protobuf, TestServer } from "./server.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-audit-"));
@@ -31,13 +32,12 @@ async function recording(auditPolicyFile: string, options: ServerOptions = {}) {
   });
   servers.push(server);
   /** The events of one request, by its id. */
-  const eventsOf = async (id: string, count: number): Promise<any[]> => {
-    for (const startMs = performance.now(); performance.now() - startMs < 2_000; await Bun.sleep(2)) {
+  const eventsOf = (id: string, count: number): Promise<any[]> => {
+    const read = () => {
       const lines = readFileSync(auditLogPath, "utf8").split("\n").slice(0, -1);
-      const events = lines.map((line) => JSON.parse(line)).filter(({ auditID }) => auditID === id);
-      if (events.length >= count) return events;
-    }
-    throw new Error(`no ${count} events of ${id}`);
+      return lines.map((line) => JSON.parse(line)).filter(({ auditID }) => auditID === id);
+    };
+    return until(read, (events) => events.length >= count);
   };
   let ids = 0;
   const send = async (method: string, path: string, options: Parameters<TestServer["request"]>[2] = {}, count = 1) => {
@@ -357,8 +357,12 @@ test("the format legacy has one line of text for each event", async () => {
   const server = await TestServer.start({ auditPolicyFile, auditLogPath, auditLogFormat: ["legacy"] });
   servers.push(server);
   await server.get("/api/v1/namespaces/default/pods", { headers: { "user-agent": "t/1" } });
-  await Bun.sleep(20);
-  expect(readFileSync(auditLogPath, "utf8")).toMatch(
+  expect(
+    await until(
+      () => readFileSync(auditLogPath, "utf8"),
+      (text) => text.includes('user-agent="t/1"'),
+    ),
+  ).toMatch(
     /^\S+Z AUDIT: id="[\w-]+" stage="ResponseComplete" ip="127.0.0.1" method="list" user="kubernetes-admin" groups=".+" as="<self>" asgroups="<lookup>" user-agent="t\/1" namespace="default" uri="\/api\/v1\/namespaces\/default\/pods" response="200"$/m,
   );
 });

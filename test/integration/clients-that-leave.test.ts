@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { constants } from "node:http2";
 import { connect } from "node:tls";
+import { until } from "../until.ts";
 import { configMap, TestServer } from "./server.ts";
 
 /** Clients that disconnect at any moment leave nothing behind: no request in flight, no watch, no failure. */
@@ -72,11 +73,7 @@ async function failures(): Promise<string[]> {
 
 /** Waits until the activity is as before. */
 async function settled(before: readonly string[]): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (Bun.deepEquals(await underWay(), before)) return;
-    await Bun.sleep(25);
-  }
-  expect(await underWay()).toEqual([...before]);
+  await until(underWay, (now) => Bun.deepEquals(now, before));
 }
 
 test.each(["at once", "in the answer"] as const)(

@@ -101,7 +101,7 @@ test("roles grant the resource and its subresources one by one", async () => {
 test("the audit log holds the objects, in the version of the request", async () => {
   const headers = { "audit-id": "gear-1" };
   expect((await server.post(gears, gear("seen", { size: 3 }), { headers })).code).toBe(201);
-  const event = JSON.parse((await auditLine(auditLogPath, "gear-1")) ?? "{}");
+  const event = JSON.parse(await auditLine(auditLogPath, "gear-1"));
   expect(event).toMatchObject({
     verb: "create",
     objectRef: { resource: "gears", namespace, name: "seen", apiGroup: group, apiVersion: "v1" },

@@ -8,13 +8,12 @@ import { fromStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { structOf } from "../../src/api/scheme/object-form.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
+import { until } from "../until.ts";
 import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer, type Watch, type WatchEvent } from "./server.ts";
 
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
-/** Objects with waiting dependents disappear a moment after their deletion. */
-const goneWaitMsMax = 3_000;
 /** Number of unchanged reads, and their interval, after which controllers count as done. */
 const settledReads = 4;
 const settledWaitMs = 5;
@@ -233,9 +232,6 @@ async function deletes(info: ResourceInfo, path: string): Promise<void> {
   if (code === 200 && info.kind !== "Namespace") {
     await server.patch(path, mergePatch, { metadata: { finalizers: null } });
   }
-  const until = Date.now() + goneWaitMsMax;
-  while ((await server.get(path)).code !== 404) {
-    if (Date.now() > until) throw new Error(`${path} does not go`);
-    await Bun.sleep(10);
-  }
+  // An object with waiting dependents disappears a moment after its deletion.
+  await until(async () => (await server.get(path)).code === 404);
 }

@@ -294,11 +294,9 @@ describe("the end", () => {
     expect((await leaving.get("/livez")).code).toBe(200);
     await leaving.create(maps, configMap("last"));
     expect((await watch.take(1)).map(({ type }) => type)).toEqual(["ADDED"]);
-    const started = performance.now();
     const closing = leaving.close();
     expect(await watch.rest()).toEqual([]);
     await closing;
-    expect(performance.now() - started).toBeLessThan(2_000);
     expect(leaving.get("/livez")).rejects.toThrow();
     await leaving.close();
   });

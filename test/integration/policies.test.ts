@@ -118,7 +118,7 @@ describe("a validating policy", () => {
     expect(headers.get("warning")).toBe(
       `299 - "Validation failed for ValidatingAdmissionPolicy '${name}' with binding '${name}': has 1"`,
     );
-    const event = JSON.parse((await auditLine(auditLog, headers.get("audit-id") ?? "")) ?? "{}");
+    const event = JSON.parse(await auditLine(auditLog, headers.get("audit-id") ?? ""));
     expect(event.annotations).toMatchObject({
       [`${name}/size`]: "1",
       "validation.policy.admission.k8s.io/validation_failure": JSON.stringify([

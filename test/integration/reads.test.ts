@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../until.ts";
 import { configMap, TestServer } from "./server.ts";
 
 let server: TestServer;
@@ -367,13 +368,12 @@ test("history that is compacted away answers 410, and a page's token can be exch
 });
 
 /** Compaction runs on a timer, so write until the old revision is compacted. */
-async function until410<T extends { readonly code: number }>(read: () => Promise<T>, write: () => Promise<void>) {
-  const started = performance.now();
-  for (;;) {
-    const answer = await read();
-    if (answer.code === 410) return answer;
-    if (performance.now() - started > 5_000) throw new Error("history is never compacted");
-    await write();
-    await Bun.sleep(10);
-  }
+function until410<T extends { readonly code: number }>(read: () => Promise<T>, write: () => Promise<void>): Promise<T> {
+  return until(
+    async () => {
+      await write();
+      return read();
+    },
+    ({ code }) => code === 410,
+  );
 }

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../until.ts";
 import { TestServer } from "./server.ts";
 
 const kills = 3;
@@ -27,13 +28,13 @@ test(`${kills} kills in the middle of writes leave nothing taken that nobody hol
     await writeUntilKilled(dataDir, round, 20 + (random % 100));
   }
   await using server = await TestServer.start({ dataDir });
-  for (const deadline = Date.now() + 8_000; ; await Bun.sleep(20)) {
+  const addresses = async () => {
     const held = (await server.get("/api/v1/services")).json.items.flatMap(({ spec }: any) => spec.clusterIPs);
     const taken = (await server.get("/apis/networking.k8s.io/v1/ipaddresses")).json.items;
     expect(new Set(held).size).toBe(held.length);
-    if (Bun.deepEquals(held.toSorted(), taken.map(({ metadata }: any) => metadata.name).toSorted())) break;
-    if (Date.now() > deadline) throw new Error(`${held.length} are held and ${taken.length} are taken`);
-  }
+    return { held: held.toSorted(), taken: taken.map(({ metadata }: any) => metadata.name).toSorted() };
+  };
+  await until(addresses, ({ held, taken }) => Bun.deepEquals(held, taken));
   const ports = (await server.get("/api/v1/services")).json.items
     .flatMap(({ spec }: any) => spec.ports)
     .flatMap(({ nodePort = 0 }: any) => (nodePort === 0 ? [] : [nodePort]));

@@ -198,14 +198,12 @@ describe("bookmarks", () => {
   });
 });
 
-test("timeoutSeconds ends the stream cleanly after that time", async () => {
+test("timeoutSeconds ends the stream cleanly, and not before that time", async () => {
   await fresh();
   const started = performance.now();
   await using watch = await server.watch(`${maps}?timeoutSeconds=1`);
   expect(await watch.rest()).toEqual([]);
-  const seconds = (performance.now() - started) / 1_000;
-  expect(seconds).toBeGreaterThan(0.9);
-  expect(seconds).toBeLessThan(2.5);
+  expect(performance.now() - started).toBeGreaterThan(900);
 });
 
 test("a list and a watch from its revision miss nothing while many write", async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompactSign, decodeJwt, decodeProtectedHeader } from "jose";
 import { type Clock, systemClock } from "../../../src/process/clock.ts";
+import { until } from "../../until.ts";
 import { auditLine } from "../audit-line.ts";
 import { bearer, rawWhoAmI } from "../raw-request.ts";
 import { pod, TestServer } from "../server.ts";
@@ -305,11 +306,8 @@ describe("attack 12: a token ends with the object it is bound to", () => {
         type: "kubernetes.io/service-account-token",
       });
     const held = async (): Promise<string> => {
-      for (const end = performance.now() + 5_000; performance.now() < end; await Bun.sleep(5)) {
-        const { data } = (await server.get(`${core}/secrets/${name}`)).json;
-        if (data?.token !== undefined) return Buffer.from(data.token, "base64").toString();
-      }
-      throw new Error("the Secret was not filled");
+      const read = async () => (await server.get(`${core}/secrets/${name}`)).json.data?.token;
+      return Buffer.from(await until(read, (token) => token !== undefined), "base64").toString();
     };
     await make();
     const first = await held();
@@ -377,7 +375,7 @@ describe("attack 13: a token request grants no more than the requester may have"
     } finally {
       skewMs = 0;
     }
-    const event = JSON.parse((await auditLine(auditLogPath, auditId)) as string);
+    const event = JSON.parse(await auditLine(auditLogPath, auditId));
     expect(event.annotations["authentication.k8s.io/stale-token"]).toMatch(
       /^subject: system:serviceaccount:default:builder, seconds after warning threshold: \d+$/,
     );
