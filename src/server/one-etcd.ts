@@ -22,7 +22,7 @@ export interface OneEtcdParts {
   readonly endpoints: readonly EtcdEndpoint[];
   /** The flag that names the endpoints, for messages. */
   readonly flag: string;
-  /** Its name in metrics. */
+  /** The name of this etcd in metrics. */
   readonly id: string;
   readonly scheme: Scheme;
   /** Reports whether this etcd keeps the object of a key. */
@@ -66,7 +66,7 @@ export async function openOneEtcd(parts: OneEtcdParts): Promise<OneEtcd> {
     flag,
     files,
     layout,
-    premises: main,
+    premiseStore: main,
     clock: systemClock,
     leaseReuseMs,
     observer: observerOf(log, metrics),

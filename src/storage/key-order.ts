@@ -40,6 +40,20 @@ export class KeyOrder {
     this.#names = undefined;
   }
 
+  /** Returns what stands at the first `limit` live keys that start with `prefix` and are >= `start`, in key order. */
+  scan<T>(prefix: Key, start: Key, limit: number, at: (key: Key) => T): T[] {
+    const found: T[] = [];
+    const first = start > prefix ? start : prefix;
+    for (const keys of this.lists(prefix)) {
+      for (let index = lowerBound(keys, first); index < keys.length; index++) {
+        const key = keys[index] as Key;
+        if (found.length >= limit || !key.startsWith(prefix)) break;
+        found.push(at(key));
+      }
+    }
+    return found;
+  }
+
   /**
    * Returns the live keys of the parts that can have keys with the prefix. Each list is in ascending order and follows
    * the one before. They are valid until the next write.

@@ -1,6 +1,6 @@
 import type { Entry, Key } from "../api/entry.ts";
 import { nextRevision, type Revision, toRevision } from "../api/revision.ts";
-import { KeyOrder, lowerBound } from "./key-order.ts";
+import { KeyOrder } from "./key-order.ts";
 import { uidOf } from "./object-uid.ts";
 import { fillGap } from "./resource-version-gap.ts";
 import { hashOf, type StateHash, withEntry, withoutEntry } from "./state-hash.ts";
@@ -76,15 +76,7 @@ export class StateMachine {
 
   /** Returns at most `limit` entries whose key starts with `prefix` and is >= `start`, in key order. */
   scan(prefix: Key, start: Key = prefix, limit = Number.POSITIVE_INFINITY): Entry[] {
-    const found: Entry[] = [];
-    for (const keys of this.#order.lists(prefix)) {
-      for (let at = lowerBound(keys, start > prefix ? start : prefix); at < keys.length; at++) {
-        const key = keys[at] as Key;
-        if (found.length >= limit || !key.startsWith(prefix)) break;
-        found.push(this.#entries.get(key) as Entry);
-      }
-    }
-    return found;
+    return this.#order.scan(prefix, start, limit, (key) => this.#entries.get(key) as Entry);
   }
 
   /** Decides all commands in order. Each sees the effects of earlier ones. */

@@ -1,4 +1,5 @@
 import type { Pod } from "../../api/types/core-v1.ts";
+import { atMost } from "../../process/at-most.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Runtime, RuntimeContainer, RuntimeId } from "../runtime/runtime.ts";
 import type { RunHook } from "./lifecycle-hook.ts";
@@ -34,9 +35,9 @@ export async function stopContainer(parts: StopParts, stop: ContainerStop): Prom
   const leftSeconds = () => Math.ceil((endMs - clock.steadyMs()) / 1_000);
   const hook = container.spec.lifecycle?.preStop;
   if (hook !== undefined && graceSeconds > 0) {
-    await within(clock, graceSeconds * 1_000, runPreStop(parts, stop, hook));
+    await atMost(clock, graceSeconds * 1_000, runPreStop(parts, stop, hook));
   }
-  if (turn !== undefined && leftSeconds() > 0) await within(clock, leftSeconds() * 1_000, turn);
+  if (turn !== undefined && leftSeconds() > 0) await atMost(clock, leftSeconds() * 1_000, turn);
   await runtime.stopContainer(id, Math.max(graceSecondsMin, leftSeconds()));
 }
 
@@ -49,12 +50,6 @@ async function runPreStop(
   // The message may hold secrets, which Events must not show.
   if (problem === undefined) return;
   record(pod, { type: "Warning", reason: "FailedPreStopHook", message: "PreStopHook failed" }, container);
-}
-
-async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  using _timer = clock.after(ms, resolve);
-  await Promise.race([promise, work]);
 }
 
 /** Stops the running containers of a pod together. Sidecars end after the others, the last one first. */

@@ -4,10 +4,10 @@ import { thrownText } from "../../process/thrown-text.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import { differences } from "../state-difference.ts";
 import { CorruptEntryError, type StoreEvent, UndecryptableEntryError } from "../store.ts";
-import { cancellationOf } from "./cancelled-watch.ts";
+import { type Change, ChangeReader } from "./change-reader.ts";
 import type { EtcdClient } from "./client/etcd-client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
-import { eventType, methods, numberOf, type WatchEvent, type WatchResponse } from "./client/messages.ts";
+import { eventType, methods, numberOf, type WatchEvent } from "./client/messages.ts";
 import type { CompactedMark } from "./compacted-mark.ts";
 import { deletedEntry, type ReadEntry, readEntry } from "./entry-reader.ts";
 import { rangeOfPrefix, wholeKeySpace } from "./key-range.ts";
@@ -16,10 +16,8 @@ import { loadObjects } from "./load-objects.ts";
 import { MirrorObjects } from "./mirror-objects.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { rootPrefix } from "./root-prefix.ts";
-import { revisionOf, WatchBatches } from "./watch-batch.ts";
+import { revisionOf } from "./watch-batch.ts";
 
-/** Maximum number of responses that wait for key services. Beyond it the watch starts again. */
-const waitingResponsesMax = 10_000;
 /** Pauses between attempts to watch: the first one, and the longest one. */
 const pauseMsMin = 50;
 const pauseMsMax = 2_000;
@@ -39,14 +37,6 @@ export interface EtcdMirrorParts {
   readonly onInterrupted: (reason: string) => void;
   /** Called when the mirror missed changes, and has loaded all objects again. */
   readonly onReloaded: (revision: Revision) => void;
-}
-
-/** A decoded change. `read` is undefined for deletions and for keys that are not ours. */
-interface Change {
-  readonly event: WatchEvent;
-  readonly etcdKey: string;
-  readonly key: Key | undefined;
-  readonly read: ReadEntry | undefined;
 }
 
 /** A copy of the objects in etcd that follows every change. */
@@ -235,54 +225,5 @@ export class EtcdMirror implements Disposable {
     else this.#objects.putCorrupt(read);
     if (previous === undefined) return undefined;
     return { revision, type: "DELETED", entry: deletedEntry(previous, revision), previous };
-  }
-}
-
-/** Decodes responses in their order. Events that need no key service are applied in the turn of their arrival. */
-class ChangeReader {
-  readonly #decode: (event: WatchEvent) => Change | Promise<Change>;
-  readonly #apply: (changes: readonly Change[]) => void;
-  readonly #end: (error: EtcdError) => void;
-  readonly #batches = new WatchBatches();
-  readonly #waiting: WatchResponse[] = [];
-  #isRunning = false;
-  #run = Promise.resolve();
-
-  constructor(
-    decode: (event: WatchEvent) => Change | Promise<Change>,
-    apply: (changes: readonly Change[]) => void,
-    end: (error: EtcdError) => void,
-  ) {
-    this.#decode = decode;
-    this.#apply = apply;
-    this.#end = end;
-  }
-
-  add(response: WatchResponse): void {
-    if (response.canceled) return this.#end(cancellationOf(response));
-    if (this.#waiting.length >= waitingResponsesMax) {
-      return this.#end(new EtcdError("interrupted", "key services are too slow for the changes in etcd"));
-    }
-    this.#waiting.push(response);
-    if (!this.#isRunning) this.#run = this.#applyWaiting();
-  }
-
-  /** Resolves when everything that has arrived is applied. */
-  async idle(): Promise<void> {
-    await this.#run;
-  }
-
-  async #applyWaiting(): Promise<void> {
-    this.#isRunning = true;
-    try {
-      for (let response = this.#waiting.shift(); response !== undefined; response = this.#waiting.shift()) {
-        const decoded = this.#batches.add(response).map((event) => this.#decode(event));
-        const isDecoded = decoded.every((one) => !(one instanceof Promise));
-        this.#apply(isDecoded ? (decoded as Change[]) : await Promise.all(decoded));
-      }
-    } finally {
-      // In the same turn, so that a response that arrives now does not wait for another one.
-      this.#isRunning = false;
-    }
   }
 }

@@ -25,7 +25,7 @@ const entry = { key } as Entry;
 function setUp(
   arrives: (value: Uint8Array, pending: PendingWrites) => void = () => undefined,
   kind: EtcdErrorKind = "interrupted",
-  premises?: Pick<Store, "get">,
+  premiseStore?: Pick<Store, "get">,
 ) {
   const pending = new PendingWrites();
   const sent: unknown[] = [];
@@ -43,7 +43,7 @@ function setUp(
   const leases = new LeaseManager({ client, clock, reuseMs: 0 });
   const mirror = { objects: new MirrorObjects(toRevision(4)) } as EtcdMirror;
   const parts = { client, layout: plainLayout, mirror, pending, leases, clock, reached: async () => true };
-  return { sent, writer: new EtcdWriter({ ...parts, premises, same: new SameEtcd(() => undefined) }) };
+  return { sent, writer: new EtcdWriter({ ...parts, premiseStore, same: new SameEtcd(() => undefined) }) };
 }
 
 test.each<Expect>([{ kind: "absent" }, { kind: "any" }])(

@@ -27,8 +27,8 @@ export interface EtcdWriterParts {
   readonly leases: LeaseManager;
   readonly clock: Clock;
   readonly same: SameEtcd;
-  /** The store of premises, if it is another one. */
-  readonly premises?: Pick<Store, "get"> | undefined;
+  /** The store of the objects on which writes depend, if it is another one. */
+  readonly premiseStore?: Pick<Store, "get"> | undefined;
   /** Waits until the mirror has a revision. @returns false after the time */
   readonly reached: (revision: Revision, timeoutMs: number) => Promise<boolean>;
 }
@@ -56,10 +56,10 @@ export class EtcdWriter {
 
   /** @throws StoreUnavailableError, StatusError, EncryptionFailedError */
   async write(asked: Command): Promise<ApplyResult> {
-    const { layout, mirror, pending, clock, premises } = this.#parts;
+    const { layout, mirror, pending, clock, premiseStore } = this.#parts;
     // A transaction cannot guard what is in another etcd. So a premise may change while the write is under way.
-    if (premises !== undefined && !holdIn(premises, asked)) return { kind: "outdated" };
-    const command = premises === undefined ? asked : { ...asked, premises: [] };
+    if (premiseStore !== undefined && !holdIn(premiseStore, asked)) return { kind: "outdated" };
+    const command = premiseStore === undefined ? asked : { ...asked, premises: [] };
     const { key, operation } = command;
     const value = operation.kind === "put" ? await layout.valueOf(key, operation.index, operation.body) : undefined;
     const entryAt = (revision: Revision, createRevision: Revision) =>

@@ -1,6 +1,6 @@
 import type { Entry, Key } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
-import { KeyOrder, lowerBound } from "../key-order.ts";
+import { KeyOrder } from "../key-order.ts";
 import type { CorruptEntryError } from "../store.ts";
 
 /** The objects in etcd at one revision, in memory. */
@@ -44,15 +44,7 @@ export class MirrorObjects {
 
   /** Returns at most `limit` entries whose key starts with `prefix` and is >= `start`, in key order. */
   scan(prefix: Key, start: Key = prefix, limit = Number.POSITIVE_INFINITY): Entry[] {
-    const found: Entry[] = [];
-    for (const keys of this.#order.lists(prefix)) {
-      for (let at = lowerBound(keys, start > prefix ? start : prefix); at < keys.length; at++) {
-        const key = keys[at] as Key;
-        if (found.length >= limit || !key.startsWith(prefix)) break;
-        found.push(this.#entries.get(key) as Entry);
-      }
-    }
-    return found;
+    return this.#order.scan(prefix, start, limit, (key) => this.#entries.get(key) as Entry);
   }
 
   put(entry: Entry): void {

@@ -4,9 +4,8 @@ import { type Clock, systemClock } from "../../process/clock.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { AppliedFeed } from "../applied-feed.ts";
 import { type Store, StoreUnavailableError } from "../store.ts";
-import { EtcdClient } from "./client/etcd-client.ts";
-import type { EtcdFiles } from "./client/etcd-credentials.ts";
-import { readSecrets } from "./client/etcd-credentials.ts";
+import { type EndpointChange, EtcdClient } from "./client/etcd-client.ts";
+import { type EtcdFiles, readSecrets } from "./client/etcd-credentials.ts";
 import type { EtcdEndpoint } from "./client/etcd-endpoint.ts";
 import { EtcdError } from "./client/etcd-error.ts";
 import { CompactedMark } from "./compacted-mark.ts";
@@ -31,7 +30,7 @@ export interface EtcdStoreOptions {
   readonly files: EtcdFiles;
   readonly layout: EtcdLayout;
   /** The store of the objects on which writes depend; by default this one. */
-  readonly premises?: Pick<Store, "get"> | undefined;
+  readonly premiseStore?: Pick<Store, "get"> | undefined;
   readonly clock?: Clock;
   readonly leaseReuseMs: number;
   readonly openTimeoutMs?: number;
@@ -40,8 +39,7 @@ export interface EtcdStoreOptions {
 
 /** Receives what happens between this server and etcd. */
 export interface EtcdObserver {
-  /** Requests go to another endpoint, or to none for now. */
-  endpointChanged(change: { readonly to: string } | { readonly reason: string }): void;
+  endpointChanged(change: EndpointChange): void;
   watchInterrupted(reason: string): void;
   /** The mirror missed changes that are compacted, and has loaded all objects again. */
   reloaded(revision: Revision): void;
@@ -60,12 +58,12 @@ export interface OpenEtcdStore {
 /** Opens the store, and resolves when all objects are loaded. @throws StartupError */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<OpenEtcdStore> {
   const { endpoints, flag = "--etcd-servers", files, layout, clock = systemClock, observer, leaseReuseMs } = options;
-  const { premises, openTimeoutMs = openTimeoutMsDefault } = options;
+  const { premiseStore, openTimeoutMs = openTimeoutMsDefault } = options;
   const named = `${flag}=${endpoints.map(({ url }) => url).join(",")}`;
   readSecrets(files);
   const failed = Promise.withResolvers<Error>();
   using parts = new DisposableStack();
-  const onChange = (change: { readonly to: string } | { readonly reason: string }) => observer?.endpointChanged(change);
+  const onChange = (change: EndpointChange) => observer?.endpointChanged(change);
   const client = parts.use(new EtcdClient({ endpoints, files, clock, onChange }));
   if (!(await client.connected(openTimeoutMs))) throw unreachable(named, client.failure);
 
@@ -100,7 +98,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<OpenEtcd
     onFull: (objects) => observer?.leaseFull(objects),
   });
   const reached = (revision: Revision, timeoutMs: number) => feed.waitFor(revision, known(), timeoutMs);
-  const writer = new EtcdWriter({ client, layout, mirror, pending, leases, clock, same, reached, premises });
+  const writer = new EtcdWriter({ client, layout, mirror, pending, leases, clock, same, reached, premiseStore });
   const history = new EtcdHistory({ client, layout, compacted, after: (ms, run) => clock.after(ms, run) });
   const store = new EtcdStore({ client, layout, mirror, writer, history, barrier, compacted, feed, clock });
   try {

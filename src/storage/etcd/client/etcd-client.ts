@@ -1,3 +1,4 @@
+import { atMost } from "../../../process/at-most.ts";
 import type { Clock } from "../../../process/clock.ts";
 import { thrownText } from "../../../process/thrown-text.ts";
 import { EtcdConnection, type WatchListener } from "./etcd-connection.ts";
@@ -20,12 +21,14 @@ const leadMs = 50;
 const retryMs = 50;
 const retryMsMax = 500;
 
+/** The endpoint to which requests go from now on, or the reason why they go to none. */
+export type EndpointChange = { readonly to: string } | { readonly reason: string };
+
 export interface EtcdClientOptions {
   readonly endpoints: readonly EtcdEndpoint[];
   readonly files: EtcdFiles;
   readonly clock: Clock;
-  /** Called when requests go to another endpoint, or to none for now. */
-  readonly onChange?: (change: { readonly to: string } | { readonly reason: string }) => void;
+  readonly onChange?: (change: EndpointChange) => void;
 }
 
 /**
@@ -67,7 +70,7 @@ export class EtcdClient implements Disposable {
   async connected(timeoutMs: number): Promise<boolean> {
     if (this.#connection !== undefined) return true;
     this.#choosing ??= this.#choose(undefined);
-    await this.#within(timeoutMs, this.#choosing);
+    await atMost(this.#options.clock, timeoutMs, this.#choosing);
     return this.#connection !== undefined;
   }
 
@@ -111,7 +114,7 @@ export class EtcdClient implements Disposable {
   /** Waits a little before another attempt. */
   async pause(delayMs = retryMs): Promise<void> {
     await this.#sleep(delayMs);
-    if (this.#choosing !== undefined) await this.#within(retryMsMax, this.#choosing);
+    if (this.#choosing !== undefined) await atMost(this.#options.clock, retryMsMax, this.#choosing);
   }
 
   /** Opens a watch on the member in use. @throws EtcdError if there is none */
@@ -236,12 +239,6 @@ export class EtcdClient implements Disposable {
       this.#reason = thrownText(error);
       return [];
     }
-  }
-
-  async #within(timeoutMs: number, work: Promise<void>): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    using _timer = this.#options.clock.after(timeoutMs, over.resolve);
-    await Promise.race([work, over.promise]);
   }
 
   #sleep(delayMs: number): Promise<void> {

@@ -23,8 +23,8 @@ export const allocationForm: ValueForm = {
 let compiled: StructSchema | undefined;
 
 function schema(): StructSchema {
-  const list = metaSchema("core/v1.Endpoints");
-  const metadata = list.fields.get("metadata") as Field;
+  const endpoints = metaSchema("core/v1.Endpoints");
+  const metadata = endpoints.fields.get("metadata") as Field;
   const field = (name: string, number: number, scalar: ScalarKind): Field => ({
     ...metadata,
     name,

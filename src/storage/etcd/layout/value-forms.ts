@@ -1,6 +1,13 @@
 import type { Key } from "../../../api/entry.ts";
 import type { GroupResource } from "../../../api/gvk.ts";
 import type { ResourceInfo } from "../../../api/scheme/resource.ts";
+import {
+  masterLeasePrefix,
+  quotaChargePrefix,
+  rangePrefix,
+  serverPrefix,
+  takeoverPrefix,
+} from "../../record-prefixes.ts";
 import { allocationForm } from "./allocation-form.ts";
 import { BuiltInForm, type StorageMediaType } from "./built-in-form.ts";
 import { CustomForm, type FindKind } from "./custom-form.ts";
@@ -14,14 +21,6 @@ export interface Placed {
   /** Undefined for records, which have no API. */
   readonly resource: GroupResource | undefined;
 }
-
-import {
-  masterLeasePrefix,
-  quotaChargePrefix,
-  rangePrefix,
-  serverPrefix,
-  takeoverPrefix,
-} from "../../record-prefixes.ts";
 
 export interface ValueFormsParts {
   /** Every known version of every built-in kind, served or not. */
