@@ -3,6 +3,7 @@ import type { Client } from "../client/client.ts";
 import { httpClient } from "../client/http-client.ts";
 import { type KubeconfigServer, readKubeconfig } from "../client/kubeconfig.ts";
 import type { Clock } from "../process/clock.ts";
+import { orStartupError } from "../process/or-startup-error.ts";
 import { StartupError } from "../process/startup-error.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { type AgentPaths, agentPaths } from "./join/agent-paths.ts";
@@ -71,9 +72,5 @@ function serverOf(kubeconfig: string, clock: Clock): KubeconfigServer {
   if (!existsSync(kubeconfig)) {
     throw new StartupError(`there is no kubeconfig ${kubeconfig}: run "quorate agent join", or give --kubeconfig`);
   }
-  try {
-    return readKubeconfig(kubeconfig, { clock });
-  } catch (error) {
-    throw new StartupError(`${kubeconfig}: ${(error as Error).message}`);
-  }
+  return orStartupError(kubeconfig, () => readKubeconfig(kubeconfig, { clock }));
 }

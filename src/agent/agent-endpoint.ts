@@ -6,6 +6,7 @@ import type { JsonObject } from "../api/json.ts";
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/logs.ts";
+import { orStartupError } from "../process/or-startup-error.ts";
 import { RepeatedTask } from "../process/repeated-task.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { thrownText } from "../process/thrown-text.ts";
@@ -193,11 +194,7 @@ function requestedCertificate(
 }
 
 function readFile(flag: string, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new StartupError(`${flag}: ${(error as Error).message}`);
-  }
+  return orStartupError(flag, () => readFileSync(file, "utf8"));
 }
 
 /** Returns the configuration in the names of kubelet's, without any credential. */

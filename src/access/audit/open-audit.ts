@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
 import type { Clock } from "../../process/clock.ts";
-import { StartupError } from "../../process/startup-error.ts";
+import { orStartupError } from "../../process/or-startup-error.ts";
 import type { AuditOptions } from "./audit-options.ts";
 import { type AuditBackend, allBackends, encodedBackend } from "./backend.ts";
 import { eventEncoder } from "./encode-event.ts";
@@ -62,12 +62,4 @@ export function openAudit(options: AuditOptions, { clock, sharing, metrics, onEr
     return all.write(event);
   };
   return { policy, backend: { write, close: () => all.close() } };
-}
-
-function orStartupError<T>(flag: string, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw new StartupError(`${flag}: ${(error as Error).message}`);
-  }
 }

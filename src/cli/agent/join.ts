@@ -1,19 +1,16 @@
-import { readFileSync } from "node:fs";
 import { parsePin } from "../../access/certificates/certificate-pin.ts";
 import type { AgentOptions } from "../../agent/agent-options.ts";
 import { agentPaths } from "../../agent/join/agent-paths.ts";
 import { joinNode } from "../../agent/join/join-node.ts";
-import { type JoinToken, parseJoinToken } from "../../cluster/join-token.ts";
 import { parseClientUrl } from "../../cluster/member-address.ts";
 import { systemClock } from "../../process/clock.ts";
-import { StartupError } from "../../process/startup-error.ts";
+import { orStartupError } from "../../process/or-startup-error.ts";
+import { type JoinTokenFlags, joinTokenOf } from "../join-token-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import { runAgent } from "./run.ts";
 
-export interface AgentJoinOptions {
+export interface AgentJoinOptions extends JoinTokenFlags {
   readonly url: string;
-  readonly token: string | undefined;
-  readonly tokenFile: string | undefined;
   readonly caHash: string | undefined;
 }
 
@@ -27,9 +24,9 @@ export async function joinAgent(
   const { kubeconfig, certificateDirectory, node } = options;
   const { caHash } = join;
   await joinNode({
-    url: named("the URL to join", () => parseClientUrl(join.url)),
-    token: tokenOf(join),
-    caHash: caHash === undefined ? undefined : named("--ca-hash", () => parsePin(caHash)),
+    url: orStartupError("the URL to join", () => parseClientUrl(join.url)),
+    token: joinTokenOf(join, '"quorate agent token create" printed'),
+    caHash: caHash === undefined ? undefined : orStartupError("--ca-hash", () => parsePin(caHash)),
     nodeName: node.name,
     paths: agentPaths(kubeconfig, certificateDirectory),
     clock: systemClock,
@@ -37,23 +34,4 @@ export async function joinAgent(
     tell: (text) => terminal.complain(text),
   });
   return runAgent(options, verbosity, terminal);
-}
-
-function tokenOf({ token, tokenFile }: AgentJoinOptions): JoinToken {
-  if (token !== undefined && tokenFile !== undefined) {
-    throw new StartupError("--token and --token-file: give only one of them");
-  }
-  if (token !== undefined) return named("--token", () => parseJoinToken(token));
-  if (tokenFile === undefined) {
-    throw new StartupError('--token: give the token that "quorate agent token create" printed');
-  }
-  return named("--token-file", () => parseJoinToken(readFileSync(tokenFile, "utf8").trim()));
-}
-
-function named<T>(what: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw new StartupError(`${what}: ${(error as Error).message}`);
-  }
 }

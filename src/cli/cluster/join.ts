@@ -1,26 +1,24 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parsePin } from "../../access/certificates/certificate-pin.ts";
 import { writeSharedSecrets } from "../../access/certificates/shared-secrets.ts";
-import { type JoinToken, parseJoinToken } from "../../cluster/join-token.ts";
 import { parseClientUrl } from "../../cluster/member-address.ts";
 import { clientUrlOf } from "../../cluster/membership.ts";
 import { requestJoin } from "../../cluster/request-join.ts";
 import { askForPromotion } from "../../cluster/self-promotion.ts";
+import { orStartupError } from "../../process/or-startup-error.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { resolveOptions, type ServerOptions } from "../../server/config/server-options.ts";
 import { prepareMember } from "../../storage/replicated/prepare-replica.ts";
+import { type JoinTokenFlags, joinTokenOf } from "../join-token-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import { up } from "../up.ts";
 import { newMemberDirectory } from "./init.ts";
 
 const progressVerbosity = 1;
 
-export interface JoinOptions {
+export interface JoinOptions extends JoinTokenFlags {
   /** The URL of any member. */
   readonly endpoint: string;
-  readonly token: string | undefined;
-  readonly tokenFile: string | undefined;
   readonly caHash: string | undefined;
   /** Whether the member never votes. */
   readonly learner: boolean;
@@ -35,9 +33,9 @@ export async function joinCluster(options: ServerOptions, request: JoinOptions, 
   if (clientUrl === undefined) {
     throw new StartupError("--secure-port: the other members need a fixed port: give one, or --advertise-client-url");
   }
-  const endpoint = named("the URL to join", () => parseClientUrl(request.endpoint));
-  const token = tokenOf(request);
-  const caHash = named("--ca-hash", () => parsePin(request.caHash ?? ""));
+  const endpoint = orStartupError("the URL to join", () => parseClientUrl(request.endpoint));
+  const token = joinTokenOf(request, '"quorate cluster token create" printed on a member');
+  const caHash = orStartupError("--ca-hash", () => parsePin(request.caHash ?? ""));
   terminal.complain(`asking ${endpoint} to join as member ${membership.name}`);
   const member = { name: membership.name, peerAddress: peerAddressText ?? "", clientUrl };
   const answer = await requestJoin({ endpoint, token, caHash, member });
@@ -48,22 +46,4 @@ export async function joinCluster(options: ServerOptions, request: JoinOptions, 
   terminal.complain(`joined as member ${answer.member.id}, in a cluster of ${members.length}; receiving its state`);
   // Log the progress of this first start.
   return up({ ...options, verbosity: options.verbosity ?? progressVerbosity }, terminal);
-}
-
-function tokenOf({ token, tokenFile }: JoinOptions): JoinToken {
-  if (token !== undefined && tokenFile !== undefined)
-    throw new StartupError("--token and --token-file: give only one of them");
-  if (token !== undefined) return named("--token", () => parseJoinToken(token));
-  if (tokenFile === undefined) {
-    throw new StartupError('--token: give the token that "quorate cluster token create" printed on a member');
-  }
-  return named("--token-file", () => parseJoinToken(readFileSync(tokenFile, "utf8").trim()));
-}
-
-function named<T>(what: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw new StartupError(`${what}: ${(error as Error).message}`);
-  }
 }
