@@ -112,10 +112,10 @@ async function complete(write: Write, authorize: CreateOptions["authorize"]): Pr
 }
 
 async function insert({ kind, object, namespace, context, premises }: Write): Promise<Inserted> {
-  const { store } = kind.parts;
+  const { store } = kind;
   const { name = "" } = object.metadata;
   const key = kind.keyOf(namespace, name);
-  if (store.corruptAt(key) !== undefined) throw absent(kind, store, { namespace, name }, context.version);
+  if (store.corruptAt(key) !== undefined) throw absent(kind, { namespace, name }, context.version);
   if (!context.dryRun) {
     refuseResourceVersion(object);
     return kind.put(object, key, undefined, context, premises);

@@ -148,7 +148,7 @@ export class Registry {
   }
 
   #absent(namespace: string, name: string, { version }: WriteContext): Error {
-    return absent(this.#kind, this.store, { namespace, name }, version);
+    return absent(this.#kind, { namespace, name }, version);
   }
 }
 

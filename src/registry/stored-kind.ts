@@ -76,11 +76,13 @@ export type PutResult = Exclude<ApplyResult, { readonly kind: "outdated" }>;
 export class StoredKind {
   readonly parts: RegistryParts;
   readonly info: ResourceInfo;
+  readonly store: Store;
   readonly ownership: FieldOwnership;
 
   constructor(parts: RegistryParts) {
     this.parts = parts;
     this.info = parts.info;
+    this.store = parts.store;
     this.ownership = new FieldOwnership(parts.versions ?? [parts.info], parts.ownedFields ?? (() => undefined));
   }
 
@@ -136,8 +138,8 @@ export class StoredKind {
 
   /** Reports whether the entry is stored as it would be written now. An update without changes rewrites others. */
   isCurrent(entry: Entry): boolean {
-    const { storage = this.info, store } = this.parts;
-    if (store.isStale(entry)) return false;
+    const { storage = this.info } = this.parts;
+    if (this.store.isStale(entry)) return false;
     if (storage.converter === undefined) return true;
     return entry.index.apiVersion === apiVersionOf(storage) && storage.converter.servesBody(entry, storage);
   }
@@ -199,11 +201,11 @@ export class StoredKind {
   }
 
   async #commit(command: Command, operation: StoreOperation): Promise<ApplyResult> {
-    const { store, observer } = this.parts;
+    const { observer } = this.parts;
     const startedMs = performance.now();
     let hasFailed = true;
     try {
-      const result = await store.commit(command);
+      const result = await this.store.commit(command);
       hasFailed = false;
       return result;
     } finally {

@@ -1,10 +1,10 @@
 import type { GroupResource } from "../api/gvk.ts";
 import { StatusError, status } from "../api/status.ts";
-import { type Store, UndecryptableEntryError } from "../storage/store.ts";
+import { UndecryptableEntryError } from "../storage/store.ts";
 import type { StoredKind } from "./stored-kind.ts";
 
 /** Parts of a kind that find an object by name. */
-type Addressed = Pick<StoredKind, "info" | "keyOf" | "ref">;
+type Addressed = Pick<StoredKind, "info" | "store" | "keyOf" | "ref">;
 
 /**
  * Removes an object that cannot be read, ignoring any finalizers. Watchers see it with only its name.
@@ -12,9 +12,9 @@ type Addressed = Pick<StoredKind, "info" | "keyOf" | "ref">;
  */
 export async function removeUnreadable(
   kind: Addressed,
-  store: Store,
   { namespace, name }: { namespace: string; name: string },
 ): Promise<void> {
+  const { store } = kind;
   const key = kind.keyOf(namespace, name);
   if (store.corruptAt(key) === undefined) {
     if (store.get(key) === undefined) throw status.notFound(kind.ref(name));
@@ -37,11 +37,10 @@ export async function removeUnreadable(
  */
 export function absent(
   kind: Addressed,
-  store: Store,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   asked?: GroupResource,
 ): StatusError {
-  const unreadable = store.corruptAt(kind.keyOf(namespace, name));
+  const unreadable = kind.store.corruptAt(kind.keyOf(namespace, name));
   const ref = kind.ref(name, asked);
   if (unreadable instanceof UndecryptableEntryError) return status.internal(unreadable.reason);
   return unreadable === undefined ? status.notFound(ref) : status.storeReadError(ref, unreadable.message);

@@ -35,7 +35,7 @@ async function removeWhatCannotBeRead(call: ResourceCall, representation: Repres
   if (decision?.kind !== "allow") {
     throw forbiddenError(exchange.user, attributes, decision?.reason ?? "");
   }
-  await removeUnreadable(registry, registry.store, {
+  await removeUnreadable(registry, {
     namespace: request.namespace,
     name: request.name,
   });

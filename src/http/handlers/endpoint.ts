@@ -103,5 +103,5 @@ export function bytesReply(code: number, contentType: string, body: Uint8Array):
 /** @throws StatusError 404, or 500 for an object that cannot be read */
 export function objectNotFound(call: ResourceCall): never {
   const { registry, request, info } = call;
-  throw absent(registry, registry.store, request, info);
+  throw absent(registry, request, info);
 }
