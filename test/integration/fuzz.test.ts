@@ -8,6 +8,7 @@ import { configMap, jsonPatch, mergePatch, protobuf, strategicPatch, TestServer 
 const answerWaitMsMax = 4_500;
 const requestsPerProperty = 400;
 const timeoutMs = 20_000;
+const shortestDeadline = "1ms";
 
 let server: TestServer;
 let session: ClientHttp2Session;
@@ -72,11 +73,12 @@ function send(over: ClientHttp2Session, { method, path, type, accept, body }: Sh
 }
 
 /**
- * Invalid requests are never the server's fault. The few requests that upstream answers with 5xx by design are not sent
- * here.
+ * Invalid requests are never the server's fault. Of the requests that upstream answers with 5xx by design, only those
+ * with a deadline that a server cannot always meet are sent here.
  */
 async function expectClientsFault(shot: Shot): Promise<void> {
   const code = await shoot(shot);
+  if (code === 504 && shot.path.includes(`timeout=${shortestDeadline}`)) return;
   expect(code).toBeGreaterThanOrEqual(200);
   expect(code).toBeLessThan(500);
 }
@@ -240,7 +242,7 @@ const value = fc.oneof(
     "9".repeat(25),
     "Object",
     "true",
-    "1ms",
+    shortestDeadline,
     "5m",
   ),
 );
