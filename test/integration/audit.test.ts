@@ -277,6 +277,15 @@ describe("levels and stages", () => {
     expect(watched.map(({ stage }) => stage)).toEqual(["RequestReceived", "ResponseStarted", "ResponseComplete"]);
   });
 
+  test("a refused watch has started its response; a failed authentication only starts it", async () => {
+    const { answer, events } = await audited.send("GET", `${configMaps}?watch=1&resourceVersion=x`, {}, 3);
+    expect(events.map(({ stage }) => stage)).toEqual(["RequestReceived", "ResponseStarted", "ResponseComplete"]);
+    for (const { responseObject } of events.slice(1)) expect(responseObject).toEqual(answer.json);
+    const rejected = await audited.send("GET", configMaps, { token: "wrong" });
+    expect([rejected.answer.code, rejected.event.stage]).toEqual([401, "ResponseStarted"]);
+    expect(rejected.event.responseObject).toEqual(rejected.answer.json);
+  });
+
   test("both bodies, as they were, without managed fields", async () => {
     const body = { ...configMap("both"), data: { a: "1\n2" } };
     const { answer, events } = await audited.send("POST", configMaps, { body: JSON.stringify(body, null, 2) }, 2);

@@ -1,4 +1,5 @@
 import { afterAll } from "bun:test";
+import { messageDecoder } from "../../src/access/audit/decode-message.ts";
 import type { AuditEvent } from "../../src/access/audit/event.ts";
 import { parseAuditPolicy } from "../../src/access/audit/parse-policy.ts";
 import { eventText } from "../../src/access/audit/testing.ts";
@@ -114,7 +115,7 @@ export class ClusterServer implements AsyncDisposable {
     const audited: string[] = [];
     const heard = new Map<number, PeerHealth>();
     const backend = { write: (event: AuditEvent) => void audited.push(eventText(event)), close: async () => {} };
-    const auditing = { policy, backend, clock, decodeProtobuf: () => undefined, onError };
+    const auditing = { policy, backend, clock, decodeProtobuf: messageDecoder(scheme), onError };
     const secrets = registries.builtIn({ group: "", resource: "secrets" });
     const handle = buildApp({
       chain: {

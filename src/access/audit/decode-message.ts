@@ -1,4 +1,4 @@
-import { decodeMessage, unwrapUnknown } from "../../api/codec/protobuf.ts";
+import { decodeMessageInSteps, unwrapUnknown } from "../../api/codec/protobuf.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import { structOf } from "../../api/scheme/object-form.ts";
 import type { ServedResources } from "../../api/scheme/served-resources.ts";
@@ -6,9 +6,10 @@ import type { DecodeProtobuf } from "./object-text.ts";
 
 /** Returns a decoder for objects of served kinds, by the type in their envelope. */
 export function messageDecoder(scheme: ServedResources): DecodeProtobuf {
-  return (bytes, valuesMax) => {
+  return function* (bytes, valuesMax) {
     const { apiVersion, kind, raw } = unwrapUnknown(bytes);
     const info = scheme.resources.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
-    return info === undefined ? undefined : { kind, apiVersion, ...decodeMessage(structOf(info), raw, valuesMax) };
+    if (info === undefined) return undefined;
+    return { kind, apiVersion, ...(yield* decodeMessageInSteps(structOf(info), raw, valuesMax)) };
   };
 }

@@ -10,7 +10,9 @@ import {
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../access/audit/policy.ts";
 import { Recording, truncatedAnnotation } from "../../access/audit/recording.ts";
 import { joinBytes } from "../../api/codec/byte-text.ts";
+import { followedBy } from "../../api/eventual.ts";
 import { formatGoDuration } from "../../api/go-duration.ts";
+import { runSliced } from "../../api/sliced.ts";
 import type { Clock } from "../../process/clock.ts";
 import { annotate, type ObjectIdentity, unknownObject } from "../../request/annotations.ts";
 import {
@@ -160,18 +162,43 @@ function writeEnd(
   recording: Recording,
   response: HttpResponse,
 ): void | Promise<void> {
-  const stage: Stage = exchange.failed === true ? "Panic" : "ResponseComplete";
   const { rule } = recording;
-  if (rule === undefined || rule.omitStages.has(stage)) return undefined;
+  const stages = rule === undefined ? [] : endStages(exchange, rule, response);
+  if (rule === undefined || stages.length === 0) return undefined;
   const latencyMs = options.clock.nowMs() - exchange.receivedMs;
   if (latencyMs > latencyMsUnremarkable) annotateLatency(recording, latencyMs);
   const bytes = response.kind === "reply" && readsBody(exchange, rule) ? bodyBytes(response.body) : undefined;
-  return write(options, exchange, recording, stage, {
-    requestObject: requestText(options, exchange, recording),
-    responseObject: hasObjects(exchange) ? responseText(options, recording, response, bytes) : undefined,
-    responseStatus: statusText(exchange, response),
-    object: objectOf(exchange, recording, bytes),
-  });
+  const rest = { responseStatus: statusText(exchange, response), object: objectOf(exchange, recording, bytes) };
+  const writeWith = (bodies: Bodies): void | Promise<void> => {
+    const waits = stages.map((stage) => write(options, exchange, recording, stage, { ...rest, ...bodies }));
+    return waits.length === 1 ? waits[0] : Promise.all(waits).then(() => {});
+  };
+  const hasBodies = recording.requestBody !== undefined || rule.level === "RequestResponse";
+  if (!hasBodies || !hasObjects(exchange)) return writeWith(noBodies);
+  return followedBy(runSliced(bodyTexts(options, exchange, recording, response, bytes)), writeWith);
+}
+
+/**
+ * Returns the stages that are recorded when an answer is known. As in kube-apiserver, a long-running request that is
+ * refused has started its response before it completes it, and a request that fails authentication only starts it.
+ */
+function endStages(exchange: Exchange, { omitStages }: AuditRule, response: HttpResponse): readonly Stage[] {
+  if (exchange.failed === true) return omitStages.has("Panic") ? [] : ["Panic"];
+  const starts = response.kind === "reply" && !omitStages.has("ResponseStarted");
+  if (starts && exchange.audit === undefined && response.code === 401) return ["ResponseStarted"];
+  const completes = omitStages.has("ResponseComplete") ? [] : (["ResponseComplete"] as const);
+  return starts && isLongRunning(exchange.info) ? ["ResponseStarted", ...completes] : completes;
+}
+
+function* bodyTexts(
+  options: AuditOptions,
+  exchange: Exchange,
+  recording: Recording,
+  response: HttpResponse,
+  bytes: Uint8Array | undefined,
+): Generator<void, Bodies> {
+  const requestObject = yield* requestText(options, exchange, recording);
+  return { requestObject, responseObject: yield* responseText(options, recording, response, bytes) };
 }
 
 function annotateLatency(recording: Recording, ms: number): void {
@@ -179,14 +206,11 @@ function annotateLatency(recording: Recording, ms: number): void {
 }
 
 /** The parts of an event besides its user and its request. */
-type More = Pick<AuditEvent, "requestObject" | "responseObject" | "responseStatus" | "object">;
+type More = Bodies & Pick<AuditEvent, "responseStatus" | "object">;
+type Bodies = Pick<AuditEvent, "requestObject" | "responseObject">;
 
-const nothingMore: More = {
-  requestObject: undefined,
-  responseObject: undefined,
-  responseStatus: undefined,
-  object: unknownObject,
-};
+const noBodies: Bodies = { requestObject: undefined, responseObject: undefined };
+const nothingMore: More = { ...noBodies, responseStatus: undefined, object: unknownObject };
 
 function write(
   { backend, clock, onError }: AuditOptions,
@@ -226,36 +250,40 @@ function eventOf(exchange: Exchange, recording: Recording, stage: Stage, stageMs
   };
 }
 
-function requestText(options: AuditOptions, { request }: Exchange, recording: Recording): string | undefined {
+function* requestText(
+  options: AuditOptions,
+  { request }: Exchange,
+  recording: Recording,
+): Generator<void, string | undefined> {
   const { requestBody } = recording;
   if (requestBody === undefined) return undefined;
   const contentType = header(request, "content-type") ?? "application/json";
-  return bodyText(options, recording, requestBody, { contentType, isRequest: true });
+  return yield* bodyText(options, recording, requestBody, { contentType, isRequest: true });
 }
 
-function responseText(
+function* responseText(
   options: AuditOptions,
   recording: Recording,
   response: HttpResponse,
   bytes: Uint8Array | undefined,
-): string | undefined {
+): Generator<void, string | undefined> {
   if (bytes === undefined || recording.rule?.level !== "RequestResponse") return undefined;
-  return bodyText(options, recording, bytes, { contentType: contentTypeOf(response), isRequest: false });
+  return yield* bodyText(options, recording, bytes, { contentType: contentTypeOf(response), isRequest: false });
 }
 
-function bodyText(
+function* bodyText(
   { decodeProtobuf }: AuditOptions,
   recording: Recording,
   bytes: Uint8Array,
   form: Pick<ReadObject, "contentType" | "isRequest">,
-): string | undefined {
+): Generator<void, string | undefined> {
   if (bytes.length === 0) return undefined;
   if (bytes.length > objectBytesMax) {
     annotate(recording, truncatedAnnotation, "true");
     return undefined;
   }
-  const text = objectText(bytes, { ...form, decodeProtobuf });
-  return text !== undefined && recording.rule?.omitManagedFields === true ? withoutManagedFields(text) : text;
+  const text = yield* objectText(bytes, { ...form, decodeProtobuf });
+  return text !== undefined && recording.rule?.omitManagedFields === true ? yield* withoutManagedFields(text) : text;
 }
 
 const successText = '{"metadata":{},"code":200}';
