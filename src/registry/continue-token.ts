@@ -1,6 +1,7 @@
 import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
 import type { Key } from "../api/entry.ts";
 import { isJsonObject, type JsonValue } from "../api/json.ts";
+import { jsonTypeName } from "../api/json-type-name.ts";
 import { type StatusError, status } from "../api/status.ts";
 
 /**
@@ -39,13 +40,11 @@ export function decodeContinueToken(token: string, prefix: Key): ContinueToken {
   if (stray !== null) throw invalid(`: illegal base64 data at input byte ${stray.index}`);
   if (token.length % 4 === 1) throw invalid(`: illegal base64 data at input byte ${token.length - 1}`);
   const { v, rv, start } = parseToken(Buffer.from(token, "base64url"));
-  if (v !== tokenVersion) throw invalid(`: server does not recognize this encoded version ${String(v ?? "")}`);
-  if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) {
+  if (v !== tokenVersion) throw invalid(`: server does not recognize this encoded version ${v}`);
+  if (!Number.isSafeInteger(rv) || rv === 0 || rv < -1) {
     throw invalid(`: incorrect encoded start resourceVersion (version ${tokenVersion})`);
   }
-  if (typeof start !== "string" || start.length === 0) {
-    throw invalid(`: encoded start key empty (version ${tokenVersion})`);
-  }
+  if (start === "") throw invalid(`: encoded start key empty (version ${tokenVersion})`);
   const path = start.startsWith("/") ? start.slice(1) : start;
   const segments = path.split("/");
   const isClean = segments.every((segment) => segment !== "" && segment !== "." && segment !== "..");
@@ -53,18 +52,23 @@ export function decodeContinueToken(token: string, prefix: Key): ContinueToken {
   return { revision: rv, start: prefix + path };
 }
 
-function parseToken(bytes: Uint8Array): {
-  readonly v?: JsonValue;
-  readonly rv?: JsonValue;
-  readonly start?: JsonValue;
-} {
+/** A field that is absent or null has the zero value, as in Go. */
+function parseToken(bytes: Uint8Array): { readonly v: string; readonly rv: number; readonly start: string } {
   try {
     const { value } = parseJson(bytes, { strict: false });
-    if (isJsonObject(value)) return value;
-    throw invalid(": json: cannot unmarshal into Go value of type storage.continueToken");
+    if (!isJsonObject(value)) throw unreadable(value, "value of type storage.continueToken");
+    const { v, rv, start } = value;
+    if (typeof (v ?? "") !== "string") throw unreadable(v, "struct field continueToken.v of type string");
+    if (typeof (rv ?? 0) !== "number") throw unreadable(rv, "struct field continueToken.rv of type int64");
+    if (typeof (start ?? "") !== "string") throw unreadable(start, "struct field continueToken.start of type string");
+    return { v: (v ?? "") as string, rv: (rv ?? 0) as number, start: (start ?? "") as string };
   } catch (error) {
     throw error instanceof JsonSyntaxError ? invalid(`: ${error.message}`) : error;
   }
+}
+
+function unreadable(value: JsonValue | undefined, target: string): StatusError {
+  return invalid(`: json: cannot unmarshal ${jsonTypeName(value)} into Go ${target}`);
 }
 
 function invalid(why: string): StatusError {

@@ -1,5 +1,6 @@
 import { goInterfaceType } from "../go-text.ts";
 import { isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../json.ts";
+import { jsonTypeName } from "../json-type-name.ts";
 import { DecodeTypeError } from "./decode-error.ts";
 import type { ScalarKind, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
@@ -64,7 +65,7 @@ function restoreScalar({ scalar, goType = scalar }: ScalarSchema, value: JsonVal
     throw new DecodeTypeError(`cannot restore slice from ${goKind(value)}`);
   }
   if (timeLike.has(scalar) && typeof value !== "string") {
-    throw new DecodeTypeError(`json: cannot unmarshal ${jsonType(value)} into Go value of type string`);
+    throw new DecodeTypeError(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type string`);
   }
   return value;
 }
@@ -94,10 +95,4 @@ function unrecognized(type: string): DecodeTypeError {
 function goKind(value: JsonValue): string {
   if (Array.isArray(value)) return "slice";
   return isJsonObject(value) ? "map" : goInterfaceType(value);
-}
-
-function jsonType(value: JsonValue): string {
-  if (Array.isArray(value)) return "array";
-  if (isJsonObject(value)) return "object";
-  return typeof value === "boolean" ? "bool" : "number";
 }

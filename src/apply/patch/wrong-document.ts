@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import type { JsonValue } from "../../api/json.ts";
+import { jsonTypeName } from "../../api/json-type-name.ts";
 import { type StatusError, status } from "../../api/status.ts";
 
 /** The 400 for a patch that is not of the form of its type. */
@@ -8,12 +9,5 @@ export function wrongDocument(found: JsonValue, goType: string): StatusError {
 
 /** `json: cannot unmarshal array into Go value of type map[string]interface {}`. */
 export function cannotUnmarshal(found: JsonValue, goType: string): string {
-  return `json: cannot unmarshal ${jsonType(found)} into Go value of type ${goType}`;
-}
-
-function jsonType(value: JsonValue): string {
-  if (Array.isArray(value)) return "array";
-  if (isJsonObject(value)) return "object";
-  if (typeof value === "boolean") return "bool";
-  return typeof value === "string" ? "string" : "number";
+  return `json: cannot unmarshal ${jsonTypeName(found)} into Go value of type ${goType}`;
 }

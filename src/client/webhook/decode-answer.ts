@@ -3,6 +3,7 @@ import { parseYaml } from "../../api/codec/yaml.ts";
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { jsonTypeName } from "../../api/json-type-name.ts";
 import { shortened } from "../../api/shortened.ts";
 import type { WebhookAnswer } from "./webhook-client.ts";
 
@@ -61,13 +62,6 @@ function parsed(body: Uint8Array): JsonValue {
 
 function quoted(value: JsonValue): string {
   return shortened(JSON.stringify(value));
-}
-
-function jsonTypeName(value: JsonValue): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  if (typeof value === "boolean") return "bool";
-  return typeof value === "bigint" ? "number" : typeof value;
 }
 
 /** Returns the error of a refusal: the Status in the answer, otherwise the code, with the text of a 5xx. */

@@ -1,6 +1,7 @@
 import { fieldError } from "../../api/field-error.ts";
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { jsonTypeName } from "../../api/json-type-name.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { goType } from "../../api/scheme/go-type.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
@@ -31,12 +32,12 @@ export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind:
   if (value === null) return {};
   const refusal = (why: string) =>
     malformedBody(bytes, `couldn't get version/kind; json parse error: json: cannot unmarshal ${why}`, expectedKind);
-  if (!isJsonObject(value)) throw refusal(`${jsonTypeOf(value)} into Go value of type ${goTypeMetaStruct}`);
+  if (!isJsonObject(value)) throw refusal(`${jsonTypeName(value)} into Go value of type ${goTypeMetaStruct}`);
   for (const key of Object.keys(value)) {
     if (key !== "apiVersion" && key !== "kind") continue;
     const given = value[key] as JsonValue;
     if (given !== null && typeof given !== "string") {
-      throw refusal(`${jsonTypeOf(given)} into Go struct field .${key} of type string`);
+      throw refusal(`${jsonTypeName(given)} into Go struct field .${key} of type string`);
     }
     if (key !== "apiVersion" || given === null || parseApiVersion(given) !== undefined) continue;
     throw malformedBody(bytes, `unexpected GroupVersion string: ${given}`, expectedKind);
@@ -96,11 +97,4 @@ export function cannotHandle({ kind, version }: GroupVersionKind, expected: stri
 
 function textOr(value: JsonValue | undefined, otherwise: string): string {
   return typeof value === "string" && value !== "" ? value : otherwise;
-}
-
-function jsonTypeOf(value: JsonValue): string {
-  if (Array.isArray(value)) return "array";
-  if (isJsonObject(value)) return "object";
-  if (typeof value === "boolean") return "bool";
-  return typeof value === "string" ? "string" : "number";
 }

@@ -219,7 +219,8 @@ function identityProblem({ metadata }: KubeObject, converted: KubeObject): strin
   const given = isJsonObject(converted.metadata as unknown as JsonValue) ? converted.metadata : {};
   for (const [field, word] of identity) {
     const [expected, got] = [metadata[field] ?? "", given[field] ?? ""];
-    if (expected !== got) return `must have the same ${word}: ${expected} != ${shortened(String(got))}`;
+    if (expected !== got)
+      return `must have the same ${word}: ${expected} != ${shortened(typeof got === "string" ? got : stringifyJson(got))}`;
   }
   return undefined;
 }
