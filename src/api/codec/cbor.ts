@@ -51,7 +51,7 @@ export function decodeCbor(bytes: Uint8Array, valuesMax = Number.POSITIVE_INFINI
   return new CborReader(bytes, valuesMax).document();
 }
 
-/** Does the same, and yields now and then while it reads a long text. */
+/** Does the same, and yields now and then if there are many bytes. */
 export function* decodeCborInSteps(bytes: Uint8Array, valuesMax: number): Generator<void, JsonValue> {
   const reader = new CborReader(bytes, valuesMax);
   return bytes.length <= ordinaryBytesMax ? reader.document() : yield* reader.documentInSteps();
@@ -88,19 +88,25 @@ class CborWriter {
   /** Writes a value, with pauses between the parts of a large one. */
   *valueInSteps(value: JsonValue): Generator<void> {
     yield;
-    if (typeof value !== "object" || value === null || !hasMoreValues(value, stepValues)) {
+    if (!isContainer(value) || !hasMoreValues(value, stepValues)) {
       this.value(value);
       return;
     }
-    if (Array.isArray(value)) this.#head(major.list, value.length);
-    const keys = Array.isArray(value) ? undefined : this.#startMap(value);
-    const parts: readonly JsonValue[] = Array.isArray(value) ? value : [];
-    for (const [at, part] of (keys ?? parts).entries()) {
-      if (keys !== undefined) this.#text(part as string);
-      const item = keys === undefined ? part : ((value as JsonObject)[part as string] as JsonValue);
-      if (typeof item === "object" && item !== null) yield* this.valueInSteps(item);
-      else this.value(item);
+    if (Array.isArray(value)) {
+      this.#head(major.list, value.length);
+      for (const [at, item] of value.entries()) {
+        if (at % stepValues === 0) yield;
+        if (isContainer(item)) yield* this.valueInSteps(item);
+        else this.value(item);
+      }
+      return;
+    }
+    for (const [at, key] of this.#startMap(value).entries()) {
       if (at % stepValues === 0) yield;
+      this.#text(key);
+      const item = value[key] as JsonValue;
+      if (isContainer(item)) yield* this.valueInSteps(item);
+      else this.value(item);
     }
   }
 
@@ -214,6 +220,10 @@ class CborWriter {
     grown.set(this.#buffer.subarray(0, this.#at));
     this.#buffer = grown;
   }
+}
+
+function isContainer(value: JsonValue): value is JsonValue[] | JsonObject {
+  return typeof value === "object" && value !== null;
 }
 
 /** Returns the half-precision bits of a number that has an exact half; undefined for any other. */
