@@ -18,25 +18,16 @@ import { encodedEntry, messageForm, metadataMessageForm } from "./entry-forms.ts
 import { metaSchema } from "./meta-schema.ts";
 import {
   partialMetadata,
+  partialMetadataJson,
   partialMetadataKind,
   partialMetadataSchema,
-  showsStoredMetadata,
 } from "./partial-metadata.ts";
 import { wrapKind } from "./protobuf.ts";
 import { isPlainJson, type Representation, type Transform } from "./representation.ts";
-import {
-  decodeStored,
-  decodeStoredInSteps,
-  embedBody,
-  metadataBytes,
-  servesStoredBytes,
-  typePrefix,
-} from "./stored-object.ts";
+import { decodeStored, decodeStoredInSteps, embedBody, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { tableOf } from "./table/table.ts";
 
 const newline = toBytes("\n");
-const metadataKey = toBytes('"metadata":');
-const closing = toBytes("}\n");
 
 /** Encodes the response body for one stored object. Ages in tables are computed at `nowMs`. */
 export function encodeObject(
@@ -83,9 +74,9 @@ function encodeStored(
   }
   const { mediaType, transform, pretty } = representation;
   if (mediaType === protobufMediaType) return encodeStoredEnvelope(entry, info, transform, nowMs);
-  const isPartial = transform.kind === "partialMetadata" && !transform.list && showsStoredMetadata(info);
+  const isPartial = transform.kind === "partialMetadata" && !transform.list;
   if (mediaType === "application/json" && isPartial && !pretty) {
-    return joinBytes([typePrefix(partialMetadataKind(transform.version)), metadataKey, metadataBytes(entry), closing]);
+    return joinBytes([partialMetadataJson(entry, info, transform.version), newline]);
   }
   return undefined;
 }

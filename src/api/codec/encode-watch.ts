@@ -13,23 +13,11 @@ import { encodeStoredEnvelope, statusSchema, transformed } from "./encode-object
 import { encodedEntry, rowForm } from "./entry-forms.ts";
 import type { FrameEncoder } from "./frame-encoder.ts";
 import { stringifyJson } from "./json.ts";
-import {
-  partialMetadata,
-  partialMetadataKind,
-  partialMetadataOfEntry,
-  showsStoredMetadata,
-} from "./partial-metadata.ts";
+import { partialMetadata, partialMetadataJson } from "./partial-metadata.ts";
 import { prepareEntries } from "./prepare-entries.ts";
 import { encodeWatchFrame } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
-import {
-  decodeServed,
-  decodeStored,
-  embedBody,
-  metadataBytes,
-  servesStoredBytes,
-  typePrefix,
-} from "./stored-object.ts";
+import { decodeServed, decodeStored, embedBody, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, type TableTransform, tableRow, tableType } from "./table/table.ts";
 import { zeroObject } from "./zero-object.ts";
 
@@ -41,8 +29,6 @@ const eventPrefixes: Record<WatchEventType, Uint8Array> = {
   ERROR: toBytes('{"type":"ERROR","object":'),
 };
 const eventEnd = toBytes("}\n");
-const metadataKey = toBytes('"metadata":');
-const metadataEnd = toBytes("}}\n");
 const rowsEnd = toBytes("]}}\n");
 
 /** Returns the encoder for one watch response. Encoders with the same `format` produce interchangeable frames. */
@@ -83,12 +69,9 @@ function jsonFrames(format: string, info: ResourceInfo): FrameEncoder {
 }
 
 function partialJsonFrames(format: string, info: ResourceInfo, version: "v1" | "v1beta1"): FrameEncoder {
-  const prefix = typePrefix(partialMetadataKind(version));
   return {
     format,
-    event: showsStoredMetadata(info)
-      ? (type, entry) => joinBytes([eventPrefixes[type], prefix, metadataKey, metadataBytes(entry), metadataEnd])
-      : (type, entry) => jsonEvent(type, partialMetadataOfEntry(entry, info, version)),
+    event: (type, entry) => joinBytes([eventPrefixes[type], partialMetadataJson(entry, info, version), eventEnd]),
     bookmark: (revision, initialEventsEnd) =>
       jsonEvent("BOOKMARK", partialMetadata(bookmarkObject(info, revision, initialEventsEnd), info, version)),
     error: errorFrame,

@@ -8,21 +8,13 @@ import { stringifyJson } from "./json.ts";
 import { stringifyObject } from "./managed-fields-text.ts";
 import {
   type MetaVersion,
-  partialMetadataKind,
+  partialMetadataJson,
   partialMetadataOfEntry,
   partialMetadataSchema,
   showsStoredMetadata,
 } from "./partial-metadata.ts";
 import { encodeMessage } from "./protobuf.ts";
-import {
-  decodeItem,
-  decodeServed,
-  decodeStored,
-  embedBody,
-  metadataBytes,
-  servesStoredBytes,
-  typePrefix,
-} from "./stored-object.ts";
+import { decodeItem, decodeServed, decodeStored, embedBody, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { RowTime } from "./table/row-time.ts";
 import { rowWithoutObject, type TableTransform } from "./table/table.ts";
 import { transcodeMessage, transcodeMetadata } from "./transcode-message.ts";
@@ -56,23 +48,14 @@ export function metadataMessageForm(info: ResourceInfo): EntryForm {
   });
 }
 
-const metadataKey = toBytes('"metadata":');
+/** Returns the form of PartialObjectMetadata in JSON. */
+export function metadataItemForm(info: ResourceInfo, version: MetaVersion): EntryForm {
+  return formOf(info, `metadata ${version}`, () => lasting((entry) => partialMetadataJson(entry, info, version)));
+}
+
 const closeBrace = toBytes("}");
 const jsonNull = toBytes("null");
 const noBytes = new Uint8Array();
-
-/** Returns the form of PartialObjectMetadata in JSON. */
-export function metadataItemForm(info: ResourceInfo, version: MetaVersion): EntryForm {
-  return formOf(info, `metadata ${version}`, () => lasting(metadataItem(info, version)));
-}
-
-function metadataItem(info: ResourceInfo, version: MetaVersion): (entry: Entry) => Uint8Array {
-  if (!showsStoredMetadata(info)) {
-    return (entry) => toBytes(stringifyObject(partialMetadataOfEntry(entry, info, version)));
-  }
-  const prefix = typePrefix(partialMetadataKind(version));
-  return (entry) => joinBytes([prefix, metadataKey, metadataBytes(entry), closeBrace]);
-}
 
 /** Returns the form of rows of tables in JSON. */
 export function rowForm(info: ResourceInfo, { version, includeObject }: TableTransform): EntryForm {
@@ -97,7 +80,7 @@ function rowObject(
     case "None":
       return () => jsonNull;
     case "Metadata":
-      return metadataItem(info, version);
+      return (entry) => partialMetadataJson(entry, info, version);
     case "Object": {
       if (!servesStoredBytes(info))
         return (entry) => toBytes(stringifyObject(decodeServed(entry, info) as unknown as JsonObject));

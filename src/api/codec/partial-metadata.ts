@@ -5,9 +5,11 @@ import type { KubeObject, ObjectMeta } from "../object-meta.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { metaGroup } from "../vendor.ts";
+import { joinBytes, toBytes } from "./byte-text.ts";
 import { parseJson } from "./json.ts";
+import { stringifyObject } from "./managed-fields-text.ts";
 import { metaSchema } from "./meta-schema.ts";
-import { metadataBytes } from "./stored-object.ts";
+import { metadataBytes, typePrefix } from "./stored-object.ts";
 
 const kinds = {
   object: {
@@ -50,6 +52,16 @@ export function partialMetadataOfEntry(entry: Entry, info: ResourceInfo, version
   const metadata = parseJson(metadataBytes(entry), { strict: false }).value as unknown as ObjectMeta;
   return partialMetadata({ metadata }, info, version);
 }
+
+/** Returns the same as JSON. Copies the stored metadata where it is shown as it is stored. */
+export function partialMetadataJson(entry: Entry, info: ResourceInfo, version: MetaVersion): Uint8Array {
+  return showsStoredMetadata(info)
+    ? joinBytes([typePrefix(partialMetadataKind(version)), metadataKey, metadataBytes(entry), closeBrace])
+    : toBytes(stringifyObject(partialMetadataOfEntry(entry, info, version)));
+}
+
+const metadataKey = toBytes('"metadata":');
+const closeBrace = toBytes("}");
 
 /** Reports whether the metadata is shown in its stored form. */
 export function showsStoredMetadata({ specAnnotation }: ResourceInfo): boolean {
