@@ -212,7 +212,7 @@ export class FieldSet {
 }
 
 /** Nodes that are encoded or built without a pause. */
-export const stepNodes = 1_000;
+const stepNodes = 1_000;
 
 /** Shared by all documents. */
 const leafDocument: JsonObject = Object.freeze(emptyJsonObject());

@@ -1,23 +1,25 @@
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../api/json.ts";
+import { atOnce } from "../api/sliced.ts";
 import { runToEnd } from "../api/testing.ts";
 import { FieldSet } from "./field-set.ts";
-import { parseFieldsV1, parseFieldsV1InSteps, readStoredFields } from "./fields-v1.ts";
+import { parseFieldsV1, readStoredFields } from "./fields-v1.ts";
 
 const set = FieldSet.of(["f:a"], ["f:a", "f:b"], ["f:c", 'k:{"name":"x"}'], ["f:d", "v:2"]);
 
 test("a document is read back as the set that it was made of", () => {
-  expect(parseFieldsV1(set.toDocument()).equals(set)).toBe(true);
+  expect(atOnce(parseFieldsV1(set.toDocument())).equals(set)).toBe(true);
   expect(readStoredFields(set.toDocument()).equals(set)).toBe(true);
   expect(readStoredFields({}).isEmpty).toBe(true);
 });
 
 test("a document of a client is brought into order, and what nobody knows is dropped", () => {
-  const read = parseFieldsV1({ "f:b": {}, "x:y": {}, "f:a": { "x:z": {} }, ".": {}, "f:c": null });
+  const read = atOnce(parseFieldsV1({ "f:b": {}, "x:y": {}, "f:a": { "x:z": {} }, ".": {}, "f:c": null }));
   expect(JSON.stringify(read.toDocument())).toBe('{"f:a":{},"f:b":{},"f:c":{}}');
 });
 
 test("of two texts for one element the last one counts", () => {
-  const read = parseFieldsV1({ 'k:{"a":1}': { "f:x": {} }, 'k:{"a": 1}': { "f:y": {} } });
+  const read = atOnce(parseFieldsV1({ 'k:{"a":1}': { "f:x": {} }, 'k:{"a": 1}': { "f:y": {} } }));
   expect(read.paths()).toEqual([['k:{"a":1}', "f:y"]]);
 });
 
@@ -26,22 +28,41 @@ describe("a value that is not a document", () => {
   const documents = [1, "text", [], { "f:a": 5 }, { bad: {} }, { "k:[": {} }, deep];
   for (const document of documents) {
     test(`${JSON.stringify(document).slice(0, 30)} is refused`, () =>
-      expect(() => parseFieldsV1(document as never)).toThrow());
+      expect(() => atOnce(parseFieldsV1(document as never))).toThrow());
   }
 });
 
 test("a large set is read and written in steps", () => {
-  const items = Array.from({ length: 5_000 }, (_, at) => [`k:{"name":"item-${(at * 7_919) % 5_000}"}`, { ".": {} }]);
-  const values = Array.from({ length: 3_000 }, (_, at) => [`v:"${(at * 7_919) % 3_000}"`, {}]);
-  const fields = Array.from({ length: 3_000 }, (_, at) => [`f:${(at * 7_919) % 3_000}`, { "f:a": {}, ".": {} }]);
-  const document = {
-    "f:spec": { "f:items": Object.fromEntries(items), "f:set": Object.fromEntries(values), ".": {} },
-    "f:data": Object.fromEntries(fields),
-  };
-  const read = runToEnd(parseFieldsV1InSteps(document));
+  const names = Array.from({ length: 5_000 }, (_, at) => (at * 7_919) % 5_000);
+  const items = names.map((name) => `k:{"name":"item-${name}"}`);
+  const values = names.map((name) => `v:"${name}"`);
+  const fields = names.map((name) => `f:${name}`);
+  const documentOf = (elements: readonly string[], below: object) =>
+    Object.fromEntries(elements.map((element) => [element, below]));
+  const read = runToEnd(
+    parseFieldsV1({
+      "f:spec": { "f:items": documentOf(items, { ".": {} }), "f:set": documentOf(values, {}), ".": {} },
+      "f:data": documentOf(fields, { "f:a": {}, ".": {} }),
+    } as JsonObject),
+  );
   expect(read.yields).toBeGreaterThan(40);
-  expect(read.result.equals(parseFieldsV1(document))).toBe(true);
+  const expected = FieldSet.of(
+    ["f:spec"],
+    ...items.map((element) => ["f:spec", "f:items", element]),
+    ...values.map((element) => ["f:spec", "f:set", element]),
+    ...fields.flatMap((element) => [
+      ["f:data", element],
+      ["f:data", element, "f:a"],
+    ]),
+  );
+  expect(read.result.equals(expected)).toBe(true);
   const written = runToEnd(read.result.prepareDocument());
   expect(written.yields).toBeGreaterThan(10);
-  expect(JSON.stringify(read.result.toDocument())).toBe(JSON.stringify(parseFieldsV1(document).toDocument()));
+  expect(JSON.stringify(read.result.toDocument())).toBe(JSON.stringify(expected.toDocument()));
+});
+
+test("a set of many small parts is read in steps", () => {
+  const part = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`f:${at}`, {}]));
+  const document = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`f:part-${at}`, part]));
+  expect(runToEnd(parseFieldsV1(document)).yields).toBeGreaterThan(100);
 });

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { hasMoreValues } from "../api/object-extent.ts";
-import { type FieldSet, fieldSetNode, fieldSetNodeInSteps, leafFieldSet, stepNodes } from "./field-set.ts";
+import { emptyJsonObject, isEmptyObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { type FieldSet, fieldSetNodeInSteps, leafFieldSet } from "./field-set.ts";
 import { NodeShape, type Walk } from "./node-shapes.ts";
 import { type PathElement, PathElementError, parsePathElement } from "./path-element.ts";
 
@@ -10,59 +9,44 @@ const documentDepthMax = 1_000;
 /** Says in upstream's words why a document cannot be read as a field set. */
 export class FieldsV1Error extends Error {}
 
-/** Reads the `fieldsV1` of an entry. Drops elements of an unknown kind. */
-export function parseFieldsV1(document: JsonValue): FieldSet {
-  return parseNode(document, 0).withOwned(false);
+/** Reads the `fieldsV1` of an entry, and yields now and then. Drops elements of an unknown kind. */
+export function* parseFieldsV1(document: JsonValue): Generator<void, FieldSet> {
+  return (yield* parseNode(nodeObject(document, 0), 0, { nodes: 0 })).withOwned(false);
 }
 
-/** Does the same, and yields now and then. */
-export function* parseFieldsV1InSteps(document: JsonValue): Generator<void, FieldSet> {
-  return (yield* parseNodeInSteps(document, 0)).withOwned(false);
-}
-
-function parseNode(document: JsonValue, depth: number): FieldSet {
-  if (document === null) return leafFieldSet;
-  const object = nodeObject(document, depth);
-  const children = new Map<PathElement, FieldSet>();
-  for (const key in object) {
-    const element = elementOf(key);
-    if (element !== undefined) children.set(element, parseNode(object[key] as JsonValue, depth + 1));
-  }
-  if (children.size === 0) return leafFieldSet;
-  return fieldSetNode(isOwned(object), [...children.keys()], [...children.values()]);
-}
-
-/** Nodes that are parsed without a pause. */
+/** Nodes that are read without a pause. */
 const nodesPerStep = 256;
 
-function* parseNodeInSteps(document: JsonValue, depth: number): Generator<void, FieldSet> {
-  if (!hasMoreValues(document, stepNodes)) return parseNode(document, depth);
-  const object = nodeObject(document, depth);
-  const children = new Map<PathElement, FieldSet>();
-  for (const key in object) {
-    const element = elementOf(key);
-    if (element !== undefined) children.set(element, yield* parseNodeInSteps(object[key] as JsonValue, depth + 1));
-    if (children.size % nodesPerStep === 0) yield;
-  }
-  if (children.size === 0) return leafFieldSet;
-  return yield* fieldSetNodeInSteps(isOwned(object), [...children.keys()], [...children.values()]);
+interface Progress {
+  nodes: number;
 }
 
-/** @throws FieldsV1Error */
+function* parseNode(document: JsonObject, depth: number, progress: Progress): Generator<void, FieldSet> {
+  let owned = false;
+  const children = new Map<PathElement, FieldSet>();
+  for (const key in document) {
+    if (++progress.nodes % nodesPerStep === 0) yield;
+    const element = key === "." ? undefined : elementOf(key);
+    owned ||= key === ".";
+    if (element === undefined) continue;
+    const below = nodeObject(document[key] as JsonValue, depth + 1);
+    children.set(element, isEmptyObject(below) ? leafFieldSet : yield* parseNode(below, depth + 1, progress));
+  }
+  if (children.size === 0) return leafFieldSet;
+  return yield* fieldSetNodeInSteps(owned, [...children.keys()], [...children.values()]);
+}
+
+/** Returns the document of a node, in which nothing is below a leaf. @throws FieldsV1Error */
 function nodeObject(document: JsonValue, depth: number): JsonObject {
+  if (document === null) return emptyJsonObject();
   if (!isJsonObject(document))
     throw new FieldsV1Error(`ReadMapCB: expect { or n, but found ${firstCharacter(document)}`);
   if (depth > documentDepthMax) throw new FieldsV1Error("exceeded max depth");
   return document;
 }
 
-function isOwned(document: JsonObject): boolean {
-  return Object.hasOwn(document, ".");
-}
-
-/** Returns undefined for the mark of an owned node, and for an element of an unknown kind. */
+/** Returns undefined for an element of an unknown kind. */
 function elementOf(key: string): PathElement | undefined {
-  if (key === ".") return undefined;
   try {
     return parsePathElement(key);
   } catch (error) {
@@ -71,7 +55,7 @@ function elementOf(key: string): PathElement | undefined {
   }
 }
 
-function firstCharacter(value: JsonValue): string {
+function firstCharacter(value: Exclude<JsonValue, JsonObject | null>): string {
   return JSON.stringify(typeof value === "bigint" ? Number(value) : value).slice(0, 1);
 }
 

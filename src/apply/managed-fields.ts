@@ -4,7 +4,7 @@ import { objectOf, textOf } from "../api/json-reading.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { atOnce } from "../api/sliced.ts";
 import type { FieldSet } from "./field-set.ts";
-import { FieldsV1Error, parseFieldsV1InSteps } from "./fields-v1.ts";
+import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
 import { compareEntries, ManagerEntry, ownerKey } from "./manager-entry.ts";
 import { inPauses, type Steps } from "./versions.ts";
 
@@ -107,7 +107,7 @@ function* decodeEntry(entry: JsonObject, at: number): Generator<void, ManagerEnt
 
 function* fieldsOfEntry(entry: JsonObject): Generator<void, FieldSet> {
   try {
-    return yield* parseFieldsV1InSteps(entry["fieldsV1"] ?? {});
+    return yield* parseFieldsV1(entry["fieldsV1"] ?? {});
   } catch (error) {
     if (!(error instanceof FieldsV1Error)) throw error;
     throw new ManagedFieldsError(`error decoding versioned set: error decoding set: ${error.message}`);
