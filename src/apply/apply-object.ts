@@ -7,7 +7,7 @@ import { changeHands, reconcileEntries } from "./change-hands.ts";
 import { type Conflict, type ConflictReport, reportConflicts } from "./conflicts.ts";
 import { fieldsOf } from "./fields-of.ts";
 import { clientSideFields, kubectlManager, withLastApplied } from "./last-applied.ts";
-import { encodeEntries, managedFieldsOf, prepareDocuments, storedEntries } from "./managed-fields.ts";
+import { encodeEntriesInSteps, managedFieldsOf, storedEntries } from "./managed-fields.ts";
 import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { mergeValues } from "./merge-values.ts";
 import { kindText, objectText } from "./object-text.ts";
@@ -91,12 +91,10 @@ export function* applyObject(apply: ObjectApply): Steps<ApplyOutcome> {
   const isChanged = !equalJson(live, fresh);
   const tracked = own.with(withoutUntracked(own.fields), isChanged ? now : own.time);
   const after = apply.manager === kubectlManager ? withLastApplied(fresh, applied) : fresh;
-  const owners = tracked.fields.isEmpty ? others : [...others, tracked];
-  yield* prepareDocuments(owners);
   return {
     kind: "merged",
     object: isChanged || after !== fresh ? after : undefined,
-    managedFields: encodeEntries(owners),
+    managedFields: yield* encodeEntriesInSteps(tracked.fields.isEmpty ? others : [...others, tracked]),
   };
 }
 

@@ -114,15 +114,16 @@ function* fieldsOfEntry(entry: JsonObject): Generator<void, FieldSet> {
   }
 }
 
-/** Makes the documents that `encodeEntries` needs for large sets, and yields now and then. */
-export function* prepareDocuments(entries: readonly ManagerEntry[]): Steps<void> {
-  for (const entry of entries) {
-    if (!entry.isEncoded && entry.fields.isLarge) yield* inPauses(entry.fields.prepareDocument());
-  }
-}
-
 /** Returns the list for `metadata.managedFields`; undefined if no field has an owner. */
 export function encodeEntries(entries: readonly ManagerEntry[]): ManagedFieldsEntry[] | undefined {
   if (entries.length === 0) return undefined;
   return entries.toSorted(compareEntries).map((entry) => entry.encode());
+}
+
+/** Does the same, and pauses while it encodes large sets. */
+export function* encodeEntriesInSteps(entries: readonly ManagerEntry[]): Steps<ManagedFieldsEntry[] | undefined> {
+  for (const entry of entries) {
+    if (!entry.isEncoded && entry.fields.isLarge) yield* inPauses(entry.fields.prepareDocument());
+  }
+  return encodeEntries(entries);
 }

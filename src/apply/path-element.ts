@@ -1,6 +1,7 @@
 import { compareTexts } from "../api/code-points.ts";
 import { quoteText } from "../api/go-literal.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { atOnce } from "../api/sliced.ts";
 import { sortedInSteps } from "../api/sorted-in-steps.ts";
 
 /**
@@ -120,10 +121,7 @@ function compareParsed(rank: number, a: JsonValue, b: JsonValue): number {
 
 /** Returns the indexes of elements in the order on the wire. Parses each element once, however many there are. */
 export function orderOfElements(elements: readonly PathElement[]): number[] {
-  return elements
-    .map(parsedAt)
-    .sort(compareElements)
-    .map(({ at }) => at);
+  return atOnce(orderOfElementsInSteps(elements));
 }
 
 /** Does the same, and yields now and then. */

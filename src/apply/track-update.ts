@@ -3,7 +3,7 @@ import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { capManagers } from "./cap-managers.ts";
 import { changeHands, differenceIn, reconcileEntries } from "./change-hands.ts";
 import type { Difference } from "./compare-values.ts";
-import { encodeEntries, entriesToUpdate, prepareDocuments } from "./managed-fields.ts";
+import { encodeEntriesInSteps, entriesToUpdate } from "./managed-fields.ts";
 import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
 import { objectText } from "./object-text.ts";
 import { TrackingError } from "./tracking-error.ts";
@@ -41,9 +41,7 @@ export function* trackUpdate(update: TrackedUpdate): Steps<ManagedFieldsEntry[] 
   yield pause;
   const updated = yield* updateEntries(entries, update);
   yield pause;
-  const kept = capManagers(updated);
-  yield* prepareDocuments(kept);
-  return encodeEntries(kept);
+  return yield* encodeEntriesInSteps(capManagers(updated));
 }
 
 /**
@@ -58,9 +56,7 @@ export function* trackCreation(
   const fields = withoutUntracked(differenceIn(version, version.empty, object).changed);
   yield pause;
   if (fields.isEmpty) return undefined;
-  const entry = new ManagerEntry(writerOf(creation), now, fields);
-  if (fields.isLarge) yield* inPauses(fields.prepareDocument());
-  return [entry.encode()];
+  return yield* encodeEntriesInSteps([new ManagerEntry(writerOf(creation), now, fields)]);
 }
 
 function hasUid(object: JsonObject): boolean {
