@@ -1,10 +1,11 @@
-import type { AddressInfo, ListenOptions } from "node:net";
+import type { ListenOptions } from "node:net";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
 import type { ListenerTls } from "../access/certificates/identity.ts";
 import type { Eventual } from "../api/eventual.ts";
 import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { authoritiesOf } from "./listener/authority.ts";
+import { bind } from "./listener/bind.ts";
 import type { Connection } from "./listener/connection.ts";
 import { ConnectionPool } from "./listener/connection-pool.ts";
 import { createHttp1 } from "./listener/http1.ts";
@@ -112,18 +113,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     socket.destroy();
   });
 
-  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
   const { host, port, reusePort = false } = options;
-  server.listen({ host, port, ...(reusePort ? { reusePort } : {}) } as ListenOptions, resolve);
-  await listening.catch(async (error) => {
-    await pool.close(0);
-    throw error;
-  });
-  server.off("error", reject);
-  server.on("error", onError);
-
-  const bound = server.address() as AddressInfo;
+  const at: ListenOptions = { host, port, ...(reusePort ? { reusePort } : {}) };
+  const bound = await bind(server, at, { pool, onError });
 
   const drain = () => {
     if (pool.draining) return;

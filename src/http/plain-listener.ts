@@ -1,7 +1,8 @@
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import type { Eventual } from "../api/eventual.ts";
 import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
+import { bind } from "./listener/bind.ts";
 import { ConnectionPool } from "./listener/connection-pool.ts";
 import { createHttp1 } from "./listener/http1.ts";
 import { defaultLimits, type ListenerLimits } from "./listener/limits.ts";
@@ -42,16 +43,7 @@ export async function listenPlain(options: PlainListenerOptions): Promise<PlainL
     if (pool.isFull || pool.draining) socket.destroy();
     else http1.serve(pool.add(socket));
   });
-  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
-  server.listen({ host: options.host, port: options.port }, resolve);
-  await listening.catch(async (error) => {
-    await pool.close(0);
-    throw error;
-  });
-  server.off("error", reject);
-  server.on("error", onError);
-  const { port } = server.address() as AddressInfo;
+  const { port } = await bind(server, { host: options.host, port: options.port }, { pool, onError });
   return {
     port,
     async close(graceMs) {
