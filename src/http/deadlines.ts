@@ -2,6 +2,7 @@ import type { Clock } from "../process/clock.ts";
 
 /** A request, or the arrival of its body, with a deadline. */
 export interface Deadline {
+  /** By the steady clock: setting the system's time ends nothing, and extends nothing. */
   readonly endMs: number;
   expire(): void;
 }
@@ -20,9 +21,12 @@ export class Deadlines {
     this.#clock = clock;
   }
 
-  add(deadline: Deadline): void {
+  /** Calls `expire` after `leftMs`, unless the deadline is deleted before. */
+  add(leftMs: number, expire: () => void): Deadline {
+    const deadline = { endMs: this.#clock.steadyMs() + leftMs, expire };
     this.#waiting.add(deadline);
     if (deadline.endMs < this.#timerMs) this.#arm(deadline.endMs);
+    return deadline;
   }
 
   delete(deadline: Deadline): void {
@@ -33,7 +37,7 @@ export class Deadlines {
   #arm(timerMs: number): void {
     this.#timer?.[Symbol.dispose]();
     this.#timerMs = timerMs;
-    const delayMs = Math.max(1, timerMs - this.#clock.nowMs());
+    const delayMs = Math.max(1, timerMs - this.#clock.steadyMs());
     this.#timer = this.#clock.every(delayMs, () => this.#fire());
   }
 
@@ -41,7 +45,7 @@ export class Deadlines {
     this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;
     this.#timerMs = Number.POSITIVE_INFINITY;
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     let nextMs = Number.POSITIVE_INFINITY;
     for (const deadline of this.#waiting) {
       if (deadline.endMs > nowMs) {

@@ -64,13 +64,6 @@ function serveInTurn(
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
   const { request } = exchange;
   const timeMs = exchange.deadlineMs === undefined ? requestTimeoutMs : exchange.deadlineMs - exchange.receivedMs;
-  const deadline = {
-    endMs: clock.nowMs() + Math.min(timeMs * waitingPart, waitMsMax),
-    expire() {
-      stopWaiting();
-      reject(overloaded(exchange, control.giveUp(passage, "time-out")));
-    },
-  };
   const onAbort = (reason: Error) => {
     stopWaiting();
     control.giveUp(passage, "cancelled");
@@ -81,7 +74,10 @@ function serveInTurn(
     deadlines.delete(deadline);
     request.onAbort = undefined;
   };
-  deadlines.add(deadline);
+  const deadline = deadlines.add(Math.min(timeMs * waitingPart, waitMsMax), () => {
+    stopWaiting();
+    reject(overloaded(exchange, control.giveUp(passage, "time-out")));
+  });
   request.onAbort = onAbort;
   control.whenStarted(passage, () => {
     stopWaiting();
@@ -161,13 +157,13 @@ function countedBody(
   deadlines: Deadlines,
   finish: () => void,
 ): Reply {
-  const deadline = { endMs: deadlineMs ?? clock.nowMs() + requestTimeoutMs, expire: finish };
+  const leftMs = deadlineMs === undefined ? requestTimeoutMs : deadlineMs - clock.nowMs();
+  const deadline = deadlines.add(leftMs, finish);
   const done = () => {
     deadlines.delete(deadline);
     request.signal.removeEventListener("abort", done);
     finish();
   };
-  deadlines.add(deadline);
   // If the client disconnects before the first byte, nobody reads the body.
   request.signal.addEventListener("abort", done);
   return withBodyEnd(response, done);

@@ -27,21 +27,17 @@ export function requestDeadline({ clock, timeoutMs, onLate }: RequestDeadlineOpt
     const response = next(exchange);
     if (!(response instanceof Promise)) return response;
     return new Promise<HttpResponse>((resolve, reject) => {
-      const deadline = {
-        endMs: clock.nowMs() + limitMs,
-        expire() {
-          const error = timeoutError();
-          exchange.isTerminated = true;
-          reject(error);
-          exchange.request.abort?.(error);
-          if (onLate !== undefined)
-            response.then(
-              () => onLate("ok"),
-              () => onLate("error"),
-            );
-        },
-      };
-      deadlines.add(deadline);
+      const deadline = deadlines.add(limitMs, () => {
+        const error = timeoutError();
+        exchange.isTerminated = true;
+        reject(error);
+        exchange.request.abort?.(error);
+        if (onLate !== undefined)
+          response.then(
+            () => onLate("ok"),
+            () => onLate("error"),
+          );
+      });
       response.then(
         (value) => {
           deadlines.delete(deadline);

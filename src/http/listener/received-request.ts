@@ -108,11 +108,9 @@ export class ReceivedRequest implements IncomingRequest {
       source.resume();
       reject(error);
     };
-    const deadline = {
-      endMs: systemClock.nowMs() + (isTooLong ? this.#limits.lingerMs : this.#limits.bodyTimeoutMs),
-      expire: () => fail(isTooLong ? tooLarge() : bodyTimeout()),
-    };
-    bodyDeadlines.add(deadline);
+    const deadline = isTooLong
+      ? bodyDeadlines.add(this.#limits.lingerMs, () => fail(tooLarge()))
+      : bodyDeadlines.add(this.#limits.bodyTimeoutMs, () => fail(bodyTimeout()));
     this.#stopReading = fail;
     source.on("data", (chunk: Buffer) => {
       bytes += chunk.byteLength;
