@@ -1,5 +1,4 @@
 import type { Entry } from "../entry.ts";
-import { TurnSlice } from "../turn-slice.ts";
 import type { EntryForm } from "./encoded-forms.ts";
 import { encodedEntry } from "./entry-forms.ts";
 import type { ListHead } from "./list-head.ts";
@@ -10,7 +9,7 @@ import { varintBytes } from "./varint.ts";
 /**
  * Yields a list message in its envelope, in parts. The envelope begins with the length of the message, so that all items
  * have been encoded once before. They are encoded again where they are not kept, so that a list in transit holds none.
- * @param itemBytes the result of `itemBytesOf` or `itemBytesInTurns`
+ * @param itemBytes the result of `itemBytesInSteps`
  */
 export function* protobufListParts(
   head: ListHead,
@@ -27,23 +26,18 @@ export function* protobufListParts(
   yield envelopeTail;
 }
 
-/** Returns the length of the items in a list message. */
-export function itemBytesOf(entries: readonly Entry[], form: EntryForm): number {
+/** Returns the length of the items in a list message, and yields after each that it has to encode. */
+export function* itemBytesInSteps(entries: readonly Entry[], form: EntryForm): Generator<void, number> {
   const lengths = lengthsOf(form);
-  let bytes = 0;
-  for (const entry of entries) bytes += lengthOf(entry, form, lengths);
-  return bytes;
-}
-
-/** Returns the same, and lets others have a turn of the event loop in between. */
-export async function itemBytesInTurns(entries: readonly Entry[], form: EntryForm): Promise<number> {
-  const lengths = lengthsOf(form);
-  const slice = new TurnSlice();
   let bytes = 0;
   for (const entry of entries) {
-    bytes += lengthOf(entry, form, lengths);
-    const pass = slice.pass();
-    if (pass !== undefined) await pass;
+    let length = lengths.get(entry);
+    if (length === undefined) {
+      length = lengthInList(encodedEntry(entry, form, 0));
+      lengths.set(entry, length);
+      yield;
+    }
+    bytes += length;
   }
   return bytes;
 }
@@ -60,11 +54,7 @@ function lengthsOf(form: EntryForm): WeakMap<Entry, number> {
   return lengths;
 }
 
-function lengthOf(entry: Entry, form: EntryForm, lengths: WeakMap<Entry, number>): number {
-  const known = lengths.get(entry);
-  if (known !== undefined) return known;
-  const { length } = encodedEntry(entry, form, 0);
-  const bytes = 1 + varintBytes(length) + length;
-  lengths.set(entry, bytes);
-  return bytes;
+/** Returns the length of an item with its tag and its own length. */
+function lengthInList({ length }: Uint8Array): number {
+  return 1 + varintBytes(length) + length;
 }

@@ -1,12 +1,14 @@
 import type { Entry } from "../entry.ts";
+import { type Eventual, followedBy } from "../eventual.ts";
 import { apiVersionOf } from "../gvk.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Revision } from "../revision.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
+import { atOnce, runSliced } from "../sliced.ts";
 import { protobufMediaType } from "../vendor.ts";
 import { toBytes } from "./byte-text.ts";
 import { cborListParts } from "./encode-list-cbor.ts";
-import { itemBytesInTurns, itemBytesOf, protobufListParts } from "./encode-list-protobuf.ts";
+import { itemBytesInSteps, protobufListParts } from "./encode-list-protobuf.ts";
 import { yamlListParts } from "./encode-list-yaml.ts";
 import type { EntryForm } from "./encoded-forms.ts";
 import { encodedEntry, itemForm, messageForm, metadataItemForm, metadataMessageForm, rowForm } from "./entry-forms.ts";
@@ -37,13 +39,10 @@ const listEnd = toBytes("]}\n");
  * Returns the page with all that `encodeList` would otherwise compute before its first piece. That can take long, so
  * others have turns of the event loop in between.
  */
-export async function measuredList(
-  page: ListPage,
-  info: ResourceInfo,
-  representation: Representation,
-): Promise<ListPage> {
+export function measuredList(page: ListPage, info: ResourceInfo, representation: Representation): Eventual<ListPage> {
   if (representation.mediaType !== protobufMediaType) return page;
-  return { ...page, itemBytes: await itemBytesInTurns(page.entries, itemMessageForm(info, representation)) };
+  const steps = itemBytesInSteps(page.entries, itemMessageForm(info, representation));
+  return followedBy(runSliced(steps), (itemBytes) => ({ ...page, itemBytes }));
 }
 
 /**
@@ -132,7 +131,11 @@ function listParts(
 }
 
 function protobufList(head: ListHead, { entries, itemBytes }: ListPage, form: EntryForm): Iterable<Uint8Array> {
-  return protobufListParts(head, encodedEntries(entries, form, 0), itemBytes ?? itemBytesOf(entries, form));
+  return protobufListParts(
+    head,
+    encodedEntries(entries, form, 0),
+    itemBytes ?? atOnce(itemBytesInSteps(entries, form)),
+  );
 }
 
 function itemMessageForm(info: ResourceInfo, { transform }: Representation): EntryForm {

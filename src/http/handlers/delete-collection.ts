@@ -1,4 +1,4 @@
-import { encodeList } from "../../api/codec/encode-list.ts";
+import { encodeList, measuredList } from "../../api/codec/encode-list.ts";
 import { prepareEntries } from "../../api/codec/prepare-entries.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { StatusError, status } from "../../api/status.ts";
@@ -39,10 +39,11 @@ export const deleteCollection: VerbHandler = async (call) => {
   }
   const { revision } = page;
   const entries = await prepareEntries(page.entries, info, () => exchange.request.signal);
+  const deleted = await measuredList({ entries, revision }, info, representation);
   return {
     kind: "reply",
     code: 200,
     headers: [["content-type", contentTypeOf(representation, false)]],
-    body: encodeList({ entries, revision }, info, representation, parts.clock.nowMs()),
+    body: encodeList(deleted, info, representation, parts.clock.nowMs()),
   };
 };

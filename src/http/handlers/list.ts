@@ -41,7 +41,8 @@ export const list: VerbHandler = async (call) => {
   }
   const prepared = prepareEntries(page.entries, info, () => call.exchange.request.signal);
   const entries = prepared instanceof Promise ? await prepared : prepared;
-  const onWire = await measuredList(pageOnWire({ ...page, entries }, selection, options), info, representation);
+  const measured = measuredList(pageOnWire({ ...page, entries }, selection, options), info, representation);
+  const onWire = measured instanceof Promise ? await measured : measured;
   const length = encodedListLength(onWire, info, representation);
   const contentType = contentTypeOf(representation, false);
   const body = encodeList(onWire, info, representation, parts.clock.nowMs());
