@@ -114,14 +114,7 @@ export function hasProtobufMagic(bytes: Uint8Array): boolean {
   return bytes.length >= magic.length && magic.every((byte, at) => bytes[at] === byte);
 }
 
-/** Encodes any `<Kind>List` message: metadata=1, items=2. `items` are encoded messages without envelopes. */
-export function encodeListMessage(listMeta: JsonObject, items: Iterable<Uint8Array>): Uint8Array {
-  const parts: Uint8Array[] = [encodeListHead(listMeta)];
-  for (const item of items) parts.push(encodeListItemHead(item.length), item);
-  return Buffer.concat(parts);
-}
-
-/** Encodes the `metadata` field of a list message, which precedes the items when a list is streamed. */
+/** Encodes the `metadata` field of a list message, which precedes the items. */
 export function encodeListHead(listMeta: JsonObject): Uint8Array {
   const writer = newWriter();
   writer.uint32(tagOf(1, wireBytes)).fork();

@@ -6,10 +6,11 @@ import { equalJson, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "../schema/schema.ts";
 import { StatusError } from "../status.ts";
 import { runToEnd } from "../testing.ts";
+import { protobufListParts } from "./encode-list-protobuf.ts";
 import {
   decodeMessage,
   decodeMessageInSteps,
-  encodeListMessage,
+  encodeListItemHead,
   encodeMessage,
   encodeWatchFrame,
   hasProtobufMagic,
@@ -370,8 +371,11 @@ describe("the envelope", () => {
     const schema = scheme.typeSchema("core/v1.ConfigMapList");
     const item = encodeMessage(scheme.typeSchema("core/v1.ConfigMap"), { metadata: { name: "a" } });
     const meta = { resourceVersion: "7", continue: "c", remainingItemCount: 2n ** 53n };
-    const bytes = encodeListMessage(meta, [item, item]);
-    expect(hex(bytes)).toBe(
+    const list = { kind: "ConfigMapList", apiVersion: "v1", metadata: meta, extra: {}, itemsField: "items" } as const;
+    const itemBytes = 2 * (encodeListItemHead(item.length).length + item.length);
+    const { raw, ...listType } = unwrapUnknown(Buffer.concat([...protobufListParts(list, [item, item], itemBytes)]));
+    expect(listType).toMatchObject({ kind: "ConfigMapList", apiVersion: "v1" });
+    expect(hex(raw)).toBe(
       hex(encodeMessage(schema, { metadata: meta, items: [{ metadata: { name: "a" } }, { metadata: { name: "a" } }] })),
     );
   });

@@ -76,10 +76,6 @@ export function validateDualStack(
   return [fieldError.invalid(field, value, "may specify no more than one IP for each IP family")];
 }
 
-export function validateCidr(text: string, field: string): FieldError[] {
-  return parseCidr(text) === undefined ? [fieldError.invalid(field, text, cidrText)] : [];
-}
-
 /** Reports whether the address has bits beyond the prefix. */
 export function hasHostBits({ address, prefixBits }: Cidr): boolean {
   return address.bytes.some((byte, at) => (byte & (255 >> Math.min(8, Math.max(0, prefixBits - 8 * at)))) !== 0);
