@@ -78,13 +78,18 @@ export function validateDualStack(
 
 /** Reports whether the address has bits beyond the prefix. */
 export function hasHostBits({ address, prefixBits }: Cidr): boolean {
-  return address.bytes.some((byte, at) => (byte & (255 >> Math.min(8, Math.max(0, prefixBits - 8 * at)))) !== 0);
+  return address.bytes.some((byte, at) => (byte & hostMask(prefixBits, at)) !== 0);
 }
 
 /** Returns the first address of the range. */
 export function networkOf({ address, prefixBits }: Cidr): IpAddress {
-  const bytes = address.bytes.map((byte, at) => byte & ~(255 >> Math.min(8, Math.max(0, prefixBits - 8 * at))));
+  const bytes = address.bytes.map((byte, at) => byte & ~hostMask(prefixBits, at));
   return addressOf(bytes) as IpAddress;
+}
+
+/** Returns the bits of a byte of an address that are beyond the prefix. */
+function hostMask(prefixBits: number, at: number): number {
+  return 255 >> Math.min(8, Math.max(0, prefixBits - 8 * at));
 }
 
 /** Validates the address of an endpoint: not unspecified, loopback or link-local. */

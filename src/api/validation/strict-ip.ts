@@ -81,7 +81,7 @@ function strictCidrProblem(text: string): string | undefined {
   if (cidr === undefined) return cidrText;
   if (leadingZero.test(text)) return "must not have leading 0s in IP or prefix length";
   if (isMapped(text, cidr.family)) return "must not have an IPv4-mapped IPv6 address";
-  return !hasHostBits(cidr) ? undefined : "must not have bits set beyond the prefix length";
+  return hasHostBits(cidr) ? "must not have bits set beyond the prefix length" : undefined;
 }
 
 function isMapped(text: string, family: Cidr["family"]): boolean {
