@@ -73,7 +73,7 @@ async function* gzipInPieces(head: readonly Uint8Array[], rest: ChunkIterator): 
   }
 }
 
-/** Does not come back once the compressor is destroyed. */
+/** Feeds the compressor. Stays pending if the compressor is destroyed meanwhile. */
 async function feed(gzip: Gzip, head: readonly Uint8Array[], rest: ChunkIterator): Promise<void> {
   const writer = new SlabWriter((bytes) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ const slabBytesMax = 256 * 1024;
 /** Size from which chunks are written unchanged. */
 const largeChunkBytes = 64 * 1024;
 
-/** Bytes after which the time is looked at that it took to make the chunks. */
+/** Bytes of chunks after which the clock is read, because making them can take long. */
 const checkedBytes = 16 * 1024;
 
 /**

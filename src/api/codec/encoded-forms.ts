@@ -15,7 +15,7 @@ export interface EncodedEntry {
 interface Kept {
   readonly form: EntryForm;
   readonly encoded: EncodedEntry;
-  /** Time of which the bytes are. */
+  /** Time for which the bytes were encoded. */
   readonly atMs: number;
   readonly others: Kept | undefined;
 }
@@ -24,11 +24,11 @@ interface Kept {
 const overheadBytes = 160;
 
 /**
- * Entries in the forms in which they are sent. An entry is encoded once per form, not once per reader, as long as it is
- * kept. All forms share one limit. At the limit, further forms are not kept until they have come to half of it. Then the
- * half that was last read longest ago makes room. So of a list that is longer than the limit, most of the forms are
- * found by its next reader, who would find none if each form took the place of one that he needs later. Forms also go
- * with their entry when the store replaces it.
+ * Keeps entries in the forms in which they are sent, so that each form is encoded once and not once per reader. All
+ * forms share one limit, in two halves: the forms that were read recently, and those that were read before them. When
+ * both halves are full, new forms are not kept, until half the limit of them has been refused. Then the recent half
+ * takes the place of the earlier one. The reason is a list that is longer than the limit: if each new form replaced the
+ * oldest one, the next reader of the list would find none. Forms also go with their entry when the store replaces it.
  */
 export class EncodedForms {
   readonly #halfMax: number;
@@ -36,7 +36,7 @@ export class EncodedForms {
   #recentBytes = 0;
   #earlier = new WeakMap<Entry, Kept>();
   #earlierBytes = 0;
-  /** Total size of the forms that were not kept since both halves became full. */
+  /** Total size of the forms that were refused since both halves became full. */
   #refusedBytes = 0;
 
   constructor(bytesMax: number) {
@@ -63,7 +63,7 @@ export class EncodedForms {
     return encoded.bytes;
   }
 
-  /** Reports whether the recent half has room for a form, and makes it if it is time. */
+  /** Reports whether the recent half has room for a form. Drops the earlier half if it is time to. */
   #hasRoom(bytes: number, isKept: boolean): boolean {
     if (this.#recentBytes + bytes <= this.#halfMax) return true;
     if (isKept || bytes > this.#halfMax) return false;

@@ -18,8 +18,9 @@ export const wireBytes = 2;
 const wireFixed32 = 5;
 const varintBytesMax = 10;
 const safeHighBits = 0x20_0000;
-/** Texts up to this length are parts of one text, unless the input is so large that they should not keep it in memory. */
+/** Length up to which a text is cut from a text of the whole input. */
 const shortTextBytes = 96;
+/** Size of the input above which no text is cut from it: each would keep all of it in memory. */
 const slicedBytesMax = 64 * 1024;
 
 export interface Tag {

@@ -8,7 +8,7 @@ const structs = new StructWalk(defaultsOf);
  * Applies defaults in place: those of fields, then the rule of the struct, then those of its parts. A field that is not
  * a pointer counts as absent when it is zero. The object must be decoded (schema/decode.ts). Added fields are last, so
  * the object has to be brought into order before it is encoded.
- * @param settled an object that has its defaults, whose parts need no others where the object has them too
+ * @param settled an object that has its defaults; parts that both objects share are skipped
  */
 export function applyDefaults(schema: StructSchema, object: JsonObject, settled?: JsonObject): void {
   structs.visit(schema, object, settled);

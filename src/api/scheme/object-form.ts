@@ -28,7 +28,7 @@ interface DocumentRules {
   decode(document: JsonValue, options: DecodeOptions): Decoded;
   /**
    * Applies defaults to a decoded document, in place.
-   * @param settled a document that has its defaults; parts that it has too are in order
+   * @param settled a document that has its defaults; parts that both documents share are skipped
    */
   applyDefaults(object: JsonObject, settled?: JsonObject): void;
   /** Completes a decoded document, in place, before it is stored. */

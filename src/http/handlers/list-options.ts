@@ -26,7 +26,8 @@ export interface ListOptions {
 
 /**
  * Reads and validates the options. The allowed combinations of resourceVersion and resourceVersionMatch are upstream's.
- * @throws StatusError 422 for options that contradict each other, 400 for others, 500 for a resourceVersion of a watch that is not a number
+ * @throws StatusError 422 for options that contradict each other, 400 for others, 500 for a resourceVersion of a watch
+ *     that is not a number
  */
 export function parseListOptions(query: Query, info: ResourceInfo, watch: boolean): ListOptions {
   const timeoutSeconds = parseInteger(query, "timeoutSeconds");

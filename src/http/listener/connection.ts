@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import type { PeerCertificate } from "../../request/exchange.ts";
 
 /**
- * A connection, with TLS or without. The listener checks its deadline periodically, because a timer would have to be reset for every
- * request.
+ * A connection, with TLS or without. The listener checks its deadline periodically, because a timer would have to be
+ * reset for every request.
  */
 export class Connection<S extends Socket = Socket> {
   readonly socket: S;

@@ -1,6 +1,6 @@
 import { humanDuration, steadyMs } from "./human-duration.ts";
 
-/** The time of which a row is. It writes the ages in the row, and notes how long they stay the same. */
+/** The time for which a row is made. It writes the ages in the row, and notes how long they stay the same. */
 export class RowTime {
   readonly #nowMs: number;
   #staleAtMs = Number.POSITIVE_INFINITY;
