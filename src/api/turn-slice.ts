@@ -3,7 +3,7 @@ import { nextTurn } from "./turn.ts";
 /** Time that a long piece of work takes before everything else that is due gets a turn. */
 const sliceMs = 5;
 
-/** The time of one piece of work in a turn of the event loop. Workers that share it take no more time together. */
+/** The time of one piece of work in a turn of the event loop. Several workers can share it. */
 export class TurnSlice {
   #endMs = performance.now() + sliceMs;
 

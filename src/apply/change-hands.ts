@@ -56,7 +56,7 @@ export function differenceIn({ type, resetFields }: TrackedVersion, live: JsonOb
   return { changed: resetFields(difference.changed), removed: resetFields(difference.removed) };
 }
 
-/** Takes over fields, because equal ones need no comparison. */
+/** Returns `fresh` with these fields of `live`, so that nothing below them is compared. */
 function withFieldsOf(live: JsonObject, fresh: JsonObject, names: readonly string[]): JsonObject {
   const object = shallowCopy(fresh);
   for (const name of names) {

@@ -36,7 +36,7 @@ function* parseNode(document: JsonObject, depth: number, progress: Progress): Ge
   return yield* fieldSetNodeInSteps(owned, [...children.keys()], [...children.values()]);
 }
 
-/** Returns the document of a node, in which nothing is below a leaf. @throws FieldsV1Error */
+/** Returns the document of a node; null stands for an empty one. @throws FieldsV1Error */
 function nodeObject(document: JsonValue, depth: number): JsonObject {
   if (document === null) return emptyJsonObject();
   if (!isJsonObject(document))

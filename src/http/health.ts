@@ -70,7 +70,7 @@ export interface EtcdCheckTimeouts {
 }
 
 /**
- * Fail while an etcd does not answer. The names are upstream's.
+ * Returns the checks that fail while an etcd does not answer. The names are upstream's.
  * @param eventStore the store of Events, if it is on another etcd
  */
 export function etcdChecks(

@@ -44,7 +44,7 @@ export class StoredJsonReader {
   readonly bytes: Uint8Array;
   /** Position of the next byte. */
   at = 0;
-  /** The first backslash after a position that was passed; there is none between them. */
+  /** Position of the backslash that the last search found; there is none between the start of that search and it. */
   #backslashAt = -1;
 
   constructor(bytes: Uint8Array) {

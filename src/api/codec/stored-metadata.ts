@@ -18,7 +18,7 @@ export function maybeDeleting(entry: Entry): boolean {
   return metadataIncludes(entry, deletionMark);
 }
 
-/** Reports whether the object is being deleted. Decodes only the metadata, and those of few objects. */
+/** Reports whether the object is being deleted. Decodes only the metadata, and only if they contain the mark. */
 export function isBeingDeleted(entry: Entry): boolean {
   return maybeDeleting(entry) && storedMetadata(entry).deletionTimestamp !== undefined;
 }

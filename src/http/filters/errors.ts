@@ -42,7 +42,7 @@ function clientClosedRequest(): StatusError {
   return new StatusError({ ...value, reason: "ClientClosedRequest", code: 499 });
 }
 
-/** Replaces an error of encryption, which clients are told, by the answer. */
+/** Returns the answer to an error of encryption, which tells its reason, and any other error unchanged. */
 function withAnswer(error: unknown): unknown {
   const isEncryption = error instanceof EncryptionFailedError || error instanceof UndecryptableEntryError;
   return isEncryption ? status.internal(error.reason) : error;
