@@ -40,7 +40,10 @@ export class KeptCertificates<Certificates extends RotatingAuthority> {
     return this.#change((current) => takeStep({ kind, directory, nowMs: clock.nowMs() }, current, step));
   }
 
-  /** Uses what another process has written to the directory. Resolves when the consequences are in use. */
+  /**
+   * Uses what another process has written to the directory, and renews what is due. Resolves when the consequences are in
+   * use.
+   */
   reread(): Promise<void> {
     return this.#change(async () => ({}));
   }
