@@ -1,4 +1,5 @@
 import type { RE2JS } from "re2js";
+import { RecentMap } from "../process/recent-map.ts";
 import { thrownText } from "../process/thrown-text.ts";
 
 /** Limit of the compiled patterns that are kept, for expressions that compute the same pattern for every element. */
@@ -16,7 +17,7 @@ const patternSizeMax = 30_000;
 const propertySize = 100;
 const tooLarge = "error parsing regexp: expression too large";
 
-const kept = new Map<string, RE2JS>();
+const kept = new RecentMap<string, RE2JS>(patternsKeptMax);
 /** Loaded with the first pattern, to keep it out of the start of the server. */
 let library: typeof import("re2js") | undefined;
 
@@ -44,7 +45,6 @@ export function compilePattern(pattern: string): RE2JS {
     throw new PatternError(goMessage(thrownText(error)));
   }
   if (pattern.length > patternKeptLengthMax) return compiled;
-  if (kept.size >= patternsKeptMax) kept.delete(kept.keys().next().value ?? "");
   kept.set(pattern, compiled);
   return compiled;
 }

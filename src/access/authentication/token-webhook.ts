@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import { textOf } from "../../api/json-reading.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import type { Clock } from "../../process/clock.ts";
+import { RecentMap } from "../../process/recent-map.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
 import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "./token-authenticator.ts";
 
@@ -35,7 +36,7 @@ interface Kept {
 export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
   const { clock, cacheTtlMs } = options;
   const salt = randomBytes(32).toString("base64");
-  const kept = new Map<string, Kept>();
+  const kept = new RecentMap<string, Kept>(keptAnswersMax);
   /** Questions in progress, so that the same one is not asked twice at a time. */
   const asking = new Map<string, Promise<TokenAnswer | undefined>>();
 
@@ -56,9 +57,6 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
   };
 
   function keep(key: string, answer: TokenAnswer | undefined): TokenAnswer | undefined {
-    kept.delete(key);
-    const [oldest] = kept.keys();
-    if (kept.size >= keptAnswersMax && oldest !== undefined) kept.delete(oldest);
     if (cacheTtlMs > 0) kept.set(key, { answer, untilMs: clock.nowMs() + cacheTtlMs });
     return answer;
   }

@@ -1,3 +1,4 @@
+import { RecentMap } from "../../process/recent-map.ts";
 import { durationType, intType, stringType, timestampType } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member } from "../types/declarations.ts";
 import { floorDivide } from "../values/time-text.ts";
@@ -7,7 +8,7 @@ const nanosPerMilli = 1_000_000n;
 const millisPerDay = 86_400_000;
 /** Formatters for zones by name; there are some 600 names in the database, and one costs about 50 kB. */
 const zonesKeptMax = 64;
-const zones = new Map<string, Intl.DateTimeFormat>();
+const zones = new RecentMap<string, Intl.DateTimeFormat>(zonesKeptMax);
 
 type Reader = (local: Date) => number;
 
@@ -108,7 +109,6 @@ function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
       minute: "numeric",
       second: "numeric",
     });
-    if (zones.size >= zonesKeptMax) zones.delete(zones.keys().next().value ?? "");
     zones.set(zone, format);
     return format;
   } catch {

@@ -1,4 +1,5 @@
 import type { PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
+import { RecentMap } from "../../process/recent-map.ts";
 import {
   type Allocation,
   type Demand,
@@ -31,7 +32,7 @@ export class PriorityLevel {
   readonly #queues: FairQueues;
   readonly #demand: SeatDemand;
   readonly #retryAfter = new RetryAfter();
-  readonly #hands = new Map<string, readonly number[]>();
+  #hands = new RecentMap<string, readonly number[]>(handsMax);
   /** The requests that wait, run or keep their final seats, in order of arrival. */
   readonly #requests = new Map<Ticket, Flow>();
   #configuration: PriorityLevelConfiguration;
@@ -99,7 +100,7 @@ export class PriorityLevel {
   configure(configuration: PriorityLevelConfiguration, bounds: SeatBounds, nowMs: number): void {
     const shape = shapeOf(configuration);
     const former = this.#queues.shape;
-    if (shape.queues !== former.queues || shape.handSize !== former.handSize) this.#hands.clear();
+    if (shape.queues !== former.queues || shape.handSize !== former.handSize) this.#hands = new RecentMap(handsMax);
     this.#queues.reshape(shape);
     const isChanged = bounds.nominal !== this.#bounds.nominal || bounds.min !== this.#bounds.min;
     this.#configuration = configuration;
@@ -176,7 +177,6 @@ export class PriorityLevel {
     let hand = this.#hands.get(key);
     if (hand === undefined) {
       hand = dealHand(flowHash(name, distinguisher), queues, handSize);
-      if (this.#hands.size >= handsMax) this.#hands.delete(this.#hands.keys().next().value as string);
       this.#hands.set(key, hand);
     }
     return hand;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
+import { RecentMap } from "../../../process/recent-map.ts";
 import { parseClaims, type ServiceAccountClaims } from "./claims.ts";
 import type { TokenKey } from "./keys.ts";
 
@@ -13,8 +14,8 @@ const verifiedTokensMax = 4_096;
 export class VerifiedTokens {
   readonly #keys: readonly TokenKey[];
   readonly #salt = randomBytes(32).toString("base64");
-  /** Claims by digest, oldest first. The tokens themselves are not kept in memory. */
-  readonly #claims = new Map<string, ServiceAccountClaims>();
+  /** Claims by digest. The tokens themselves are not kept in memory. */
+  readonly #claims = new RecentMap<string, ServiceAccountClaims>(verifiedTokensMax);
 
   constructor(keys: readonly TokenKey[]) {
     this.#keys = keys;
@@ -57,12 +58,7 @@ export class VerifiedTokens {
   }
 
   #keep(token: string, claims: ServiceAccountClaims | undefined): ServiceAccountClaims | undefined {
-    if (claims === undefined) return undefined;
-    if (this.#claims.size >= verifiedTokensMax) {
-      const [oldest] = this.#claims.keys();
-      if (oldest !== undefined) this.#claims.delete(oldest);
-    }
-    this.#claims.set(this.#digest(token), claims);
+    if (claims !== undefined) this.#claims.set(this.#digest(token), claims);
     return claims;
   }
 }
