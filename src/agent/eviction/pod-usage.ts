@@ -1,7 +1,7 @@
+import { podRequests } from "../../admission/pod-resources.ts";
 import { nanosPerUnit, parseQuantity } from "../../api/quantity.ts";
 import type { Pod } from "../../api/types/core-v1.ts";
 import type { EvictionSignal } from "../node/machine.ts";
-import { podRequests } from "../pods/pod-resources.ts";
 
 /** The supplies of a node for which pods are evicted, with the names that messages have. */
 export type StarvedResource = "memory" | "ephemeral-storage" | "inodes" | "pids";
@@ -53,8 +53,8 @@ export function usedBy({ containers, volumes }: PodUsage, resource: StarvedResou
 }
 
 /** Returns the request of a pod for a resource. Nothing can be requested of inodes and processes. */
-export function requestedBy(pod: Pod, resource: StarvedResource): number {
-  return units(podRequests(pod).get(resource)?.nanos ?? 0n);
+export function requestedBy({ spec = { containers: null } }: Pod, resource: StarvedResource): number {
+  return units(podRequests(spec).get(resource)?.nanos ?? 0n);
 }
 
 /** Returns the number of bytes of a quantity. */

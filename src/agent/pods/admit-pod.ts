@@ -1,11 +1,11 @@
+import { podRequests } from "../../admission/pod-resources.ts";
 import { nanosPerUnit, parseQuantity } from "../../api/quantity.ts";
-import type { Node, Pod } from "../../api/types/core-v1.ts";
+import type { Node, Pod, PodSpec } from "../../api/types/core-v1.ts";
 import { toleratedSeconds } from "../../controllers/nodes/tolerations.ts";
 import { qosClassOf } from "../../kinds/core/pod-qos.ts";
 import type { Pressure } from "../node/eviction-thresholds.ts";
 import { matchesNodeAffinity } from "./node-affinity.ts";
 import { isSidecar } from "./pod-containers.ts";
-import { podRequests } from "./pod-resources.ts";
 import { isCriticalPod } from "./pod-source.ts";
 
 /** Why a node does not run a pod that was bound to it. */
@@ -64,20 +64,23 @@ function wrongSystem({ metadata, spec }: Pod, { metadata: { labels = {} }, statu
   return { reason: "SupplementalGroupsPolicyNotSupported", message };
 }
 
-function tooLarge(pod: Pod, { status }: Node, others: readonly Pod[]): Rejection | undefined {
+const noSpec: PodSpec = { containers: null };
+
+function tooLarge({ spec = noSpec }: Pod, { status }: Node, others: readonly Pod[]): Rejection | undefined {
   const allocatable = status?.allocatable ?? {};
   const podsMax = allocatable.pods === undefined ? undefined : parseQuantity(allocatable.pods).nanos / nanosPerUnit;
   if (podsMax !== undefined && BigInt(others.length + 1) > podsMax) {
     return insufficient("pods", 1n, BigInt(others.length), podsMax);
   }
-  const requests = podRequests(pod);
+  const requests = podRequests(spec);
+  const ofOthers = others.map((other) => podRequests(other.spec ?? noSpec));
   const names = [...new Set([...countedAlways, ...requests.keys()])];
   for (const name of names) {
     const requested = requests.get(name);
     const limit = allocatable[name];
     if (requested === undefined || requested.nanos === 0n) continue;
     if (limit === undefined && !countedAlways.includes(name)) continue;
-    const used = others.reduce((sum, other) => sum + (podRequests(other).get(name)?.nanos ?? 0n), 0n);
+    const used = ofOthers.reduce((sum, amounts) => sum + (amounts.get(name)?.nanos ?? 0n), 0n);
     const capacity = parseQuantity(limit ?? "0").nanos;
     if (requested.nanos + used > capacity) {
       return insufficient(name, amountOf(name, requested.nanos), amountOf(name, used), amountOf(name, capacity));
