@@ -5,7 +5,6 @@ import { authorityOf, dialErrorText } from "../../../client/dial-error.ts";
 import { type Runtime, type RuntimeContainer, RuntimeError } from "../../runtime/runtime.ts";
 import type { ProbeKind } from "../pod-view.ts";
 import { runInContainer } from "../run-in-container.ts";
-import { grpcProbe } from "./grpc-probe.ts";
 import { httpTarget, portNumber, requestTarget } from "./http-target.ts";
 import type { ProbeOutcome } from "./probe-outcome.ts";
 
@@ -39,6 +38,8 @@ export async function runProbe(runtime: Pick<Runtime, "exec" | "probe">, request
     return tcpProbe(place, timeoutMs);
   }
   if (grpc !== undefined) {
+    // gRPC costs memory, which agents without such a probe need not pay.
+    const { grpcProbe } = await import("./grpc-probe.ts");
     return grpcProbe(authorityOf({ host: address ?? "", port: grpc.port }), grpc.service ?? "", timeoutMs);
   }
   throw new Error("missing probe handler");
