@@ -29,6 +29,11 @@ test("a subdomain makes a full name, and aliases follow", () => {
   );
 });
 
+test("a name that replaces all others stands alone", () => {
+  const spec = { hostname: "one", subdomain: "db", hostnameOverride: "www.example.com" };
+  expect(hostsFile(pod(spec), ["10.0.0.7"], "", "cluster.local")).toBe(`${fixed}10.0.0.7\twww.example.com\n`);
+});
+
 test("a pod on the network of the host has the host's entries", () => {
   expect(hostsFile(pod({ hostNetwork: true }), ["10.0.0.7"], "127.0.0.1 localhost\n", "cluster.local")).toBe(
     "# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost\n",

@@ -1,4 +1,5 @@
 import type { Pod } from "../../api/types/core-v1.ts";
+import { podHostname } from "../pods/pod-hostname.ts";
 
 const header = "# Kubernetes-managed hosts file.\n";
 const hostNetworkHeader = "# Kubernetes-managed hosts file (host network).\n";
@@ -10,17 +11,18 @@ const fixedEntries = [
   "fe00::1\tip6-allnodes",
   "fe00::2\tip6-allrouters",
 ];
-/** Longest name of a host. A longer pod's name is cut. */
-const hostNameLengthMax = 63;
 
-/** Returns the /etc/hosts of the containers of a pod. `ofHost` is the machine's, for pods on its network. */
-export function hostsFile({ metadata, spec }: Pod, ips: readonly string[], ofHost: string, domain: string): string {
+/**
+ * Returns the /etc/hosts of the containers of a pod. `ofHost` is the machine's, for pods on its network.
+ * @throws Error for names that the API server would have refused
+ */
+export function hostsFile(pod: Pod, ips: readonly string[], ofHost: string, clusterDomain: string): string {
+  const { spec } = pod;
   const aliases = (spec?.hostAliases ?? []).map(({ ip, hostnames }) => `${[ip, ...(hostnames ?? [])].join("\t")}\n`);
   const added = aliases.length === 0 ? "" : `\n# Entries added by HostAliases.\n${aliases.join("")}`;
   if (spec?.hostNetwork === true) return hostNetworkHeader + ofHost + added;
-  const name = spec?.hostname ?? (metadata.name ?? "").slice(0, hostNameLengthMax).replace(/[-.]+$/, "");
-  const { subdomain = "" } = spec ?? {};
-  const full = subdomain === "" ? "" : `${name}.${subdomain}.${metadata.namespace}.svc.${domain}\t`;
+  const { name, domain } = podHostname(pod, clusterDomain);
+  const full = domain === "" ? "" : `${name}.${domain}\t`;
   const own = ips.map((ip) => `${ip}\t${full}${name}`);
   return header + [...fixedEntries, ...own].map((line) => `${line}\n`).join("") + added;
 }

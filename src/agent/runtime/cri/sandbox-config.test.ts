@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Pod, PodSpec } from "../../../api/types/core-v1.ts";
+import { kernelHostname, podHostname } from "../../pods/pod-hostname.ts";
 import { podCgroup } from "./pod-cgroup.ts";
-import { kernelHostname, podHostname } from "./pod-hostname.ts";
 import { sandboxConfig } from "./sandbox-config.ts";
 
 function podOf(spec: Partial<PodSpec> = {}): Pod {

@@ -1,4 +1,5 @@
 import type { Pod } from "../../../api/types/core-v1.ts";
+import { podHostname } from "../../pods/pod-hostname.ts";
 import type { Scheduled } from "../../pods/schedule.ts";
 import type { ContainerConfig, ContainerState, RuntimeContainer, RuntimeId, Sandbox } from "../runtime.ts";
 import { RuntimeError } from "../runtime.ts";
@@ -64,7 +65,7 @@ export class SimulatedContainer implements RuntimeContainer, Scheduled {
     this.imageRef = config.imageRef;
     this.environment = config.environment;
     this.#words = [...(config.command ?? []), ...(config.args ?? [])];
-    this.#hostname = pod.spec?.hostname || sandbox.podName;
+    this.#hostname = podHostname(pod, "").name;
     // Containers without a command have no files either, which saves memory.
     const mounts = config.spec.volumeMounts ?? [];
     this.#files = this.#words.length === 0 ? undefined : files.seenBy(this.id, pod, mounts);

@@ -152,6 +152,18 @@ describe("a container", () => {
     expect((await fixture.start({ command: ["nginx"] })).state.kind).toBe("running");
   });
 
+  test("knows the name that its pod gives it", async () => {
+    const fixture = new Fixture();
+    const nameWith = async (spec: object) => {
+      const run = await fixture.start({ command: ["hostname"] }, { spec: { containers: [], ...spec } });
+      fixture.clock.advance(20);
+      return await fixture.log(run);
+    };
+    expect(await nameWith({})).toBe("web-1\n");
+    expect(await nameWith({ hostname: "one" })).toBe("one\n");
+    expect(await nameWith({ hostname: "one", hostnameOverride: "www.example.com" })).toBe("www.example.com\n");
+  });
+
   test("of a Job completes", async () => {
     const owner = { apiVersion: "batch/v1", kind: "Job", name: "j", uid: "u", controller: true };
     const metadata = { ...pod.metadata, ownerReferences: [owner] };

@@ -1,5 +1,5 @@
-import { isDnsLabel } from "../../../api/dns-name.ts";
-import type { Pod } from "../../../api/types/core-v1.ts";
+import { isDnsLabel } from "../../api/dns-name.ts";
+import type { Pod } from "../../api/types/core-v1.ts";
 
 const hostnameCharactersMax = 63;
 /** The kernel's name of a machine has this many characters at most. */
