@@ -29,8 +29,9 @@ function service(namespace: string, name: string, clusterIP: string, ports: obje
 const sources: EnvironmentSources = {
   addresses: { podIps: ["10.0.0.7", "fd00::7"], hostIps: ["192.168.1.5", "fd01::5"] },
   services: [],
-  configMap: async (name) => (name === "config" ? { key: "value", "with.dots-1": "odd", __proto__: "own" } : undefined),
-  secret: async (name) => (name === "keys" ? { password: "hidden" } : undefined),
+  configMap: async (name) =>
+    name === "config" ? { data: { key: "value", "with.dots-1": "odd", __proto__: "own" } } : undefined,
+  secret: async (name) => (name === "keys" ? { data: { password: btoa("hidden") } } : undefined),
   fileKey: async (_volume, _path, key) => (key === "known" ? "from file" : ""),
   allocatable: () => ({ cpu: "4", memory: "8Gi", "ephemeral-storage": "100Gi" }),
 };

@@ -1,4 +1,12 @@
-import type { Container, EnvVarSource, Pod, ResourceList, Service } from "../../api/types/core-v1.ts";
+import type {
+  ConfigMap,
+  Container,
+  EnvVarSource,
+  Pod,
+  ResourceList,
+  Secret,
+  Service,
+} from "../../api/types/core-v1.ts";
 import { expandReferences } from "./expand-references.ts";
 import { type PodAddresses, variableField } from "./field-values.ts";
 import { resourceValue } from "./resource-values.ts";
@@ -9,8 +17,8 @@ export interface EnvironmentSources {
   readonly addresses: PodAddresses;
   readonly services: Iterable<Service>;
   /** Return undefined for an object that does not exist. */
-  configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
-  secret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  configMap(name: string): Promise<Pick<ConfigMap, "data"> | undefined>;
+  secret(name: string): Promise<Pick<Secret, "data"> | undefined>;
   /** Returns the value of a key in a file of a volume; an empty text if the key is not in it. */
   fileKey(volumeName: string, path: string, key: string): Promise<string>;
   /** @throws Error if the node is not known yet */
@@ -38,9 +46,9 @@ export async function containerEnvironment(
   for (const { prefix = "", configMapRef, secretRef } of container.envFrom ?? []) {
     const data =
       configMapRef !== undefined
-        ? await required("configmap", configMapRef, (name) => sources.configMap(name))
-        : await required("secret", secretRef ?? {}, (name) => sources.secret(name));
-    for (const [key, value] of Object.entries(data ?? {})) own.set(prefix + key, value);
+        ? await configMapData(configMapRef, sources)
+        : await secretData(secretRef ?? {}, sources);
+    for (const [key, value] of Object.entries(data)) own.set(prefix + key, value);
   }
   for (const { name, value = "", valueFrom } of container.env ?? []) {
     // References see the variables above, with the services' last.
@@ -63,12 +71,10 @@ async function sourceValue(
   if (fieldRef !== undefined) return variableField(pod, fieldRef.fieldPath, sources.addresses);
   if (resourceFieldRef !== undefined) return resourceValue(resourceFieldRef, pod, container, sources.allocatable());
   if (configMapKeyRef !== undefined) {
-    const data = await required("configmap", configMapKeyRef, (name) => sources.configMap(name));
-    return keyOf(pod, "ConfigMap", configMapKeyRef, data);
+    return keyOf(pod, "ConfigMap", configMapKeyRef, await configMapData(configMapKeyRef, sources));
   }
   if (secretKeyRef !== undefined) {
-    const data = await required("secret", secretKeyRef, (name) => sources.secret(name));
-    return keyOf(pod, "Secret", secretKeyRef, data);
+    return keyOf(pod, "Secret", secretKeyRef, await secretData(secretKeyRef, sources));
   }
   if (fileKeyRef !== undefined) {
     const { volumeName, path, key, optional = false } = fileKeyRef;
@@ -85,23 +91,28 @@ interface Reference {
   readonly optional?: boolean;
 }
 
-async function required<T>(
-  kind: string,
-  { name = "", optional = false }: Reference,
-  get: (name: string) => Promise<T | undefined>,
-): Promise<T | undefined> {
-  const found = await get(name);
-  if (found === undefined && !optional) throw new Error(`${kind} "${name}" not found`);
-  return found;
+type Data = Readonly<Record<string, string>>;
+
+async function configMapData({ name = "", optional = false }: Reference, sources: EnvironmentSources): Promise<Data> {
+  const found = await sources.configMap(name);
+  if (found === undefined && !optional) throw new Error(`configmap "${name}" not found`);
+  return found?.data ?? {};
+}
+
+async function secretData({ name = "", optional = false }: Reference, sources: EnvironmentSources): Promise<Data> {
+  const found = await sources.secret(name);
+  if (found === undefined && !optional) throw new Error(`secret "${name}" not found`);
+  const entries = Object.entries(found?.data ?? {});
+  return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text, "base64").toString()]));
 }
 
 function keyOf(
   pod: Pod,
   kind: string,
   { name = "", key, optional = false }: Reference & { readonly key: string },
-  data: Readonly<Record<string, string>> | undefined,
+  data: Data,
 ): string | typeof absent {
-  const value = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
+  const value = Object.hasOwn(data, key) ? data[key] : undefined;
   if (value !== undefined) return value;
   if (optional) return absent;
   throw new Error(`couldn't find key ${key} in ${kind} ${pod.metadata.namespace}/${name}`);

@@ -147,8 +147,8 @@ export class NodeFiles implements PodFiles, Disposable {
       return await containerEnvironment(pod, container, {
         addresses: { podIps: ips, hostIps: this.#parts.hostIps() },
         services: await this.#servicesFor(pod),
-        configMap: async (name) => dataOf(await this.#configMaps.get(namespace, name)),
-        secret: async (name) => decodedDataOf(await this.#secrets.get(namespace, name)),
+        configMap: (name) => this.#configMaps.get(namespace, name),
+        secret: (name) => this.#secrets.get(namespace, name),
         fileKey: (volumeName, path, key) => this.#fileKey(pod, volumeName, path, key),
         allocatable: () => this.#allocatable(),
       });
@@ -405,14 +405,4 @@ function propagationOf({ mountPropagation = "None" }: VolumeMount): Mount["propa
 
 function asConfigError(error: unknown): PodFilesError {
   return error instanceof PodFilesError ? error : new PodFilesError("CreateContainerConfigError", thrownText(error));
-}
-
-function dataOf(object: ConfigMap | undefined): Readonly<Record<string, string>> | undefined {
-  return object === undefined ? undefined : (object.data ?? {});
-}
-
-function decodedDataOf(object: Secret | undefined): Readonly<Record<string, string>> | undefined {
-  if (object === undefined) return undefined;
-  const entries = Object.entries(object.data ?? {});
-  return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text, "base64").toString()]));
 }

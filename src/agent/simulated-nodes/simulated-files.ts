@@ -18,8 +18,6 @@ interface Reference {
   readonly name: string;
 }
 
-const decoder = new TextDecoder();
-
 /**
  * The files of simulated pods. None are written, but the objects must exist that they would be made of. All nodes of a
  * process share one.
@@ -75,8 +73,8 @@ export class SimulatedFiles implements Disposable {
       addresses: { podIps, hostIps },
       // A thousand nodes would keep the variables of every service for every container.
       services: [],
-      configMap: async (name) => (await this.#configMaps.get(namespace, name))?.data,
-      secret: async (name) => textsOf(await this.#secrets.get(namespace, name)),
+      configMap: (name) => this.#configMaps.get(namespace, name),
+      secret: (name) => this.#secrets.get(namespace, name),
       fileKey: async () => "",
       allocatable: () => node()?.status?.allocatable ?? {},
     });
@@ -100,11 +98,4 @@ function requiredObjects({ configMap, secret, projected }: Volume): Reference[] 
     need("secret", source.secret?.name, source.secret?.optional);
   }
   return references;
-}
-
-/** Returns the values of a Secret as texts, as variables have them. */
-function textsOf(secret: Secret | undefined): Record<string, string> | undefined {
-  if (secret === undefined) return undefined;
-  const entries = Object.entries(secret.data ?? {});
-  return Object.fromEntries(entries.map(([key, value]) => [key, decoder.decode(Buffer.from(value, "base64"))]));
 }
