@@ -142,6 +142,13 @@ export interface SessionChoice {
   readonly tty: boolean;
 }
 
+/** A connection that a client has to a port of a pod. */
+export interface PortConnection {
+  readonly input: AsyncIterable<Uint8Array>;
+  readonly output: (chunk: Uint8Array) => Promise<void> | void;
+  readonly signal: AbortSignal;
+}
+
 /** Carries out a session that the runtime has accepted. */
 export type AcceptedSession<T> = (streams: ProcessStreams, signal: AbortSignal) => Promise<T>;
 
@@ -210,15 +217,7 @@ export interface Runtime extends AsyncDisposable {
   acceptExec?(id: RuntimeId, command: readonly string[], choice: SessionChoice): Promise<AcceptedSession<number>>;
   acceptAttach?(id: RuntimeId, choice: SessionChoice): Promise<AcceptedSession<void>>;
   /** Connects to a port inside the pod. Ends when either side closes. */
-  portForward(
-    sandboxId: RuntimeId,
-    port: number,
-    connection: {
-      readonly input: AsyncIterable<Uint8Array>;
-      readonly output: (chunk: Uint8Array) => Promise<void> | void;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<void>;
+  portForward(sandboxId: RuntimeId, port: number, connection: PortConnection): Promise<void>;
   /**
    * Answers a probe itself, because its containers have no network; undefined to let the agent probe over the network.
    * Returns undefined for a probe that it does not answer, such as exec.

@@ -3,12 +3,12 @@ import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
 import type { HttpResponse, Reply } from "../../request/exchange.ts";
 import type { KnownPod, PodDirectory } from "../pods/pod-directory.ts";
-import { type RuntimeContainer, RuntimeError } from "../runtime/runtime.ts";
+import { type PortConnection, type RuntimeContainer, RuntimeError, type SessionChoice } from "../runtime/runtime.ts";
 import { jsonBytesReply } from "./json-reply.ts";
 import { fullName, hasOtherUid, podAt, runningContainer, specOf } from "./known-container.ts";
 import type { RouteCall } from "./route.ts";
 import { type SessionLimit, tooManySessions } from "./session-limit.ts";
-import type { SessionOptions, StreamChoice } from "./streaming/process-session.ts";
+import type { SessionOptions } from "./streaming/process-session.ts";
 import { exitStatus, failureStatus, successStatus } from "./streaming/session-status.ts";
 import { spdyForwardSession } from "./streaming/spdy/spdy-forward-session.ts";
 import { spdyProcessSession } from "./streaming/spdy/spdy-process-session.ts";
@@ -84,8 +84,7 @@ export function portForward(parts: SessionParts, call: RouteCall): HttpResponse 
   const what = `pod ${pod.metadata.name}, uid ${pod.metadata.uid}`;
   const options = {
     ...parts,
-    forward: (port: number, connection: Parameters<typeof runtime.portForward>[2]) =>
-      runtime.portForward(sandbox.id, port, connection),
+    forward: (port: number, connection: PortConnection) => runtime.portForward(sandbox.id, port, connection),
     failureText: (port: number, error: unknown) => `error forwarding port ${port} to ${what}: ${thrownText(error)}`,
   };
   const ports = () => target.query.getAll("port");
@@ -125,7 +124,7 @@ export async function run(parts: Pick<SessionParts, "directory">, call: RouteCal
 function session(
   parts: SessionParts,
   { request }: RouteCall,
-  choice: StreamChoice,
+  choice: SessionChoice,
   run: SessionOptions["run"],
 ): HttpResponse {
   const options = { ...parts, choice, run };
@@ -148,7 +147,7 @@ function refusal({ code, message }: RuntimeError): TextError {
 }
 
 /** Reads the parameters as the API server sends them: only `1` means yes. */
-function streamChoice(query: URLSearchParams): StreamChoice {
+function streamChoice(query: URLSearchParams): SessionChoice {
   const isOne = (name: string) => query.get(name) === "1";
   const tty = isOne("tty");
   const choice = { stdin: isOne("input"), stdout: isOne("output"), stderr: isOne("error") && !tty, tty };

@@ -16,6 +16,7 @@ import {
   type ExecOptions,
   type ImageStore,
   type LogLine,
+  type PortConnection,
   type ProcessStreams,
   type Runtime,
   type RuntimeContainer,
@@ -323,11 +324,7 @@ export class CriRuntime implements Runtime {
     };
   }
 
-  async portForward(
-    sandboxId: RuntimeId,
-    port: number,
-    connection: Parameters<Runtime["portForward"]>[2],
-  ): Promise<void> {
+  async portForward(sandboxId: RuntimeId, port: number, connection: PortConnection): Promise<void> {
     const request = { podSandboxId: sandboxId, port: [port] };
     const { url } = await this.#client.call("PortForward", request, { signal: connection.signal });
     await runForward(url, port, connection);

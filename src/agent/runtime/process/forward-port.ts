@@ -1,15 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { RuntimeError } from "../runtime.ts";
+import { type PortConnection, RuntimeError } from "../runtime.ts";
 
 /** Containers are processes of this machine, so their ports are here. */
 const host = "127.0.0.1";
-
-export interface PortConnection {
-  readonly input: AsyncIterable<Uint8Array>;
-  readonly output: (chunk: Uint8Array) => Promise<void> | void;
-  readonly signal: AbortSignal;
-}
 
 /** Connects to a port of this machine, and copies in both directions until the server closes or the client is gone. */
 export async function forwardPort(port: number, { input, output, signal }: PortConnection): Promise<void> {

@@ -14,6 +14,7 @@ import {
   type ExecOptions,
   type LogLine,
   type Mount,
+  type PortConnection,
   type ProcessStreams,
   type Runtime,
   type RuntimeContainer,
@@ -30,7 +31,7 @@ import {
 import { type ContainerUser, containerUser, privilegesCommand } from "./container-user.ts";
 import { ControlGroups, type Controller } from "./control-groups.ts";
 import { commandPathDefault, commandProblem } from "./find-command.ts";
-import { forwardPort, type PortConnection } from "./forward-port.ts";
+import { forwardPort } from "./forward-port.ts";
 import { commandScript, joinScript, type Launch, type LaunchMount } from "./launch-scripts.ts";
 import { madePaths, removeMadePaths } from "./mount-points.ts";
 import { mountTarget } from "./mount-target.ts";

@@ -1,6 +1,4 @@
-import type { Runtime } from "../runtime.ts";
-
-type Connection = Parameters<Runtime["portForward"]>[2];
+import type { PortConnection } from "../runtime.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("latin1");
@@ -11,7 +9,7 @@ const headBytesMax = 16_384;
 export async function answerPort(
   { namespace, podName }: { readonly namespace: string; readonly podName: string },
   port: number,
-  { input, output, signal }: Connection,
+  { input, output, signal }: PortConnection,
 ): Promise<void> {
   let head = "";
   for await (const chunk of input) {

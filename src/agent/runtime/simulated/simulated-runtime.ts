@@ -5,6 +5,7 @@ import {
   type ContainerStats,
   type ExecOptions,
   type LogLine,
+  type PortConnection,
   type ProcessStreams,
   type Runtime,
   type RuntimeContainer,
@@ -189,11 +190,7 @@ export class SimulatedRuntime implements Runtime {
     }
   }
 
-  async portForward(
-    sandboxId: RuntimeId,
-    port: number,
-    connection: Parameters<Runtime["portForward"]>[2],
-  ): Promise<void> {
+  async portForward(sandboxId: RuntimeId, port: number, connection: PortConnection): Promise<void> {
     const sandbox = this.#sandboxes.get(sandboxId);
     if (sandbox?.isReady !== true) throw notFound("sandbox", sandboxId);
     await answerPort(sandbox, port, connection);

@@ -1,15 +1,9 @@
+import type { PortConnection } from "../../runtime/runtime.ts";
 import type { LinkOptions } from "./link.ts";
-
-/** One connection to a port of a pod. */
-export interface ForwardedConnection {
-  readonly input: AsyncIterable<Uint8Array>;
-  readonly output: (chunk: Uint8Array) => Promise<void>;
-  readonly signal: AbortSignal;
-}
 
 export interface ForwardOptions extends LinkOptions {
   /** Connects to a port of the pod. Resolves when either side has closed. */
-  readonly forward: (port: number, connection: ForwardedConnection) => Promise<void>;
+  readonly forward: (port: number, connection: PortConnection) => Promise<void>;
   /** Returns the text with which a failure is reported to the client. */
   readonly failureText: (port: number, error: Error) => string;
   /** Called with the reason for which a client's session was broken off. */

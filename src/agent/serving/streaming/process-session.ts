@@ -1,20 +1,12 @@
-import type { ProcessStreams } from "../../runtime/runtime.ts";
+import type { ProcessStreams, SessionChoice } from "../../runtime/runtime.ts";
 import type { LinkOptions } from "./link.ts";
 import { failureStatus, type SessionStatus } from "./session-status.ts";
-
-/** The streams that the client asks for. */
-export interface StreamChoice {
-  readonly stdin: boolean;
-  readonly stdout: boolean;
-  readonly stderr: boolean;
-  readonly tty: boolean;
-}
 
 /** Runs the process of a session with the client's streams, and returns how it ended. */
 export type RunProcess = (streams: ProcessStreams, signal: AbortSignal) => Promise<SessionStatus>;
 
 export interface SessionOptions extends LinkOptions {
-  readonly choice: StreamChoice;
+  readonly choice: SessionChoice;
   readonly run: RunProcess;
   /** Called with the reason for which a client's session was broken off. */
   readonly onBroken: (reason: string) => void;

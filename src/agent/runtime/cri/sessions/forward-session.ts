@@ -1,6 +1,6 @@
 import { thrownText } from "../../../../process/thrown-text.ts";
 import type { SpdyStream } from "../../../serving/streaming/spdy/spdy-stream.ts";
-import { type Runtime, RuntimeError } from "../../runtime.ts";
+import { type PortConnection, RuntimeError } from "../../runtime.ts";
 import { SpdyClient } from "./spdy-client.ts";
 
 const protocol = "portforward.k8s.io";
@@ -9,11 +9,7 @@ const errorBytesMax = 64 * 1024;
 const repeatedPart = /^error forwarding port \d+ to pod [^,]*, uid [^:]*: /;
 
 /** Connects to a port behind a URL of the runtime, until either side closes. @throws RuntimeError */
-export async function runForward(
-  url: string,
-  port: number,
-  { input, output, signal }: Parameters<Runtime["portForward"]>[2],
-): Promise<void> {
+export async function runForward(url: string, port: number, { input, output, signal }: PortConnection): Promise<void> {
   using client = await SpdyClient.connect(new URL(url), protocol, signal);
   const open = (type: string) =>
     client.open(

@@ -1,6 +1,7 @@
 import type { HttpResponse, IncomingRequest } from "../../../../request/exchange.ts";
+import type { SessionChoice } from "../../../runtime/runtime.ts";
 import { type Link, runOnLink } from "../link.ts";
-import { runProcess, type SessionOptions, type StreamChoice } from "../process-session.ts";
+import { runProcess, type SessionOptions } from "../process-session.ts";
 import { terminalSizes } from "../terminal-sizes.ts";
 import { SpdyConnection, spdyPing } from "./spdy-connection.ts";
 import { spdyRequest } from "./spdy-request.ts";
@@ -80,7 +81,7 @@ async function serve(link: Link, protocol: Protocol, options: SessionOptions): P
   connection.close();
 }
 
-function expectedStreams({ stdin, stdout, stderr, tty }: StreamChoice, { hasResize }: Protocol): StreamType[] {
+function expectedStreams({ stdin, stdout, stderr, tty }: SessionChoice, { hasResize }: Protocol): StreamType[] {
   const wanted = { error: true, stdin, stdout, stderr, resize: tty && hasResize };
   return streamTypes.filter((type) => wanted[type]);
 }
