@@ -28,10 +28,7 @@ export type RuntimeChoice =
   | { readonly kind: "process" }
   | { readonly kind: "cri"; readonly endpoint: string };
 
-export interface AgentEndpointOptions {
-  readonly host: string;
-  /** Port; 0 for any free one. */
-  readonly port: number;
+export interface AgentEndpointOptions extends Address {
   /** Address of `/healthz` without TLS; undefined for none. */
   readonly healthAddress: Address | undefined;
   /** Address without TLS where anyone may read pods, statistics and metrics; undefined for none. */
