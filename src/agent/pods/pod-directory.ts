@@ -17,6 +17,6 @@ export interface KnownPod {
 
 /** The pods of all nodes of this agent, as its HTTPS endpoint asks for them. */
 export interface PodDirectory {
-  pods(): readonly Pod[];
+  pods(): readonly KnownPod[];
   find(namespace: string, name: string): KnownPod | undefined;
 }

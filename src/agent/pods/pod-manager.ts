@@ -174,16 +174,13 @@ export class PodManager implements PodDirectory, Disposable {
     if (this.#view.silentMs > silentMsMax) throw new Error("sync Loop took longer than expected");
   }
 
-  pods(): readonly Pod[] {
-    return [...this.#byName.values()].map(({ pod }) => pod);
+  pods(): readonly KnownPod[] {
+    return [...this.#byName.values()].map((worker) => this.#known(worker));
   }
 
   find(namespace: string, name: string): KnownPod | undefined {
     const worker = this.#byName.get(`${namespace}/${name}`);
-    if (worker === undefined) return undefined;
-    const { pod } = worker;
-    const { sandboxes, containers } = this.#view.of(pod.metadata.uid ?? "");
-    return { pod, runtime: this.#parts.runtime, sandbox: sandboxes[0], containers, probes: worker.probeCounts };
+    return worker && this.#known(worker);
   }
 
   /** Stops looking after the pods. Their containers keep running. */
@@ -194,6 +191,11 @@ export class PodManager implements PodDirectory, Disposable {
     for (const worker of this.#workers.values()) worker[Symbol.dispose]();
     this.#workers.clear();
     this.#byName.clear();
+  }
+
+  #known({ pod, probeCounts: probes }: PodWorker): KnownPod {
+    const { sandboxes, containers } = this.#view.of(pod.metadata.uid ?? "");
+    return { pod, runtime: this.#parts.runtime, sandbox: sandboxes[0], containers, probes };
   }
 
   async #endOrphan(podUid: string): Promise<void> {

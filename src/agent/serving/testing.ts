@@ -47,8 +47,8 @@ export class ScriptedDirectory implements PodDirectory {
     this.#known.set(`${namespace}/${name}`, known);
   }
 
-  pods(): readonly Pod[] {
-    return [...this.#known.values()].map(({ pod }) => pod);
+  pods(): readonly KnownPod[] {
+    return [...this.#known.values()];
   }
 
   find(namespace: string, name: string): KnownPod | undefined {

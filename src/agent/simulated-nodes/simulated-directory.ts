@@ -1,4 +1,3 @@
-import type { Pod } from "../../api/types/core-v1.ts";
 import type { KnownPod, PodDirectory } from "../pods/pod-directory.ts";
 
 /** The pods of several nodes as one directory. */
@@ -9,7 +8,7 @@ export class SimulatedDirectory implements PodDirectory {
     this.#ofNodes = ofNodes;
   }
 
-  pods(): readonly Pod[] {
+  pods(): readonly KnownPod[] {
     return this.#ofNodes.flatMap((node) => node.pods());
   }
 

@@ -7,10 +7,9 @@ import type { MetricFamily } from "./exposition.ts";
 export function podMetrics(directory: PodDirectory, nodeName: string): MetricFamily[] {
   const states = new Map([["running", 0]]);
   let pods = 0;
-  for (const { metadata } of podsOf(directory, nodeName)) {
-    const known = directory.find(metadata.namespace ?? "", metadata.name ?? "");
-    if (known?.sandbox?.isReady === true) pods++;
-    for (const { state } of known?.containers ?? []) states.set(state.kind, (states.get(state.kind) ?? 0) + 1);
+  for (const { sandbox, containers } of podsOf(directory, nodeName)) {
+    if (sandbox?.isReady === true) pods++;
+    for (const { state } of containers) states.set(state.kind, (states.get(state.kind) ?? 0) + 1);
   }
   return [
     {

@@ -16,10 +16,7 @@ export interface MeasuredContainer extends ContainerStats {
 
 /** Asks each runtime once for the statistics of all its containers. @throws RuntimeError */
 export async function measurePods(directory: PodDirectory, nodeName: string): Promise<MeasuredPod[]> {
-  const known = podsOf(directory, nodeName).flatMap(({ metadata: { namespace = "", name = "" } }) => {
-    const found = directory.find(namespace, name);
-    return found === undefined ? [] : [found];
-  });
+  const known = podsOf(directory, nodeName);
   const runtimes = [...new Set(known.map(({ runtime }) => runtime))];
   const stats = new Map(await Promise.all(runtimes.map(async (one) => [one, await statsById(one)] as const)));
   return known.map(({ pod, runtime, containers }) => ({

@@ -13,9 +13,9 @@ const types: Readonly<Record<ProbeKind, string>> = {
 export function probeMetrics(directory: PodDirectory, nodeName: string): MetricFamily[] {
   const totals: Sample[] = [];
   const durations: Sample[] = [];
-  for (const { metadata } of podsOf(directory, nodeName)) {
-    const { namespace = "", name: pod = "", uid: pod_uid = "" } = metadata;
-    for (const { container, kind, ...count } of directory.find(namespace, pod)?.probes ?? []) {
+  for (const { pod: known, probes } of podsOf(directory, nodeName)) {
+    const { namespace = "", name: pod = "", uid: pod_uid = "" } = known.metadata;
+    for (const { container, kind, ...count } of probes) {
       const labels = { container, namespace, pod, probe_type: types[kind] };
       const add = (result: string, value: number) => {
         if (value > 0) totals.push({ labels: { ...labels, pod_uid, result }, value });
