@@ -13,10 +13,10 @@ import { makeAgentFolders } from "./agent-folders.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { openRuntime } from "./agent-runtime.ts";
 import { EvictionManager } from "./eviction/eviction-manager.ts";
+import { NodePressure } from "./eviction/node-pressure.ts";
 import { MirrorPods } from "./files/mirror-pods.ts";
 import { StaticPods } from "./files/static-pods.ts";
 import { AgentNode } from "./node/agent-node.ts";
-import type { Pressure } from "./node/eviction-thresholds.ts";
 import { localMachine } from "./node/local-machine.ts";
 import { MeasuredMachine } from "./node/measured-machine.ts";
 import { nodeType } from "./node/node-registration.ts";
@@ -70,8 +70,8 @@ export async function openAgent({ options, clock, random, log }: AgentParts): Pr
     recorder.record({ about, type: "Warning", reason, message, host: name });
   const { imageStore: store } = runtime;
   const images = store && parts.use(new ImageCollector({ store, limits: imageLimits, clock, warn }));
-  let evictions: EvictionManager | undefined;
-  const pressures = () => evictions?.pressures ?? new Set<Pressure>();
+  const pressure = new NodePressure(options.eviction);
+  const pressures = () => pressure.pressures;
   const pods = parts.use(
     await PodManager.open({
       client,
@@ -95,7 +95,22 @@ export async function openAgent({ options, clock, random, log }: AgentParts): Pr
     const sinks = [pods, mirrors];
     parts.use(await StaticPods.open({ path: options.manifestPath, nodeName: name, clock, sinks, onError }));
   }
-  const metrics = () => evictions?.metrics() ?? [];
+  const evictions = new EvictionManager({
+    settings: options.eviction,
+    pressure,
+    machine,
+    runtime,
+    pods,
+    files,
+    logDirectory: options.logDirectory,
+    clock,
+    reclaimDisk: images && (() => images.removeUnused()),
+    warn,
+    record: podRecorder(recorder, name),
+    changed: () => agentNode.updateNow(),
+    onError,
+  });
+  const metrics = () => evictions.metrics();
   const endpointParts = { options, client, authority, paths, machine, metrics, clock, random, log, onError };
   const { port } = parts.use(
     await openAgentEndpoint({ ...endpointParts, directory: pods, requireSync: () => pods.requireSync() }),
@@ -114,23 +129,8 @@ export async function openAgent({ options, clock, random, log }: AgentParts): Pr
       onError,
     }),
   );
-  const manager = new EvictionManager({
-    settings: options.eviction,
-    machine,
-    runtime,
-    pods,
-    files,
-    logDirectory: options.logDirectory,
-    clock,
-    reclaimDisk: images && (() => images.removeUnused()),
-    warn,
-    record: podRecorder(recorder, name),
-    changed: () => agentNode.updateNow(),
-    onError,
-  });
-  evictions = manager;
-  parts.use(new RepeatedTask(clock, () => manager.check()));
-  parts.use(new RepeatedTask(clock, () => manager.checkStorageLimits()));
+  parts.use(new RepeatedTask(clock, () => evictions.check()));
+  parts.use(new RepeatedTask(clock, () => evictions.checkStorageLimits()));
   const { registered } = agentNode;
   const kept = parts.move();
   void registered.then(() => {

@@ -8,6 +8,7 @@ import type { Eviction } from "../pods/pod-status.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { evictionLimits } from "./eviction-limits.ts";
 import { EvictionManager, type EvictionParts } from "./eviction-manager.ts";
+import { NodePressure } from "./node-pressure.ts";
 import { mebibyte, podOf } from "./testing.ts";
 
 let clock: ManualClock;
@@ -20,6 +21,8 @@ let evicted: [name: string, Eviction][];
 let said: string[];
 let problems: unknown[];
 let changes: number;
+/** The pressure of the node of the manager that was opened last. */
+let pressure: NodePressure;
 
 beforeEach(() => {
   clock = new ManualClock();
@@ -31,12 +34,15 @@ beforeEach(() => {
 
 function open(parts: Partial<EvictionParts> = {}, limits = { hard: "memory.available<1Gi" }): EvictionManager {
   const podsByUid = () => [...running.keys()];
+  const settings = parts.settings ?? {
+    limits: evictionLimits({ hard: parseEvictionThresholds(limits.hard) }),
+    transitionMs: 300_000,
+    podGraceSecondsMax: 60,
+  };
+  pressure = new NodePressure(settings);
   return new EvictionManager({
-    settings: {
-      limits: evictionLimits({ hard: parseEvictionThresholds(limits.hard) }),
-      transitionMs: 300_000,
-      podGraceSecondsMax: 60,
-    },
+    settings,
+    pressure,
     machine,
     runtime: {
       stats: async () => {
@@ -94,7 +100,7 @@ describe("a shortage of memory", () => {
       "Container main was using 2Mi, request is 0, has larger consumption of memory. ";
     expect(evicted).toEqual([["uid-large", { message, graceSeconds: 1, isDisruption: true }]]);
     expect(said).toEqual(["node EvictionThresholdMet: Attempting to reclaim memory", `large Evicted: ${message}`]);
-    expect([[...manager.pressures], changes]).toEqual([["MemoryPressure"], 1]);
+    expect([[...pressure.pressures], changes]).toEqual([["MemoryPressure"], 1]);
     expect(await manager.check()).toBe(1_000);
     expect(evicted).toHaveLength(1);
     running.delete(large);
@@ -139,7 +145,7 @@ test("a soft limit leaves a pod its grace period, up to the largest one", async 
   running.set(podOf("p", {}, { terminationGracePeriodSeconds: 90n }), mebibyte);
   leave(0);
   await manager.check();
-  expect([evicted, [...manager.pressures]]).toEqual([[], ["MemoryPressure"]]);
+  expect([evicted, [...pressure.pressures]]).toEqual([[], ["MemoryPressure"]]);
   clock.advance(30_000);
   await manager.check();
   expect(evicted.map(([, { graceSeconds }]) => graceSeconds)).toEqual([60]);

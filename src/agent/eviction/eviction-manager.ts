@@ -1,6 +1,5 @@
 import type { Pod } from "../../api/types/core-v1.ts";
 import type { Clock } from "../../process/clock.ts";
-import type { Pressure } from "../node/eviction-thresholds.ts";
 import type { EvictionSignal, Machine } from "../node/machine.ts";
 import type { PodDirectory } from "../pods/pod-directory.ts";
 import type { PodFiles } from "../pods/pod-files.ts";
@@ -12,7 +11,7 @@ import type { MetricFamily } from "../serving/stats/exposition.ts";
 import type { EvictionSettings } from "./eviction-limits.ts";
 import { evictionText } from "./eviction-message.ts";
 import { measurePod } from "./measure-pod.ts";
-import { isShort, NodePressure, type Shortage } from "./node-pressure.ts";
+import { isShort, type NodePressure, type Shortage } from "./node-pressure.ts";
 import { resourceOf } from "./pod-usage.ts";
 import { type Candidate, rankPods } from "./rank-pods.ts";
 import { hasStorageLimits, storageExcess } from "./storage-limits.ts";
@@ -30,6 +29,8 @@ const hardGraceSeconds = 1;
 
 export interface EvictionParts {
   readonly settings: EvictionSettings;
+  /** Told of every measurement. */
+  readonly pressure: NodePressure;
   readonly machine: Pick<Machine, "usage">;
   readonly runtime: Pick<Runtime, "stats">;
   readonly pods: EvictablePods;
@@ -57,7 +58,6 @@ export interface EvictablePods extends Pick<PodDirectory, "find"> {
 /** Evicts pods when the node runs short of something, one at a time, and those that use more storage than they may. */
 export class EvictionManager {
   readonly #parts: EvictionParts;
-  readonly #pressure: NodePressure;
   /** Times by the steady clock until which the next eviction waits for pods to end, by their uid. */
   readonly #waitsUntilMs = new Map<string, number>();
   /** Number of evictions, by signal. */
@@ -65,12 +65,6 @@ export class EvictionManager {
 
   constructor(parts: EvictionParts) {
     this.#parts = parts;
-    this.#pressure = new NodePressure(parts.settings);
-  }
-
-  /** The pressures that the conditions of the node show. */
-  get pressures(): ReadonlySet<Pressure> {
-    return this.#pressure.pressures;
   }
 
   metrics(): MetricFamily[] {
@@ -110,10 +104,10 @@ export class EvictionManager {
   }
 
   async #observe(): Promise<readonly Shortage[]> {
-    const { machine, clock, changed } = this.#parts;
-    const before = this.pressures;
-    const due = this.#pressure.observe(await machine.usage(), clock.steadyMs());
-    if (before.symmetricDifference(this.pressures).size > 0) changed();
+    const { pressure, machine, clock, changed } = this.#parts;
+    const before = pressure.pressures;
+    const due = pressure.observe(await machine.usage(), clock.steadyMs());
+    if (before.symmetricDifference(pressure.pressures).size > 0) changed();
     return due;
   }
 

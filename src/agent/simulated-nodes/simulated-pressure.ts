@@ -1,6 +1,7 @@
 import type { Node } from "../../api/types/core-v1.ts";
 import { type EvictionLimit, evictionLimits, evictionTransitionMsDefault } from "../eviction/eviction-limits.ts";
 import { EvictionManager, type EvictionParts } from "../eviction/eviction-manager.ts";
+import { NodePressure } from "../eviction/node-pressure.ts";
 import { bytesOf } from "../eviction/pod-usage.ts";
 import { amountOf, type Pressure, parseEvictionAmounts } from "../node/eviction-thresholds.ts";
 import type { MachineUsage } from "../node/machine.ts";
@@ -18,10 +19,11 @@ const settings = {
   podGraceSecondsMax: 0,
 };
 
-export type SimulatedPressureParts = Omit<EvictionParts, "settings" | "machine">;
+export type SimulatedPressureParts = Omit<EvictionParts, "settings" | "machine" | "pressure">;
 
 interface Watched {
   readonly manager: EvictionManager;
+  readonly pressure: NodePressure;
   dueMs: number;
 }
 
@@ -45,7 +47,7 @@ export class SimulatedPressure implements Disposable {
 
   /** Returns the pressures that the conditions of a node show. */
   pressuresOf(nodeName: string): ReadonlySet<Pressure> {
-    return this.#watched.get(nodeName)?.manager.pressures ?? new Set();
+    return this.#watched.get(nodeName)?.pressure.pressures ?? new Set();
   }
 
   [Symbol.dispose](): void {
@@ -56,14 +58,16 @@ export class SimulatedPressure implements Disposable {
     for (const [name, parts] of this.#parts) {
       const isShort = this.#nodeOf(name)?.metadata.annotations?.[availableAnnotation] !== undefined;
       const known = this.#watched.get(name);
-      if (!isShort && (known === undefined || known.manager.pressures.size === 0)) this.#watched.delete(name);
+      if (!isShort && (known === undefined || known.pressure.pressures.size === 0)) this.#watched.delete(name);
       else void this.#checkNode(known ?? this.#watch(name, parts), parts);
     }
   }
 
   #watch(name: string, parts: SimulatedPressureParts): Watched {
     const machine = { usage: async () => usageOf(this.#nodeOf(name)) };
-    const watched = { manager: new EvictionManager({ ...parts, settings, machine }), dueMs: 0 };
+    const pressure = new NodePressure(settings);
+    const manager = new EvictionManager({ ...parts, settings, pressure, machine });
+    const watched = { manager, pressure, dueMs: 0 };
     this.#watched.set(name, watched);
     return watched;
   }
