@@ -18,6 +18,7 @@ import { PodWorker, type PodWorkerParts } from "./pod-worker.ts";
 import { RuntimeView } from "./runtime-view.ts";
 import type { Schedule } from "./schedule.ts";
 import type { StatusWriter } from "./status-writer.ts";
+import { removePod } from "./stop-pod.ts";
 
 /** Grace period of containers whose pod is gone, so that nothing tells theirs. */
 const orphanGraceSeconds = 2;
@@ -200,11 +201,10 @@ export class PodManager implements PodDirectory, Disposable {
 
   async #endOrphan(podUid: string): Promise<void> {
     const { runtime, files } = this.#parts;
-    const { sandboxes, containers } = this.#view.of(podUid);
-    await Promise.all(containers.map(({ id }) => runtime.stopContainer(id, orphanGraceSeconds)));
-    for (const { id } of sandboxes) await runtime.stopSandbox(id);
-    for (const { id } of containers) await runtime.removeContainer(id);
-    for (const { id } of sandboxes) await runtime.removeSandbox(id);
+    const left = this.#view.of(podUid);
+    await Promise.all(left.containers.map(({ id }) => runtime.stopContainer(id, orphanGraceSeconds)));
+    for (const { id } of left.sandboxes) await runtime.stopSandbox(id);
+    await removePod(runtime, left);
     await files.remove(podUid);
   }
 

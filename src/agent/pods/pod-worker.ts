@@ -6,11 +6,12 @@ import { thrownText } from "../../process/thrown-text.ts";
 import type { Runtime, RuntimeContainer, RuntimeId } from "../runtime/runtime.ts";
 import type { Rejection } from "./admit-pod.ts";
 import { ContainerRecords } from "./container-records.ts";
+import { FreshFiles } from "./fresh-files.ts";
 import type { ImagePuller } from "./image-puller.ts";
 import type { RunHook } from "./lifecycle-hook.ts";
 import { type PodAction, planPod } from "./plan-pod.ts";
 import { containersOf, type PodContainer, podText } from "./pod-containers.ts";
-import { type PodFiles, PodFilesError } from "./pod-files.ts";
+import type { PodFiles } from "./pod-files.ts";
 import type { RecordPodEvent } from "./pod-recorder.ts";
 import { isStaticPod } from "./pod-source.ts";
 import { type Eviction, podStatus, type Verdict } from "./pod-status.ts";
@@ -24,7 +25,7 @@ import type { Schedule, Scheduled } from "./schedule.ts";
 import { startContainer } from "./start-container.ts";
 import { StartError } from "./start-error.ts";
 import type { StatusWriter } from "./status-writer.ts";
-import { graceSecondsMin, stopContainer, stopContainers } from "./stop-pod.ts";
+import { hurryPod, removePod, stopContainer, stopPod } from "./stop-pod.ts";
 import { StoredPod } from "./stored-pod.ts";
 
 const graceSecondsDefault = 30;
@@ -36,8 +37,6 @@ const networkRetryMs = 1_000;
 const retryMsMax = 60_000;
 /** Longest wait before a status is written again. Clients wait for it. */
 const writeRetryMsMax = 10_000;
-/** Interval at which the files of a pod are brought up to date. */
-const refreshMs = 60_000;
 /** Number of ended runs of a container that are kept for their logs, besides the latest one. */
 const endedRunsKept = 1;
 
@@ -83,6 +82,7 @@ export class PodWorker implements Scheduled, Disposable {
   readonly #retry: Backoff;
   readonly #writeRetry: Backoff;
   readonly #api: StoredPod;
+  readonly #files: FreshFiles;
   /** Containers that are being stopped although the pod goes on. */
   readonly #stops = new Set<RuntimeId>();
   #stage: Stage = "running";
@@ -104,10 +104,6 @@ export class PodWorker implements Scheduled, Disposable {
   #retryAtMs = 0;
   /** Time of the next turn, whatever happens until then. */
   #wakeAtMs = Number.POSITIVE_INFINITY;
-  #refreshAtMs = Number.POSITIVE_INFINITY;
-  #isPrepared = false;
-  /** The latest attempt to bring the files up to date. */
-  #prepared: Promise<boolean> = Promise.resolve(false);
   /** Grace period with which the pod is being stopped. */
   #graceSeconds = Number.POSITIVE_INFINITY;
 
@@ -117,6 +113,7 @@ export class PodWorker implements Scheduled, Disposable {
     this.#writeRetry = new Backoff(retryMsMin, writeRetryMsMax, parts.random);
     this.#resize = new ResizeProgress(parts.record);
     this.#api = new StoredPod(parts, { stored: () => this.#stored(), failed: () => this.#failed() }, pod);
+    this.#files = new FreshFiles(parts, () => this.#pod);
     this.#probes = new PodProbes(parts, { changed: () => this.wake(), planned: () => this.#schedule() });
   }
 
@@ -186,7 +183,7 @@ export class PodWorker implements Scheduled, Disposable {
   due(): void {
     const nowMs = this.#parts.clock.nowMs();
     if (this.#stage !== "ended") this.#probes.runDue(this.#pod, this.#seen().containers, this.#address());
-    if (this.#refreshAtMs <= nowMs && this.#stage === "running") void this.#prepareFiles();
+    if (this.#files.dueMs <= nowMs && this.#stage === "running") void this.#files.prepare();
     if (this.#wakeAtMs <= nowMs) this.wake();
     else this.#schedule();
   }
@@ -242,8 +239,8 @@ export class PodWorker implements Scheduled, Disposable {
     this.#resize.update(this.#pod, isResizing(this.#view()), () => this.#parts.rejectionOf(this.#pod));
     const view = this.#view();
     this.#publish(view, nowMs);
-    const isRunning = readySandbox(view) !== undefined;
-    if (isRunning && !this.#isPrepared) this.#refreshAtMs = Math.min(this.#refreshAtMs, nowMs + retryMsMin);
+    // A pod that ran before the agent started has files, but nothing keeps them up to date yet.
+    if (readySandbox(view) !== undefined && !this.#files.isPrepared) this.#files.setDue(nowMs + retryMsMin);
     const plan = planPod(view, nowMs);
     if (plan.isDone) return this.#beginEnd();
     const waiting = [...plan.delayed].filter(([name, one]) => this.#records.wait(name, one));
@@ -293,7 +290,7 @@ export class PodWorker implements Scheduled, Disposable {
       await runtime.stopSandbox(replaced.id);
       for (const id of stale) await runtime.removeContainer(id);
     }
-    if (!(await this.#prepareFiles())) return this.#retryLater();
+    if (!(await this.#files.prepare())) return this.#retryLater();
     try {
       await runtime.runSandbox(pod, attempt);
       this.#retry.reset();
@@ -313,8 +310,7 @@ export class PodWorker implements Scheduled, Disposable {
     if (sandbox === undefined) return;
     this.#starting = new AbortController();
     const { signal } = this.#starting;
-    // A pod that ran before the agent started has files, but nothing keeps them up to date yet.
-    if (!this.#isPrepared && !(await this.#prepareFiles())) return this.#retryLater();
+    if (!this.#files.isPrepared && !(await this.#files.prepare())) return this.#retryLater();
     const { containers } = this.#seen();
     this.#records.starting(latestRun({ containers }, name), clock.nowMs());
     let isCreated = false;
@@ -371,20 +367,21 @@ export class PodWorker implements Scheduled, Disposable {
   #stop(nowMs: number): void {
     this.#publish(this.#view(), nowMs);
     const graceSeconds = this.#graceOf();
-    if (this.#graceSeconds !== Number.POSITIVE_INFINITY && graceSeconds < this.#graceSeconds) this.#hurry(graceSeconds);
+    if (this.#graceSeconds !== Number.POSITIVE_INFINITY && graceSeconds < this.#graceSeconds) {
+      this.#graceSeconds = graceSeconds;
+      const { runtime, onError } = this.#parts;
+      hurryPod(runtime, this.#seen(), graceSeconds).catch(onError);
+    }
     if (this.#task !== undefined || this.#retryAtMs > nowMs) return;
     this.#graceSeconds = graceSeconds;
     this.#startTask(() => this.#stopAll(graceSeconds));
   }
 
   async #stopAll(graceSeconds: number): Promise<void> {
-    const { runtime, record, files, view } = this.#parts;
+    const { record, view } = this.#parts;
     try {
-      const { containers, sandboxes } = this.#seen();
-      await stopContainers(this.#parts, this.#pod, containers.filter(mayRun), graceSeconds);
-      for (const { id, isReady } of sandboxes) if (isReady) await runtime.stopSandbox(id);
-      await this.#prepared;
-      await files.remove(this.#uid);
+      await stopPod(this.#parts, this.#pod, this.#seen(), graceSeconds);
+      await this.#files.remove();
       await view.refresh();
       this.#retry.reset();
       this.#stage = "ended";
@@ -392,15 +389,6 @@ export class PodWorker implements Scheduled, Disposable {
       const message = `error killing pod: ${thrownText(error)}`;
       record(this.#pod, { type: "Warning", reason: "FailedKillPod", message });
       this.#retryLater();
-    }
-  }
-
-  /** Shortens the grace period of containers that are being stopped. */
-  #hurry(graceSeconds: number): void {
-    this.#graceSeconds = graceSeconds;
-    const { runtime, onError } = this.#parts;
-    for (const { id } of this.#seen().containers.filter(mayRun)) {
-      runtime.stopContainer(id, Math.max(graceSecondsMin, graceSeconds)).catch(onError);
     }
   }
 
@@ -427,9 +415,7 @@ export class PodWorker implements Scheduled, Disposable {
   async #removeAll(): Promise<void> {
     const { runtime, images, removed, schedule } = this.#parts;
     schedule.clear(this);
-    const { containers, sandboxes } = this.#seen();
-    for (const { id } of containers) await runtime.removeContainer(id);
-    for (const { id } of sandboxes) await runtime.removeSandbox(id);
+    await removePod(runtime, this.#seen());
     images.forget(this.#uid);
     this.#isRemoved = true;
     removed(this.#uid);
@@ -528,27 +514,6 @@ export class PodWorker implements Scheduled, Disposable {
       await this.#parts.runtime.removeContainer(id);
   }
 
-  /** Brings the files of the pod up to date, after any earlier attempt. Returns whether that succeeded. */
-  #prepareFiles(): Promise<boolean> {
-    const { clock, random } = this.#parts;
-    this.#refreshAtMs = clock.nowMs() + refreshMs * (1 + random() / 2);
-    this.#prepared = this.#prepared.then(() => this.#prepareNow());
-    return this.#prepared;
-  }
-
-  async #prepareNow(): Promise<boolean> {
-    const { files, record } = this.#parts;
-    try {
-      await files.prepare(this.#pod);
-      this.#isPrepared = true;
-      return true;
-    } catch (error) {
-      const reason = error instanceof PodFilesError ? error.reason : "FailedMount";
-      record(this.#pod, { type: "Warning", reason, message: thrownText(error) });
-      return false;
-    }
-  }
-
   #retryLater(): void {
     this.#retryAfter(this.#retry.next());
   }
@@ -567,15 +532,11 @@ export class PodWorker implements Scheduled, Disposable {
     const { clock, schedule } = this.#parts;
     if (this.#isRemoved) return;
     const probeMs = this.#stage === "ended" ? undefined : this.#probes.nextMs(this.#pod);
-    const refreshAtMs = this.#stage === "running" ? this.#refreshAtMs : Number.POSITIVE_INFINITY;
+    const refreshAtMs = this.#stage === "running" ? this.#files.dueMs : Number.POSITIVE_INFINITY;
     const dueMs = Math.min(this.#wakeAtMs, refreshAtMs, probeMs ?? Number.POSITIVE_INFINITY);
     if (dueMs === Number.POSITIVE_INFINITY) schedule.clear(this);
     else schedule.set(this, clock.steadyMs() + Math.max(0, dueMs - clock.nowMs()));
   }
-}
-
-function mayRun({ state }: RuntimeContainer): boolean {
-  return state.kind === "running" || state.kind === "unknown";
 }
 
 function rejectedStatus({ reason, message }: Rejection, { old }: PodView, nowMs: number): PodStatus {

@@ -5,12 +5,13 @@ import type { Runtime, RuntimeContainer, RuntimeId } from "../runtime/runtime.ts
 import type { RunHook } from "./lifecycle-hook.ts";
 import { containersOf, type PodContainer } from "./pod-containers.ts";
 import type { RecordPodEvent } from "./pod-recorder.ts";
+import type { RuntimePod } from "./runtime-view.ts";
 
 /** Shortest time for which a container may react to the stop signal. */
-export const graceSecondsMin = 2;
+const graceSecondsMin = 2;
 
 export interface StopParts {
-  readonly runtime: Pick<Runtime, "stopContainer">;
+  readonly runtime: Pick<Runtime, "stopContainer" | "stopSandbox">;
   readonly clock: Clock;
   readonly record: RecordPodEvent;
   readonly runHook: RunHook;
@@ -52,8 +53,42 @@ async function runPreStop(
   record(pod, { type: "Warning", reason: "FailedPreStopHook", message: "PreStopHook failed" }, container);
 }
 
+/** Stops the containers of a pod within a grace period, and then its sandboxes. */
+export async function stopPod(
+  parts: StopParts,
+  pod: Pod,
+  { containers, sandboxes }: RuntimePod,
+  graceSeconds: number,
+): Promise<void> {
+  await stopContainers(parts, pod, containers.filter(mayRun), graceSeconds);
+  for (const { id, isReady } of sandboxes) if (isReady) await parts.runtime.stopSandbox(id);
+}
+
+/** Shortens the grace period of containers that are being stopped. */
+export async function hurryPod(
+  runtime: StopParts["runtime"],
+  { containers }: RuntimePod,
+  graceSeconds: number,
+): Promise<void> {
+  const seconds = Math.max(graceSecondsMin, graceSeconds);
+  await Promise.all(containers.filter(mayRun).map(({ id }) => runtime.stopContainer(id, seconds)));
+}
+
+/** Removes what the runtime keeps of a pod that has been stopped. */
+export async function removePod(
+  runtime: Pick<Runtime, "removeContainer" | "removeSandbox">,
+  { containers, sandboxes }: RuntimePod,
+): Promise<void> {
+  for (const { id } of containers) await runtime.removeContainer(id);
+  for (const { id } of sandboxes) await runtime.removeSandbox(id);
+}
+
+function mayRun({ state }: RuntimeContainer): boolean {
+  return state.kind === "running" || state.kind === "unknown";
+}
+
 /** Stops the running containers of a pod together. Sidecars end after the others, the last one first. */
-export async function stopContainers(
+async function stopContainers(
   parts: StopParts,
   pod: Pod,
   runs: readonly RuntimeContainer[],
