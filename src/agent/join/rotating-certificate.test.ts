@@ -62,7 +62,7 @@ test("is requested, kept in a file of its owner, and renewed between 70 and 90 %
   using certificate = await open();
   expect(certificate.current).toBeUndefined();
   await pass(0);
-  expect(await certificate.obtained).toEqual(changes[0] as KeyPair);
+  expect(certificate.current).toEqual(changes[0] as KeyPair);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(await readCertificateFile(file)).toEqual(certificate.current);
   // The random number 0.5 chooses 80 %.

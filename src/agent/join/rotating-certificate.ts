@@ -36,7 +36,6 @@ export interface RotatingCertificateParts {
 export class RotatingCertificate implements Disposable {
   readonly #parts: RotatingCertificateParts;
   readonly #task: RepeatedTask;
-  readonly #obtained = Promise.withResolvers<KeyPair>();
   #current: { readonly pair: KeyPair; readonly parsed: X509Certificate; readonly renewalMs: number } | undefined;
   #retryMs = retryMsMin;
   #isDisposed = false;
@@ -55,11 +54,6 @@ export class RotatingCertificate implements Disposable {
   /** The current certificate; undefined until the first one is issued. */
   get current(): KeyPair | undefined {
     return this.#current?.pair;
-  }
-
-  /** Resolves with the first certificate. Never resolves after the end. */
-  get obtained(): Promise<KeyPair> {
-    return this.#obtained.promise;
   }
 
   [Symbol.dispose](): void {
@@ -96,7 +90,6 @@ export class RotatingCertificate implements Disposable {
     const lifeMs = parsed.validToDate.getTime() - fromMs;
     const part = renewalPartMin + (renewalPartMax - renewalPartMin) * this.#parts.random();
     this.#current = { pair, parsed, renewalMs: fromMs + part * lifeMs };
-    this.#obtained.resolve(pair);
   }
 
   /** Returns the time until the renewal; 0 if it is due. */

@@ -76,11 +76,6 @@ export class AgentNode implements Disposable {
     return this.#registered.promise;
   }
 
-  /** The Node as it was last seen. */
-  get node(): Node | undefined {
-    return this.#parts.cached() ?? this.#node;
-  }
-
   /** Evaluates the status soon, because something has changed. */
   updateNow(): void {
     this.#status.runNow();
