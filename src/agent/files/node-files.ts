@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { parseQuantity } from "../../api/quantity.ts";
+import { nanosPerUnit, parseQuantity } from "../../api/quantity.ts";
 import type { ClusterTrustBundle } from "../../api/types/certificates-v1beta1.ts";
 import type {
   ConfigMap,
@@ -17,6 +17,7 @@ import { hasBacksteps } from "../../api/validation/local-path.ts";
 import type { Client, ResourceType } from "../../client/client.ts";
 import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
+import { containersOf } from "../pods/pod-containers.ts";
 import { type PodFiles, PodFilesError } from "../pods/pod-files.ts";
 import { isStaticPod } from "../pods/pod-source.ts";
 import type { Mount } from "../runtime/runtime.ts";
@@ -55,7 +56,6 @@ const volumeFolders = {
 const hostsPath = "/etc/hosts";
 /** Largest file of variables that is read. */
 const environmentFileBytesMax = 1024 * 1024;
-const nanosPerByte = 1_000_000_000n;
 
 export interface NodeFilesParts {
   readonly client: Pick<Client, "get" | "list" | "watch" | "act">;
@@ -227,7 +227,7 @@ export class NodeFiles implements PodFiles, Disposable {
     const isMemory = emptyDir?.medium === "Memory" && this.#mounts !== undefined;
     if (isMemory && !((await this.#mounts?.below(folder)) ?? []).includes(folder)) {
       const limit = emptyDir?.sizeLimit;
-      const sizeBytes = limit === undefined ? undefined : parseQuantity(limit).nanos / nanosPerByte;
+      const sizeBytes = limit === undefined ? undefined : parseQuantity(limit).nanos / nanosPerUnit;
       await this.#mounts?.mountMemory(folder, sizeBytes, "1777");
     }
     if (!isNew) return;
@@ -380,12 +380,8 @@ export class NodeFiles implements PodFiles, Disposable {
 }
 
 /** Returns the names of the volumes that a container mounts. Others are not made. */
-function usedVolumes({ spec }: Pod): Set<string> {
-  const containers = [
-    ...(spec?.initContainers ?? []),
-    ...(spec?.containers ?? []),
-    ...(spec?.ephemeralContainers ?? []),
-  ];
+function usedVolumes(pod: Pod): Set<string> {
+  const containers = containersOf(pod).map(({ spec }) => spec);
   const mounted = containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name));
   const read = containers.flatMap(({ env = [] }) =>
     env.flatMap(({ valueFrom }) => valueFrom?.fileKeyRef?.volumeName ?? []),

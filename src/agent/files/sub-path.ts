@@ -45,8 +45,8 @@ export class HeldPath implements Disposable {
 
 /**
  * Opens a path inside a volume, and makes its folders if they are missing and may be made. Links inside the volume are
- * followed, as long as they stay in it. Programs in the volume may swap names for links at any time, so each name is opened relative to
- * the folder that is held open, and never followed.
+ * followed, as long as they stay in it. Programs in the volume may swap names for links at any time, so each name is
+ * opened relative to the folder that is held open, and never followed.
  * @throws SubPathError if the path leaves the volume
  */
 export async function openSubPath(volume: string, subPath: string, missing: "make" | "refuse"): Promise<HeldPath> {

@@ -10,6 +10,7 @@ import type {
   VolumeProjection,
 } from "../../api/types/core-v1.ts";
 import { thrownText } from "../../process/thrown-text.ts";
+import { containersOf } from "../pods/pod-containers.ts";
 import type { Payload, ProjectedFile } from "./atomic-folder.ts";
 import { metadataField } from "./field-values.ts";
 import { resourceValue } from "./resource-values.ts";
@@ -156,13 +157,9 @@ function credentialFile(pod: Pod, text: string, mode: number): ProjectedFile {
 }
 
 /** Returns the user that all containers of a pod run as; undefined if there are several or the images decide. */
-function fileUser({ spec }: Pod): number | undefined {
-  const containers = [
-    ...(spec?.initContainers ?? []),
-    ...(spec?.containers ?? []),
-    ...(spec?.ephemeralContainers ?? []),
-  ];
-  const users = containers.map(({ securityContext }) => securityContext?.runAsUser ?? spec?.securityContext?.runAsUser);
+function fileUser(pod: Pod): number | undefined {
+  const ofPod = pod.spec?.securityContext?.runAsUser;
+  const users = containersOf(pod).map(({ spec }) => spec.securityContext?.runAsUser ?? ofPod);
   const [first] = users;
   return first !== undefined && users.every((user) => Number(user) === Number(first)) ? Number(first) : undefined;
 }

@@ -1,4 +1,4 @@
-import { canonicalQuantity, formatQuantity, parseQuantity, type Quantity } from "../../api/quantity.ts";
+import { canonicalQuantity, formatQuantity, nanosPerUnit, parseQuantity, type Quantity } from "../../api/quantity.ts";
 import type { ResourceList } from "../../api/types/core-v1.ts";
 import { amountOf } from "./eviction-thresholds.ts";
 import type { EvictionSignal } from "./machine.ts";
@@ -9,7 +9,6 @@ const keptFree: Readonly<Record<string, EvictionSignal>> = {
   memory: "memory.available",
   "ephemeral-storage": "nodefs.available",
 };
-const nanosPerUnit = 1_000_000_000;
 
 /** Returns the resources of a node, and those that its pods may have. */
 export function nodeResources(
@@ -36,6 +35,6 @@ function takenFrom(
 ): bigint {
   const threshold = evictionHard.get(keptFree[name] ?? "pid.available");
   const isKept = name in keptFree && threshold !== undefined;
-  const free = isKept ? BigInt(Math.floor(amountOf(threshold, Number(nanos) / nanosPerUnit))) : 0n;
-  return parseQuantity(String(reserved[name] ?? "0")).nanos + free * BigInt(nanosPerUnit);
+  const free = isKept ? BigInt(Math.floor(amountOf(threshold, Number(nanos) / Number(nanosPerUnit)))) : 0n;
+  return parseQuantity(String(reserved[name] ?? "0")).nanos + free * nanosPerUnit;
 }

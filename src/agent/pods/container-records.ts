@@ -2,7 +2,7 @@ import type { Pod } from "../../api/types/core-v1.ts";
 import type { RuntimeContainer, RuntimeId } from "../runtime/runtime.ts";
 import { CrashBackoff } from "./crash-backoff.ts";
 import { containersOf, type PodContainer } from "./pod-containers.ts";
-import type { Applied, PodView, Waiting } from "./pod-view.ts";
+import { type Applied, latestRun, type PodView, type Waiting } from "./pod-view.ts";
 
 /** The part of the view of a pod that the agent itself remembers of its containers. */
 export class ContainerRecords implements Pick<PodView, "waiting" | "applied" | "restarting" | "restartDelayMs"> {
@@ -36,7 +36,7 @@ export class ContainerRecords implements Pick<PodView, "waiting" | "applied" | "
    */
   update(pod: Pod, containers: readonly RuntimeContainer[], runtimeType: string): void {
     for (const { spec } of containersOf(pod)) {
-      const latest = containers.findLast(({ name }) => name === spec.name);
+      const latest = latestRun({ containers }, spec.name);
       if (latest?.state.kind === "running") {
         this.waiting.delete(spec.name);
         if (this.applied.get(spec.name)?.containerId !== latest.id) this.#recover(pod, latest, spec.image, runtimeType);
@@ -44,7 +44,7 @@ export class ContainerRecords implements Pick<PodView, "waiting" | "applied" | "
     }
     for (const id of this.restarting) {
       const run = containers.find((one) => one.id === id);
-      const isLatest = run !== undefined && containers.findLast(({ name }) => name === run.name) === run;
+      const isLatest = run !== undefined && latestRun({ containers }, run.name) === run;
       if (!isLatest) this.restarting.delete(id);
     }
   }

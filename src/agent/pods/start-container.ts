@@ -6,7 +6,7 @@ import { expandReferences } from "../files/expand-references.ts";
 import { type ContainerConfig, type Runtime, RuntimeError, type RuntimeId, type Sandbox } from "../runtime/runtime.ts";
 import type { ImagePuller } from "./image-puller.ts";
 import type { RunHook } from "./lifecycle-hook.ts";
-import type { PodContainer } from "./pod-containers.ts";
+import { type PodContainer, podText } from "./pod-containers.ts";
 import type { PodFiles } from "./pod-files.ts";
 import type { RecordPodEvent } from "./pod-recorder.ts";
 import { StartError } from "./start-error.ts";
@@ -108,9 +108,7 @@ function requireUser({ name, securityContext }: Container, pod: Pod): void {
   const isNonRoot = securityContext?.runAsNonRoot ?? ofPod?.runAsNonRoot;
   const user = securityContext?.runAsUser ?? ofPod?.runAsUser;
   if (isNonRoot !== true || user === undefined || Number(user) !== 0) return;
-  const { uid = "", namespace = "", name: podName = "" } = pod.metadata;
-  const place = `(pod: "${podName}_${namespace}(${uid})", container: ${name})`;
-  throw new Error(`container's runAsUser breaks non-root policy ${place}`);
+  throw new Error(`container's runAsUser breaks non-root policy (pod: "${podText(pod)}", container: ${name})`);
 }
 
 /** Rejects a container whose mounts must be read-only together with those below them, which no runtime is asked for. */

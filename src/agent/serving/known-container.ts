@@ -1,5 +1,6 @@
 import { TextError } from "../../api/status.ts";
 import type { Container, Pod } from "../../api/types/core-v1.ts";
+import { containersOf } from "../pods/pod-containers.ts";
 import type { KnownPod, PodDirectory } from "../pods/pod-directory.ts";
 import type { RuntimeContainer } from "../runtime/runtime.ts";
 
@@ -18,9 +19,8 @@ export function hasOtherUid({ pod }: KnownPod, parameters: ReadonlyMap<string, s
 }
 
 /** Returns the container of a pod's spec with this name, of whichever list. */
-export function specOf({ spec }: Pod, name: string): Container | undefined {
-  const ephemeral = (spec?.ephemeralContainers ?? []) as readonly Container[];
-  return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...ephemeral].find((one) => one.name === name);
+export function specOf(pod: Pod, name: string): Container | undefined {
+  return containersOf(pod).find(({ spec }) => spec.name === name)?.spec;
 }
 
 /** Returns the last run of a container that is still running. */

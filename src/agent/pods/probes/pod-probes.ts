@@ -4,11 +4,11 @@ import { thrownText } from "../../../process/thrown-text.ts";
 import type { Runtime, RuntimeContainer } from "../../runtime/runtime.ts";
 import { containersOf, type PodContainer } from "../pod-containers.ts";
 import type { RecordPodEvent } from "../pod-recorder.ts";
-import type { ProbeKind, ProbeResult } from "../pod-view.ts";
+import { latestRun, type ProbeKind, type ProbeResult } from "../pod-view.ts";
 import { ProbeCount } from "./probe-count.ts";
 import type { ProbeOutcome } from "./probe-outcome.ts";
 import { afterOutcome, newProbeState, nextProbeMs, type ProbeState } from "./probe-state.ts";
-import { runProbe } from "./run-probe.ts";
+import { type ProbeRequest, runProbe } from "./run-probe.ts";
 
 const kinds = ["startup", "liveness", "readiness"] as const;
 const titles = { startup: "Startup", liveness: "Liveness", readiness: "Readiness" } as const;
@@ -26,6 +26,13 @@ export interface PodProbesEvents {
   readonly changed: () => void;
   /** Called when probes may be due at another time than before. */
   readonly planned: () => void;
+}
+
+/** A probe whose time has come, of a run of a container. */
+interface DueProbe extends Omit<ProbeRequest, "container"> {
+  readonly pod: Pod;
+  readonly key: string;
+  readonly container: PodContainer;
 }
 
 /** The probes of the running containers of one pod. */
@@ -54,7 +61,7 @@ export class PodProbes {
       for (const kind of kinds) {
         const probe = probeOf(spec, kind);
         if (probe === undefined) continue;
-        const run = runs.findLast(({ name }) => name === spec.name);
+        const run = latestRun({ containers: runs }, spec.name);
         const key = keyOf(spec.name, kind);
         if (run?.state.kind !== "running") {
           this.#states.delete(key);
@@ -114,21 +121,13 @@ export class PodProbes {
     }
   }
 
-  async #probe(one: {
-    pod: Pod;
-    key: string;
-    container: PodContainer;
-    kind: ProbeKind;
-    probe: Probe;
-    run: RuntimeContainer;
-    address: string | undefined;
-  }): Promise<void> {
+  async #probe(one: DueProbe): Promise<void> {
     const { pod, key, container, kind, probe, run } = one;
     const { clock } = this.#parts;
     const { changed, planned } = this.#events;
     this.#running.add(key);
     const startedMs = clock.steadyMs();
-    const outcome = await this.#outcome({ ...one, container: container.spec });
+    const outcome = await this.#outcome(one);
     this.#running.delete(key);
     const state = this.#states.get(key);
     if (state?.containerId !== run.id) return planned();
@@ -155,23 +154,14 @@ export class PodProbes {
     return count;
   }
 
-  async #outcome(request: {
-    pod: Pod;
-    container: Container;
-    kind: ProbeKind;
-    probe: Probe;
-    run: RuntimeContainer;
-    address: string | undefined;
-  }): Promise<ProbeOutcome | undefined> {
-    const { pod, container, kind } = request;
+  async #outcome({ pod, container, ...request }: DueProbe): Promise<ProbeOutcome | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runProbe(this.#parts.runtime, request);
+        return await runProbe(this.#parts.runtime, { ...request, container: container.spec });
       } catch (error) {
         if (attempt < attemptsMax) continue;
-        const message = `${titles[kind]} probe errored and resulted in unknown state: ${thrownText(error)}`;
-        const one = containersOf(pod).find(({ spec }) => spec.name === container.name);
-        this.#parts.record(pod, { type: "Warning", reason: "Unhealthy", message }, one);
+        const message = `${titles[request.kind]} probe errored and resulted in unknown state: ${thrownText(error)}`;
+        this.#parts.record(pod, { type: "Warning", reason: "Unhealthy", message }, container);
         return undefined;
       }
     }

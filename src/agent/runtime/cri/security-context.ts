@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { AppArmorProfile, Container, Pod, SeccompProfile, SecurityContext } from "../../../api/types/core-v1.ts";
+import { podText } from "../../pods/pod-containers.ts";
 import { RuntimeError } from "../runtime.ts";
 import { namespaceModes, profileTypes, supplementalGroupsPolicies } from "./enums.ts";
 import type { Draft } from "./messages.ts";
@@ -107,8 +108,7 @@ function userOf(
 
 function verifyNonRoot(pod: Pod, container: Container, effective: SecurityContext, { uid, name }: ImageUser): void {
   if (effective.runAsNonRoot !== true) return;
-  const { metadata } = pod;
-  const where = `(pod: "${metadata.name}_${metadata.namespace}(${metadata.uid})", container: ${container.name})`;
+  const where = `(pod: "${podText(pod)}", container: ${container.name})`;
   if (effective.runAsUser !== undefined) {
     if (Number(effective.runAsUser) !== 0) return;
     throw configError(`container's runAsUser breaks non-root policy ${where}`);

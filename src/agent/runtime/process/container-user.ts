@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Container, Pod } from "../../../api/types/core-v1.ts";
+import { podText } from "../../pods/pod-containers.ts";
 import { RuntimeError } from "../runtime.ts";
 
 /** Tells how the process of a container differs from the agent in its rights. */
@@ -47,8 +48,7 @@ export function privilegesCommand({ uid, gid, groups, noNewPrivileges, capabilit
 
 function requireNonRoot(pod: Pod, container: Container, uid: number | undefined, agentUid: number): void {
   if ((uid ?? agentUid) !== 0) return;
-  const { name = "", namespace = "", uid: podUid = "" } = pod.metadata;
-  const where = `(pod: "${name}_${namespace}(${podUid})", container: ${container.name})`;
+  const where = `(pod: "${podText(pod)}", container: ${container.name})`;
   const problem =
     uid === 0
       ? "container's runAsUser breaks non-root policy"

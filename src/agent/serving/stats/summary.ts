@@ -1,5 +1,5 @@
-import type { MeasuredContainer, MeasuredPod } from "./measured-pods.ts";
-import { sumOf } from "./measured-pods.ts";
+import { formatTime } from "../../../api/time.ts";
+import { type MeasuredContainer, type MeasuredPod, sumOf } from "./measured-pods.ts";
 import type { FileSystemStats, NodeStats } from "./node-stats.ts";
 
 export interface SummaryInput {
@@ -14,12 +14,12 @@ export interface SummaryInput {
 
 /** Returns the document of `/stats/summary`. Values that are not known are left out. */
 export function summary({ nodeName, node, pods, rates, onlyCpuAndMemory }: SummaryInput): object {
-  const time = timeText(node.timeMs);
+  const time = formatTime(node.timeMs);
   const { memory, cpuNanoseconds, startedAtMs, fs, imageFs = fs, processes } = node;
   return {
     node: {
       nodeName,
-      ...(startedAtMs === undefined ? {} : { startTime: timeText(startedAtMs) }),
+      ...(startedAtMs === undefined ? {} : { startTime: formatTime(startedAtMs) }),
       ...(cpuNanoseconds === undefined ? {} : { cpu: cpu(time, cpuNanoseconds, rates.get("")) }),
       ...(memory === undefined
         ? {}
@@ -45,15 +45,15 @@ function podStats(measured: MeasuredPod, rates: ReadonlyMap<string, number>): ob
   const { metadata, status } = measured.pod;
   const timeMs = measured.containers.reduce((latest, one) => Math.max(latest, one.timeMs), 0);
   const rate = (one: MeasuredContainer) => rates.get(one.containerId) ?? 0;
-  const time = timeText(timeMs);
+  const time = formatTime(timeMs);
   return {
     podRef: { name: metadata.name ?? "", namespace: metadata.namespace ?? "", uid: metadata.uid ?? "" },
     startTime: status?.startTime ?? null,
     containers: measured.containers.map((one) => ({
       name: one.container.name,
-      startTime: timeText(one.startedAtMs),
-      cpu: cpu(timeText(one.timeMs), one.cpuNanoseconds, rates.get(one.containerId)),
-      memory: { time: timeText(one.timeMs), usageBytes: one.memoryBytes, workingSetBytes: one.workingSetBytes },
+      startTime: formatTime(one.startedAtMs),
+      cpu: cpu(formatTime(one.timeMs), one.cpuNanoseconds, rates.get(one.containerId)),
+      memory: { time: formatTime(one.timeMs), usageBytes: one.memoryBytes, workingSetBytes: one.workingSetBytes },
     })),
     ...(measured.containers.length === 0
       ? {}
@@ -79,8 +79,4 @@ function cpu(time: string, usageCoreNanoSeconds: number, usageNanoCores: number 
 function fileSystem(time: string, stats: FileSystemStats): object {
   const { availableBytes, capacityBytes, usedBytes, inodes, inodesFree } = stats;
   return { time, availableBytes, capacityBytes, usedBytes, inodesFree, inodes, inodesUsed: inodes - inodesFree };
-}
-
-function timeText(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
