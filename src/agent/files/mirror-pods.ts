@@ -2,12 +2,11 @@ import { StatusError } from "../../api/status.ts";
 import type { Node, Pod } from "../../api/types/core-v1.ts";
 import type { Client, ResourceType } from "../../client/client.ts";
 import type { Clock } from "../../process/clock.ts";
+import { hashAnnotation, mirrorAnnotation } from "../pods/pod-source.ts";
 import type { PodSink } from "./static-pods.ts";
 
 const pods: ResourceType<Pod> = { group: "", version: "v1", resource: "pods" };
 
-const hashAnnotation = "kubernetes.io/config.hash";
-const mirrorAnnotation = "kubernetes.io/config.mirror";
 /** Time between two attempts to bring the mirrors up to date. */
 const retryMs = 10_000;
 

@@ -8,6 +8,7 @@ import { validateObjectMeta } from "../../api/validation/object-meta.ts";
 import { podStrategy } from "../../kinds/core/pod.ts";
 import { Scheme } from "../../kinds/scheme.ts";
 import { thrownText } from "../../process/thrown-text.ts";
+import { hashAnnotation, seenAnnotation, sourceAnnotation } from "../pods/pod-source.ts";
 
 /** Largest file that is read. */
 export const staticPodBytesMax = 10 * 1024 * 1024;
@@ -68,9 +69,9 @@ function placeOnNode(pod: Pod, { path, nodeName, nowMs }: StaticPodOrigin): void
   metadata.namespace ||= "default";
   metadata.annotations = {
     ...metadata.annotations,
-    "kubernetes.io/config.hash": metadata.uid,
-    "kubernetes.io/config.seen": new Date(nowMs).toISOString(),
-    "kubernetes.io/config.source": "file",
+    [hashAnnotation]: metadata.uid,
+    [seenAnnotation]: new Date(nowMs).toISOString(),
+    [sourceAnnotation]: "file",
   };
   const spec = { containers: null, ...pod.spec, nodeName };
   const tolerations = spec.tolerations ?? [];

@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { Pod } from "../../api/types/core-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
+import { seenAnnotation } from "../pods/pod-source.ts";
 
 /** Time between two readings of all files, as kubelet's fileCheckFrequency. */
 const readIntervalMs = 20_000;
@@ -136,7 +137,7 @@ export class StaticPods implements Disposable {
 }
 
 function comparable({ metadata, ...rest }: Pod): unknown {
-  const { "kubernetes.io/config.seen": _, ...annotations } = metadata.annotations ?? {};
+  const { [seenAnnotation]: _, ...annotations } = metadata.annotations ?? {};
   return { ...rest, metadata: { ...metadata, annotations } };
 }
 

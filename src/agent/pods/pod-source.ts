@@ -1,7 +1,13 @@
 import type { Pod } from "../../api/types/core-v1.ts";
 import { clusterCriticalPriority } from "../../kinds/scheduling/system-priorities.ts";
 
-const sourceAnnotation = "kubernetes.io/config.source";
+export const sourceAnnotation = "kubernetes.io/config.source";
+/** Hash of the file of a static pod. */
+export const hashAnnotation = "kubernetes.io/config.hash";
+/** The same hash, in the mirror. */
+export const mirrorAnnotation = "kubernetes.io/config.mirror";
+/** Time at which the file of a static pod was first seen. */
+export const seenAnnotation = "kubernetes.io/config.seen";
 
 /** Reports whether a pod comes from the node itself and not from the API. */
 export function isStaticPod({ metadata: { annotations = {} } }: Pick<Pod, "metadata">): boolean {
@@ -11,7 +17,7 @@ export function isStaticPod({ metadata: { annotations = {} } }: Pick<Pod, "metad
 
 /** Reports whether an API object shows a static pod of a node. */
 export function isMirrorPod({ metadata: { annotations = {} } }: Pick<Pod, "metadata">): boolean {
-  return annotations["kubernetes.io/config.mirror"] !== undefined;
+  return annotations[mirrorAnnotation] !== undefined;
 }
 
 /** Reports whether a node keeps a pod although it is short of resources. */

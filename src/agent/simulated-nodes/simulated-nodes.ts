@@ -145,7 +145,7 @@ async function openNode(
   const { client, clock, address, onError } = options;
   const { random, schedule } = simulation;
   const node = () => nodes.get(name);
-  const runtime = new SimulatedRuntime({ simulation, podRanges: () => podRangesOf(node()) });
+  const runtime = new SimulatedRuntime({ simulation, podRanges: () => node()?.spec?.podCIDRs ?? [] });
   const hostIps = () => [address];
   const pods = await PodManager.open({
     ...shared,
@@ -237,11 +237,4 @@ async function openNodesEndpoint(options: SimulatedNodesOptions, directory: PodD
     logsDir: "/var/log",
     switches: { enableSystemLogHandler: false },
   });
-}
-
-/** Returns the ranges of pod addresses that a controller has given to a node. */
-function podRangesOf(node: Node | undefined): readonly string[] {
-  const { podCIDRs, podCIDR } = node?.spec ?? {};
-  if (podCIDRs !== undefined && podCIDRs.length > 0) return podCIDRs;
-  return podCIDR === undefined || podCIDR === "" ? [] : [podCIDR];
 }
