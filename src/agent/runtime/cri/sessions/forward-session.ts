@@ -1,10 +1,10 @@
 import { thrownText } from "../../../../process/thrown-text.ts";
-import type { SpdyStream } from "../../../serving/streaming/spdy/spdy-stream.ts";
 import { type PortConnection, RuntimeError } from "../../runtime.ts";
+import { copyInput } from "./copy-input.ts";
+import { readText } from "./read-text.ts";
 import { SpdyClient } from "./spdy-client.ts";
 
 const protocol = "portforward.k8s.io";
-const errorBytesMax = 64 * 1024;
 /** The part of a message that the agent's own endpoint adds again. */
 const repeatedPart = /^error forwarding port \d+ to pod [^,]*, uid [^:]*: /;
 
@@ -23,32 +23,9 @@ export async function runForward(url: string, port: number, { input, output, sig
   // Only the runtime writes errors.
   error.end();
   const data = await open("data");
-  const failed = readText(error);
-  void send(data, input);
+  const failed = readText(error.input).catch(thrownText);
+  void copyInput(data, input);
   for await (const chunk of data.input) await output(chunk);
   const text = await Promise.race([failed, client.ended.then(() => "")]);
   if (text !== "") throw new RuntimeError("RuntimeError", text.replace(repeatedPart, ""));
-}
-
-async function send(stream: SpdyStream, input: AsyncIterable<Uint8Array>): Promise<void> {
-  try {
-    for await (const chunk of input) await stream.write(chunk);
-  } catch {
-    // The client's connection broke, which ends its input like any other end.
-  }
-  stream.end();
-}
-
-async function readText(stream: SpdyStream): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of stream.input) {
-      if (bytes < errorBytesMax) chunks.push(chunk);
-      bytes += chunk.byteLength;
-    }
-  } catch (error) {
-    return thrownText(error);
-  }
-  return Buffer.concat(chunks).toString();
 }

@@ -1,11 +1,11 @@
 import type { SpdyStream } from "../../../serving/streaming/spdy/spdy-stream.ts";
 import { type ProcessStreams, RuntimeError } from "../../runtime.ts";
+import { copyInput } from "./copy-input.ts";
+import { readText } from "./read-text.ts";
 import { SpdyClient } from "./spdy-client.ts";
 
 /** The protocol in which the end of a process is a Status. Every runtime of CRI v1 speaks it. */
 const protocol = "v4.channel.k8s.io";
-/** Longer statuses are cut, and then not understood. */
-const statusBytesMax = 64 * 1024;
 const typeHeader = "streamtype";
 /** The part of a message that the agent's own endpoint adds again. */
 const repeatedPart = /^Internal error occurred: error (?:executing command in|attaching to) container: /;
@@ -35,23 +35,14 @@ export async function runSession(
   const stdout = streams.stdout === undefined ? undefined : await open("stdout");
   const stderr = streams.stderr === undefined || tty ? undefined : await open("stderr");
   const resize = tty ? await open("resize") : undefined;
-  if (stdin !== undefined && streams.stdin !== undefined) void send(stdin, streams.stdin);
+  stdin?.discardInput();
+  if (stdin !== undefined && streams.stdin !== undefined) void copyInput(stdin, streams.stdin);
   if (resize !== undefined && streams.resize !== undefined) void sendSizes(resize, streams.resize);
   const outputs = [receive(stdout, streams.stdout), receive(stderr, streams.stderr)];
-  const end = await readAll(error);
+  const end = await readText(error.input);
   await Promise.all(outputs);
   signal.throwIfAborted();
   return exitCodeOf(end);
-}
-
-async function send(stream: SpdyStream, input: AsyncIterable<Uint8Array>): Promise<void> {
-  stream.discardInput();
-  try {
-    for await (const chunk of input) await stream.write(chunk);
-  } catch {
-    // The client's connection broke, which ends its input like any other end.
-  }
-  stream.end();
 }
 
 async function sendSizes(stream: SpdyStream, sizes: NonNullable<ProcessStreams["resize"]>): Promise<void> {
@@ -61,23 +52,13 @@ async function sendSizes(stream: SpdyStream, sizes: NonNullable<ProcessStreams["
       await stream.write(Buffer.from(`${JSON.stringify({ Width: width, Height: height })}\n`));
     }
   } catch {
-    // As above: the session ends with its other streams.
+    // The session ends with its other streams.
   }
 }
 
 async function receive(stream: SpdyStream | undefined, output: ProcessStreams["stdout"]): Promise<void> {
   if (stream === undefined || output === undefined) return;
   for await (const chunk of stream.input) await output(chunk);
-}
-
-async function readAll(stream: SpdyStream): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stream.input) {
-    if (bytes < statusBytesMax) chunks.push(chunk);
-    bytes += chunk.byteLength;
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function exitCodeOf(text: string): number {
