@@ -1,11 +1,9 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Client, ResourceType } from "../../client/client.ts";
 import { Informer } from "../../client/informer.ts";
-import { atMost } from "../../process/at-most.ts";
 import type { Clock } from "../../process/clock.ts";
+import { requireList } from "./first-list.ts";
 
-/** Time for the first answer about an object, as kubelet's. */
-const syncMsMax = 1_000;
 /** Time after its last use after which an object is no longer watched. */
 const idleMsMax = 5 * 60_000;
 const sweepMs = 60_000;
@@ -47,14 +45,7 @@ export class ReferencedObjects<T extends KubeObject> implements Disposable {
   async get(namespace: string, name: string): Promise<T | undefined> {
     const { clock, singular } = this.#parts;
     const { informer } = this.#use(namespace, name);
-    if (!informer.isSynced) {
-      // The server may allow now what it refused before it knew of the pod.
-      informer.retryNow();
-      await atMost(clock, syncMsMax, informer.synced);
-    }
-    if (!informer.isSynced) {
-      throw new Error(`failed to sync ${singular} cache: timed out waiting for the condition`);
-    }
+    await requireList(informer, clock, `failed to sync ${singular} cache: timed out waiting for the condition`);
     return informer.get(name, namespace);
   }
 

@@ -1,9 +1,6 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { Informer, type InformerOptions } from "../../client/informer.ts";
-import { atMost } from "../../process/at-most.ts";
-
-/** Time for the first list. */
-const syncMsMax = 1_000;
+import { requireList } from "./first-list.ts";
 
 /** A collection that is followed from its first use on. */
 export class SharedList<T extends KubeObject> implements Disposable {
@@ -20,11 +17,7 @@ export class SharedList<T extends KubeObject> implements Disposable {
   /** Returns the collection. @throws Error if it has not been listed yet */
   async objects(): Promise<Informer<T>> {
     this.#informer ??= new Informer(this.#options);
-    if (!this.#informer.isSynced) {
-      this.#informer.retryNow();
-      await atMost(this.#options.clock, syncMsMax, this.#informer.synced);
-    }
-    if (!this.#informer.isSynced) throw new Error(this.#notSynced);
+    await requireList(this.#informer, this.#options.clock, this.#notSynced);
     return this.#informer;
   }
 
