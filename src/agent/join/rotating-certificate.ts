@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import type { KeyPair } from "../../access/certificates/authority.ts";
+import { Backoff } from "../../client/backoff.ts";
 import type { Clock } from "../../process/clock.ts";
 import { RepeatedTask } from "../../process/repeated-task.ts";
 import { readCertificateFile, writeCertificateFile } from "./certificate-file.ts";
@@ -37,7 +38,8 @@ export class RotatingCertificate implements Disposable {
   readonly #parts: RotatingCertificateParts;
   readonly #task: RepeatedTask;
   #current: { readonly pair: KeyPair; readonly parsed: X509Certificate; readonly renewalMs: number } | undefined;
-  #retryMs = retryMsMin;
+  /** Upstream's waits, which do not vary. */
+  readonly #retry = new Backoff(retryMsMin, retryMsMax, () => 0);
   #isDisposed = false;
 
   private constructor(parts: RotatingCertificateParts, kept: KeyPair | undefined) {
@@ -73,14 +75,12 @@ export class RotatingCertificate implements Disposable {
       if (this.#isDisposed) return checkMsMax;
       await writeCertificateFile(file, pair);
       this.#use(pair);
-      this.#retryMs = retryMsMin;
+      this.#retry.reset();
       onChanged(pair);
       return Math.min(Math.max(this.#remainingMs(names, clock.nowMs()), retryMsMin), checkMsMax);
     } catch (error) {
       if (!this.#isDisposed) onError(error);
-      const waitMs = this.#retryMs;
-      this.#retryMs = Math.min(retryMsMax, 2 * waitMs);
-      return waitMs;
+      return this.#retry.next();
     }
   }
 

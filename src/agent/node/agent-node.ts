@@ -1,6 +1,7 @@
 import { StatusError } from "../../api/status.ts";
 import { formatTime } from "../../api/time.ts";
 import type { ContainerImage, Node } from "../../api/types/core-v1.ts";
+import { Backoff } from "../../client/backoff.ts";
 import type { Client } from "../../client/client.ts";
 import type { Occurrence } from "../../controllers/events/event-correlator.ts";
 import type { Clock } from "../../process/clock.ts";
@@ -55,7 +56,8 @@ export class AgentNode implements Disposable {
   #isRegistered = false;
   /** The Node as the server last returned it to us, until a watch has seen it. */
   #node: Node | undefined;
-  #registerMs = registerMsMin;
+  /** Upstream's waits, which do not vary. */
+  readonly #registration = new Backoff(registerMsMin, registerMsMax, () => 0);
   #hasBeenReady = false;
   #reportedMs: number | undefined;
   /** Random change of the time of the next report, so that nodes that changed together spread again. */
@@ -89,20 +91,14 @@ export class AgentNode implements Disposable {
   async #update(): Promise<number> {
     const { settings, random, clock, onError } = this.#parts;
     try {
-      if (!this.#isRegistered && !(await this.#register())) return this.#nextRegistrationMs();
+      if (!this.#isRegistered && !(await this.#register())) return this.#registration.next();
       await this.#report();
     } catch (error) {
       if (!this.#tasks.disposed) onError(error);
-      if (!this.#isRegistered) return this.#nextRegistrationMs();
+      if (!this.#isRegistered) return this.#registration.next();
     }
     const isFast = !this.#hasBeenReady && clock.steadyMs() - this.#startedMs < fastUpdatesMsMax;
     return isFast ? fastUpdateMs : settings.statusUpdateMs * (1 + jitter * random());
-  }
-
-  #nextRegistrationMs(): number {
-    const waitMs = this.#registerMs;
-    this.#registerMs = Math.min(registerMsMax, 2 * waitMs);
-    return waitMs;
   }
 
   /** Returns false if someone else has to create the Node, and has not. */
@@ -178,15 +174,15 @@ export class AgentNode implements Disposable {
     this.#hasBeenReady ||= (status.conditions ?? []).some((one) => one.type === "Ready" && one.status === "True");
     const nowMs = clock.steadyMs();
     const dueMs = (this.#reportedMs ?? Number.NEGATIVE_INFINITY) + settings.statusReportMs + this.#shiftMs;
-    const isChanged = statusPatch(known.status ?? {}, status, false) !== undefined;
-    const document = statusPatch(known.status ?? {}, status, nowMs >= dueMs);
+    const changes = statusPatch(known.status ?? {}, status, false);
+    const document = changes ?? (nowMs >= dueMs ? statusPatch(known.status ?? {}, status, true) : undefined);
     if (document === undefined) return;
     const of = { name: settings.name, subresource: "status" };
     const patched = await client.patch(nodeType, of, { kind: "strategic", document }, { timeoutMs: this.#timeoutMs });
     // Thousands of nodes do not keep it twice.
     this.#node = this.#parts.cached() === undefined ? patched : undefined;
     this.#reportedMs = nowMs;
-    this.#shiftMs = isChanged ? settings.statusReportMs * reportShift * (2 * random() - 1) : 0;
+    this.#shiftMs = changes !== undefined ? settings.statusReportMs * reportShift * (2 * random() - 1) : 0;
     this.#recordAll(evaluated, info);
   }
 

@@ -1,6 +1,7 @@
 import { StatusError } from "../../api/status.ts";
 import { formatMicroTime } from "../../api/time.ts";
 import type { Lease } from "../../api/types/coordination-v1.ts";
+import { Backoff } from "../../client/backoff.ts";
 import type { Client, ResourceType } from "../../client/client.ts";
 import type { Clock } from "../../process/clock.ts";
 
@@ -32,7 +33,8 @@ export class NodeLease {
   readonly #parts: NodeLeaseParts;
   /** The Lease as the server last returned it; undefined if it has to be read. */
   #latest: Lease | undefined;
-  #retryMs = retryMsMin;
+  /** Upstream's waits, which do not vary. */
+  readonly #retry = new Backoff(retryMsMin, retryMsMax, () => 0);
   /** Time of the next call, by the steady clock. */
   #dueMs: number;
 
@@ -52,15 +54,13 @@ export class NodeLease {
     const begins = this.#latest === undefined;
     try {
       const isCreated = begins && (await this.#read());
-      if (begins) this.#retryMs = retryMsMin;
+      if (begins) this.#retry.reset();
       if (!isCreated && this.#latest !== undefined) await this.#renew();
       return begins ? this.#firstIntervalMs() : this.#nextIntervalMs();
     } catch (error) {
       this.#latest = undefined;
       this.#parts.onError(error);
-      const waitMs = this.#retryMs;
-      this.#retryMs = Math.min(retryMsMax, 2 * waitMs);
-      return waitMs;
+      return this.#retry.next();
     }
   }
 
