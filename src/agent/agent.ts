@@ -19,6 +19,7 @@ import { StaticPods } from "./files/static-pods.ts";
 import { AgentNode } from "./node/agent-node.ts";
 import { localMachine } from "./node/local-machine.ts";
 import { MeasuredMachine } from "./node/measured-machine.ts";
+import { nodeRecorder } from "./node/node-recorder.ts";
 import { nodeType } from "./node/node-registration.ts";
 import { followPods } from "./pods/follow-pods.ts";
 import { PodManager } from "./pods/pod-manager.ts";
@@ -65,9 +66,8 @@ export async function openAgent({ options, clock, random, log }: AgentParts): Pr
   }
   const mirrors = parts.use(new MirrorPods({ client, clock, node, onError }));
   const recorder = parts.use(clientEventRecorder({ client, clock, component: "kubelet", onError }));
-  const about = { kind: "Node", name, uid: name };
-  const warn = (reason: string, message: string) =>
-    recorder.record({ about, type: "Warning", reason, message, host: name });
+  const recordOfNode = nodeRecorder(recorder, name);
+  const warn = (reason: string, message: string) => recordOfNode("Warning", reason, message);
   const { imageStore: store } = runtime;
   const images = store && parts.use(new ImageCollector({ store, limits: imageLimits, clock, warn }));
   const pressure = new NodePressure(options.eviction);

@@ -10,6 +10,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import type { Pressure } from "./eviction-thresholds.ts";
 import type { Machine, MachineInfo } from "./machine.ts";
 import { NodeLease } from "./node-lease.ts";
+import { nodeRecorder, type RecordNodeEvent } from "./node-recorder.ts";
 import { nodeType, registerNode } from "./node-registration.ts";
 import type { NodeSettings } from "./node-settings.ts";
 import { type EvaluatedStatus, evaluateStatus, newNode } from "./node-status.ts";
@@ -50,6 +51,7 @@ export interface AgentNodeParts {
 export class AgentNode implements Disposable {
   readonly #parts: AgentNodeParts;
   readonly #registered = Promise.withResolvers<void>();
+  readonly #record: RecordNodeEvent;
   readonly #tasks = new DisposableStack();
   readonly #status: RepeatedTask;
   readonly #startedMs: number;
@@ -68,6 +70,7 @@ export class AgentNode implements Disposable {
   /** Starts at once. */
   constructor(parts: AgentNodeParts) {
     this.#parts = parts;
+    this.#record = nodeRecorder(parts, parts.settings.name);
     this.#startedMs = parts.clock.steadyMs();
     this.#record("Normal", "Starting", "Starting kubelet.");
     this.#status = this.#tasks.use(new RepeatedTask(parts.clock, () => this.#update()));
@@ -217,11 +220,5 @@ export class AgentNode implements Disposable {
 
   #recordStatus(reason: string): void {
     this.#record("Normal", reason, `Node ${this.#parts.settings.name} status is now: ${reason}`);
-  }
-
-  #record(type: Occurrence["type"], reason: string, message: string): void {
-    const { name } = this.#parts.settings;
-    // The name stands for the uid, as upstream has it: the Node may not exist yet.
-    this.#parts.record({ about: { kind: "Node", name, uid: name }, type, reason, message, host: name });
   }
 }

@@ -8,6 +8,7 @@ import { gitVersion } from "../../http/version.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Log } from "../../process/logs.ts";
 import { AgentNode } from "../node/agent-node.ts";
+import { nodeRecorder } from "../node/node-recorder.ts";
 import { nodeType } from "../node/node-registration.ts";
 import { type NodeSettings, nodeDefaults } from "../node/node-settings.ts";
 import { followPods } from "../pods/follow-pods.ts";
@@ -199,14 +200,14 @@ async function startNode(
       onError: options.onError,
     });
     parts.use(node);
-    const about = { kind: "Node", name, uid: name };
+    const record = nodeRecorder(recorder, name);
     pressure.add(name, {
       runtime,
       pods,
       files: {},
       logDirectory,
       clock,
-      warn: (reason, message) => recorder.record({ about, type: "Warning", reason, message, host: name }),
+      warn: (reason, message) => record("Warning", reason, message),
       record: podRecorder(recorder, name),
       changed: () => node.updateNow(),
       onError: options.onError,
