@@ -11,6 +11,7 @@ import type {
 } from "../../api/types/core-v1.ts";
 import { thrownText } from "../../process/thrown-text.ts";
 import { containersOf } from "../pods/pod-containers.ts";
+import { problemsText } from "../problems-text.ts";
 import type { Payload, ProjectedFile } from "./atomic-folder.ts";
 import { metadataField } from "./field-values.ts";
 import { resourceValue } from "./resource-values.ts";
@@ -52,7 +53,7 @@ export async function volumePayload(pod: Pod, volume: Volume, sources: PayloadSo
       problems.push(thrownText(error));
     }
   }
-  if (problems.length > 0) throw new Error(joined(problems));
+  if (problems.length > 0) throw new Error(problemsText(problems));
   return files;
 }
 
@@ -145,7 +146,7 @@ function downwardFiles(
       problems.push(thrownText(error));
     }
   }
-  if (problems.length > 0) throw new Error(joined(problems));
+  if (problems.length > 0) throw new Error(problemsText(problems));
   return files;
 }
 
@@ -170,10 +171,4 @@ function modeOf({ defaultMode }: { readonly defaultMode?: number }): number {
 
 function decoded(data: Readonly<Record<string, string>> = {}): [key: string, bytes: Buffer][] {
   return Object.entries(data).map(([key, text]) => [key, Buffer.from(text, "base64")]);
-}
-
-/** Joins messages as upstream's aggregates do. */
-function joined(problems: readonly string[]): string {
-  const different = [...new Set(problems)];
-  return different.length === 1 ? (different[0] ?? "") : `[${different.join(", ")}]`;
 }

@@ -1,4 +1,5 @@
 import type { NodeCondition } from "../../api/types/core-v1.ts";
+import { problemsText } from "../problems-text.ts";
 import { type Pressure, pressures as pressureTypes } from "./eviction-thresholds.ts";
 
 /** The state of a node when its conditions are evaluated. */
@@ -83,16 +84,10 @@ export function evaluateConditions(
   const isReady = problems.length === 0;
   const before = isReady
     ? set("Ready", "True", { reason: "KubeletReady", message: "kubelet is posting ready status" })
-    : set("Ready", "False", { reason: "KubeletNotReady", message: joined(problems) });
+    : set("Ready", "False", { reason: "KubeletNotReady", message: problemsText(problems) });
   // A first report changes nothing.
   if (before !== undefined && before.status !== (isReady ? "True" : "False")) {
     events.push(isReady ? "NodeReady" : "NodeNotReady");
   }
   return { conditions, events };
-}
-
-/** Joins problems as upstream joins errors: a single one stands alone. */
-function joined(problems: readonly string[]): string {
-  const distinct = [...new Set(problems)];
-  return distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(", ")}]`;
 }

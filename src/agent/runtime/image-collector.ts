@@ -1,5 +1,6 @@
 import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
+import { problemsText } from "../problems-text.ts";
 import type { ImageStore, StoredImage } from "./runtime.ts";
 
 /** Period of the search, as kubelet's. */
@@ -138,7 +139,7 @@ export class ImageCollector implements Disposable {
       }
     }
     if (failures.length === 0) return freedBytes;
-    const why = failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`;
+    const why = problemsText(failures);
     const freed = `freed ${freedBytes} bytes space`;
     throw new Error(`wanted to free ${wantedBytes} bytes, but ${freed} with errors in image deletion: ${why}`);
   }
