@@ -332,7 +332,7 @@ export class PodWorker implements Scheduled, Disposable {
       this.#records.wait(name, { reason: error.reason, message: error.message, retryAtMs });
     } finally {
       this.#starting = undefined;
-      if (isCreated) await this.#removeRuns(containers, name, endedRunsKept);
+      if (isCreated) await this.#removeRuns(containers, name);
     }
   }
 
@@ -508,10 +508,9 @@ export class PodWorker implements Scheduled, Disposable {
   }
 
   /** Removes all but the newest ended runs of a container, which are kept for their logs. */
-  async #removeRuns(containers: readonly RuntimeContainer[], name: string, kept: number): Promise<void> {
+  async #removeRuns(containers: readonly RuntimeContainer[], name: string): Promise<void> {
     const ended = containers.filter((run) => run.name === name && run.state.kind !== "running");
-    for (const { id } of ended.slice(0, Math.max(0, ended.length - kept)))
-      await this.#parts.runtime.removeContainer(id);
+    for (const { id } of ended.slice(0, -endedRunsKept)) await this.#parts.runtime.removeContainer(id);
   }
 
   #retryLater(): void {

@@ -381,7 +381,7 @@ export class ProcessRuntime implements Runtime {
 
   #makeWorkFolder(id: RuntimeId, { uid, gid }: ContainerUser): string {
     makePassable(this.#workRoot);
-    const folder = join(this.#workRoot, id);
+    const folder = this.writableFolder(id);
     mkdirSync(folder, { mode: 0o755 });
     if (this.#abilities.canChangeUser && uid !== undefined) chownSync(folder, uid, gid ?? uid);
     return folder;
@@ -424,7 +424,7 @@ export class ProcessRuntime implements Runtime {
   #discard(id: RuntimeId): void {
     this.#abilities.groups?.remove(id);
     this.#containerRecords.remove(id);
-    rmSync(join(this.#options.folder, "work", id), { recursive: true, force: true });
+    rmSync(this.writableFolder(id), { recursive: true, force: true });
   }
 }
 

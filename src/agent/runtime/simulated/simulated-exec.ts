@@ -1,3 +1,4 @@
+import { abortable } from "../../../process/abortable.ts";
 import { type ExecOptions, type ProcessStreams, RuntimeError } from "../runtime.ts";
 import { runShell, type ShellWorld } from "./shell/run-shell.ts";
 
@@ -47,12 +48,13 @@ async function copyInput({ stdin, stdout }: ProcessStreams, signal: AbortSignal)
 /** Waits, without an end for Infinity. @throws the reason of the signal */
 async function wait(ms: number, signal: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= waitMsMax) {
-    signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, Math.min(left, waitMsMax));
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    clearTimeout(timer);
+    try {
+      await abortable(promise, signal);
+    } finally {
+      clearTimeout(timer);
+    }
   }
   signal.throwIfAborted();
 }
