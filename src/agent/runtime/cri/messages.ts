@@ -1,7 +1,4 @@
-import { type IField, type INamespace, Root } from "protobufjs/light.js";
-
-/** Number and type of a field. The type is a scalar or one of the messages below; a map has strings as keys. */
-type Field = readonly [id: number, type: string, shape?: "list" | "map"];
+import { type MessageTable, messageTypes } from "../../../api/codec/message-table.ts";
 
 /** The fields of runtime.v1, the container runtime interface, that the agent reads or writes. Enums are int32. */
 const fields = {
@@ -262,7 +259,7 @@ const fields = {
     containerEventType: [2, "int32"],
     podSandboxStatus: [4, "PodSandboxStatus"],
   },
-} as const satisfies Record<string, Record<string, Field>>;
+} as const satisfies MessageTable;
 
 type Fields = typeof fields;
 export type MessageName = keyof Fields;
@@ -307,19 +304,7 @@ export type Draft<Name extends MessageName> = {
     | undefined;
 };
 
-const root = Root.fromJSON({
-  nested: Object.fromEntries(
-    Object.entries<Record<string, Field>>(fields).map(([name, ofMessage]) => [
-      name,
-      { fields: Object.fromEntries(Object.entries(ofMessage).map(([key, field]) => [key, describe(field)])) },
-    ]),
-  ),
-} satisfies INamespace);
-
-function describe([id, type, shape]: Field): IField {
-  if (shape === "map") return { id, type, keyType: "string" } as IField;
-  return shape === "list" ? { id, type, rule: "repeated" } : { id, type };
-}
+const root = messageTypes(fields);
 
 export interface MessageCodec<Name extends MessageName> {
   encode(message: Draft<Name>): Buffer;

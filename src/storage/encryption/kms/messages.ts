@@ -1,48 +1,26 @@
-import { type IMapField, type INamespace, Root } from "protobufjs/light.js";
-
-const annotations = (id: number): IMapField => ({ keyType: "string", type: "bytes", id });
+import { messageTypes } from "../../../api/codec/message-table.ts";
 
 /** The messages of upstream's kms/apis/v2, and of the values that it stores. */
-const definition: INamespace = {
-  nested: {
-    StatusRequest: { fields: {} },
-    StatusResponse: {
-      fields: {
-        version: { type: "string", id: 1 },
-        healthz: { type: "string", id: 2 },
-        keyId: { type: "string", id: 3 },
-      },
-    },
-    EncryptRequest: { fields: { plaintext: { type: "bytes", id: 1 }, uid: { type: "string", id: 2 } } },
-    EncryptResponse: {
-      fields: {
-        ciphertext: { type: "bytes", id: 1 },
-        keyId: { type: "string", id: 2 },
-        annotations: annotations(3),
-      },
-    },
-    DecryptRequest: {
-      fields: {
-        ciphertext: { type: "bytes", id: 1 },
-        uid: { type: "string", id: 2 },
-        keyId: { type: "string", id: 3 },
-        annotations: annotations(4),
-      },
-    },
-    DecryptResponse: { fields: { plaintext: { type: "bytes", id: 1 } } },
-    EncryptedObject: {
-      fields: {
-        encryptedData: { type: "bytes", id: 1 },
-        keyId: { type: "string", id: 2 },
-        encryptedSeed: { type: "bytes", id: 3 },
-        annotations: annotations(4),
-        seedType: { type: "int32", id: 5 },
-      },
-    },
+const root = messageTypes({
+  StatusRequest: {},
+  StatusResponse: { version: [1, "string"], healthz: [2, "string"], keyId: [3, "string"] },
+  EncryptRequest: { plaintext: [1, "bytes"], uid: [2, "string"] },
+  EncryptResponse: { ciphertext: [1, "bytes"], keyId: [2, "string"], annotations: [3, "bytes", "map"] },
+  DecryptRequest: {
+    ciphertext: [1, "bytes"],
+    uid: [2, "string"],
+    keyId: [3, "string"],
+    annotations: [4, "bytes", "map"],
   },
-};
-
-const root = Root.fromJSON(definition);
+  DecryptResponse: { plaintext: [1, "bytes"] },
+  EncryptedObject: {
+    encryptedData: [1, "bytes"],
+    keyId: [2, "string"],
+    encryptedSeed: [3, "bytes"],
+    annotations: [4, "bytes", "map"],
+    seedType: [5, "int32"],
+  },
+});
 
 /** Fields of messages that are not sent have these values, also after decoding. */
 export interface Messages {

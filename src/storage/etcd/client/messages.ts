@@ -1,141 +1,72 @@
-import { type INamespace, Root, Writer } from "protobufjs/light.js";
+import { Writer } from "protobufjs/light.js";
+import { messageTypes } from "../../../api/codec/message-table.ts";
 
 /** The messages of etcd's API (rpc.proto, kv.proto) that the store uses. Fields that it does not use are left out. */
-const definition: INamespace = {
-  nested: {
-    ResponseHeader: {
-      fields: {
-        clusterId: { type: "uint64", id: 1 },
-        memberId: { type: "uint64", id: 2 },
-        revision: { type: "int64", id: 3 },
-      },
-    },
-    KeyValue: {
-      fields: {
-        key: { type: "bytes", id: 1 },
-        createRevision: { type: "int64", id: 2 },
-        modRevision: { type: "int64", id: 3 },
-        version: { type: "int64", id: 4 },
-        value: { type: "bytes", id: 5 },
-      },
-    },
-    RangeRequest: {
-      fields: {
-        key: { type: "string", id: 1 },
-        rangeEnd: { type: "string", id: 2 },
-        limit: { type: "int64", id: 3 },
-        revision: { type: "int64", id: 4 },
-        serializable: { type: "bool", id: 7 },
-        keysOnly: { type: "bool", id: 8 },
-        countOnly: { type: "bool", id: 9 },
-      },
-    },
-    PageRequest: {
-      fields: {
-        key: { type: "bytes", id: 1 },
-        rangeEnd: { type: "string", id: 2 },
-        limit: { type: "int64", id: 3 },
-        revision: { type: "int64", id: 4 },
-        keysOnly: { type: "bool", id: 8 },
-      },
-    },
-    RangeResponse: {
-      fields: {
-        header: { type: "ResponseHeader", id: 1 },
-        kvs: { rule: "repeated", type: "KeyValue", id: 2 },
-        more: { type: "bool", id: 3 },
-      },
-    },
-    PutRequest: {
-      fields: {
-        key: { type: "string", id: 1 },
-        value: { type: "bytes", id: 2 },
-        lease: { type: "int64", id: 3 },
-      },
-    },
-    DeleteRangeRequest: { fields: { key: { type: "string", id: 1 } } },
-    DeleteRangeResponse: { fields: { deleted: { type: "int64", id: 2 } } },
-    RequestOp: {
-      oneofs: { request: { oneof: ["range", "put", "deleteRange"] } },
-      fields: {
-        range: { type: "RangeRequest", id: 1 },
-        put: { type: "PutRequest", id: 2 },
-        deleteRange: { type: "DeleteRangeRequest", id: 3 },
-      },
-    },
-    ResponseOp: {
-      oneofs: { response: { oneof: ["range", "deleteRange"] } },
-      fields: { range: { type: "RangeResponse", id: 1 }, deleteRange: { type: "DeleteRangeResponse", id: 3 } },
-    },
-    Compare: {
-      oneofs: { targetUnion: { oneof: ["version", "modRevision"] } },
-      fields: {
-        result: { type: "int32", id: 1 },
-        target: { type: "int32", id: 2 },
-        key: { type: "string", id: 3 },
-        version: { type: "int64", id: 4 },
-        modRevision: { type: "int64", id: 6 },
-      },
-    },
-    TxnRequest: {
-      fields: {
-        compare: { rule: "repeated", type: "Compare", id: 1 },
-        success: { rule: "repeated", type: "RequestOp", id: 2 },
-        failure: { rule: "repeated", type: "RequestOp", id: 3 },
-      },
-    },
-    TxnResponse: {
-      fields: {
-        header: { type: "ResponseHeader", id: 1 },
-        succeeded: { type: "bool", id: 2 },
-        responses: { rule: "repeated", type: "ResponseOp", id: 3 },
-      },
-    },
-    CompactionRequest: { fields: { revision: { type: "int64", id: 1 } } },
-    CompactionResponse: { fields: { header: { type: "ResponseHeader", id: 1 } } },
-    LeaseGrantRequest: { fields: { ttl: { type: "int64", id: 1 }, id: { type: "int64", id: 2 } } },
-    LeaseGrantResponse: { fields: { header: { type: "ResponseHeader", id: 1 }, ttl: { type: "int64", id: 3 } } },
-    StatusRequest: { fields: {} },
-    StatusResponse: {
-      fields: {
-        header: { type: "ResponseHeader", id: 1 },
-        version: { type: "string", id: 2 },
-        dbSize: { type: "int64", id: 3 },
-        isLearner: { type: "bool", id: 10 },
-      },
-    },
-    WatchRequest: { fields: { createRequest: { type: "WatchCreateRequest", id: 1 } } },
-    WatchCreateRequest: {
-      fields: {
-        key: { type: "string", id: 1 },
-        rangeEnd: { type: "string", id: 2 },
-        startRevision: { type: "int64", id: 3 },
-        prevKv: { type: "bool", id: 6 },
-        fragment: { type: "bool", id: 8 },
-      },
-    },
-    WatchResponse: {
-      fields: {
-        header: { type: "ResponseHeader", id: 1 },
-        created: { type: "bool", id: 3 },
-        canceled: { type: "bool", id: 4 },
-        compactRevision: { type: "int64", id: 5 },
-        cancelReason: { type: "string", id: 6 },
-        fragment: { type: "bool", id: 7 },
-        events: { rule: "repeated", type: "Event", id: 11 },
-      },
-    },
-    Event: {
-      fields: {
-        type: { type: "int32", id: 1 },
-        kv: { type: "KeyValue", id: 2 },
-        prevKv: { type: "KeyValue", id: 3 },
-      },
-    },
+const root = messageTypes({
+  ResponseHeader: { clusterId: [1, "uint64"], memberId: [2, "uint64"], revision: [3, "int64"] },
+  KeyValue: {
+    key: [1, "bytes"],
+    createRevision: [2, "int64"],
+    modRevision: [3, "int64"],
+    version: [4, "int64"],
+    value: [5, "bytes"],
   },
-};
-
-const root = Root.fromJSON(definition);
+  RangeRequest: {
+    key: [1, "string"],
+    rangeEnd: [2, "string"],
+    limit: [3, "int64"],
+    revision: [4, "int64"],
+    keysOnly: [8, "bool"],
+  },
+  PageRequest: {
+    key: [1, "bytes"],
+    rangeEnd: [2, "string"],
+    limit: [3, "int64"],
+    revision: [4, "int64"],
+    keysOnly: [8, "bool"],
+  },
+  RangeResponse: { header: [1, "ResponseHeader"], kvs: [2, "KeyValue", "list"], more: [3, "bool"] },
+  PutRequest: { key: [1, "string"], value: [2, "bytes"], lease: [3, "int64"] },
+  DeleteRangeRequest: { key: [1, "string"] },
+  RequestOp: { range: [1, "RangeRequest"], put: [2, "PutRequest"], deleteRange: [3, "DeleteRangeRequest"] },
+  ResponseOp: { range: [1, "RangeResponse"] },
+  Compare: {
+    result: [1, "int32"],
+    target: [2, "int32"],
+    key: [3, "string"],
+    version: [4, "int64", "optional"],
+    modRevision: [6, "int64", "optional"],
+  },
+  TxnRequest: { compare: [1, "Compare", "list"], success: [2, "RequestOp", "list"], failure: [3, "RequestOp", "list"] },
+  TxnResponse: { header: [1, "ResponseHeader"], succeeded: [2, "bool"], responses: [3, "ResponseOp", "list"] },
+  CompactionRequest: { revision: [1, "int64"] },
+  LeaseGrantRequest: { ttl: [1, "int64"], id: [2, "int64"] },
+  StatusResponse: {
+    header: [1, "ResponseHeader"],
+    version: [2, "string"],
+    dbSize: [3, "int64"],
+    isLearner: [10, "bool"],
+  },
+  Empty: {},
+  WatchRequest: { createRequest: [1, "WatchCreateRequest"] },
+  WatchCreateRequest: {
+    key: [1, "string"],
+    rangeEnd: [2, "string"],
+    startRevision: [3, "int64"],
+    prevKv: [6, "bool"],
+    fragment: [8, "bool"],
+  },
+  WatchResponse: {
+    header: [1, "ResponseHeader"],
+    created: [3, "bool"],
+    canceled: [4, "bool"],
+    compactRevision: [5, "int64"],
+    cancelReason: [6, "string"],
+    fragment: [7, "bool"],
+    events: [11, "Event", "list"],
+  },
+  Event: { type: [1, "int32"], kv: [2, "KeyValue"], prevKv: [3, "KeyValue"] },
+});
 
 /** A 64-bit number as protobufjs decodes it. Revisions, sizes and times are below 2^53. */
 export type Int64 = number | { toNumber(): number; toString(): string };
@@ -164,9 +95,7 @@ export interface RangeRequest {
   readonly rangeEnd?: string;
   readonly limit?: number;
   readonly revision?: number;
-  readonly serializable?: boolean;
   readonly keysOnly?: boolean;
-  readonly countOnly?: boolean;
 }
 
 /** A RangeRequest whose key need not be text. */
@@ -258,11 +187,10 @@ interface Messages {
   TxnRequest: TxnRequest;
   TxnResponse: TxnResponse;
   CompactionRequest: { readonly revision: number };
-  CompactionResponse: { readonly header: ResponseHeader };
   LeaseGrantRequest: { readonly ttl: number; readonly id: number };
-  LeaseGrantResponse: { readonly header: ResponseHeader; readonly ttl: Int64 };
-  StatusRequest: object;
   StatusResponse: StatusResponse;
+  /** A request without fields, or a response of which no field is used. */
+  Empty: object;
   WatchRequest: { readonly createRequest: WatchCreateRequest };
   WatchResponse: WatchResponse;
 }
@@ -306,8 +234,8 @@ export const methods = {
   range: method("KV/Range", "RangeRequest", "RangeResponse"),
   page: method("KV/Range", "PageRequest", "RangeResponse"),
   txn: method("KV/Txn", "TxnRequest", "TxnResponse"),
-  compact: method("KV/Compact", "CompactionRequest", "CompactionResponse"),
-  leaseGrant: method("Lease/LeaseGrant", "LeaseGrantRequest", "LeaseGrantResponse"),
-  status: method("Maintenance/Status", "StatusRequest", "StatusResponse"),
+  compact: method("KV/Compact", "CompactionRequest", "Empty"),
+  leaseGrant: method("Lease/LeaseGrant", "LeaseGrantRequest", "Empty"),
+  status: method("Maintenance/Status", "Empty", "StatusResponse"),
   watch: method("Watch/Watch", "WatchRequest", "WatchResponse"),
 } as const;
