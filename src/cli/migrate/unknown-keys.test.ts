@@ -30,7 +30,8 @@ test("keys of no known resource are found on every page", async () => {
     repeat: async (_method: unknown, { key }: { key: Buffer }) => {
       asked.push(key.toString());
       const rest = keys.filter((one) => one >= key.toString());
-      return { kvs: rest.slice(0, 3).map((one) => ({ key: Buffer.from(one) })), more: rest.length > 3 };
+      const kvs = rest.slice(0, 3).map((one) => ({ key: Buffer.from(one) }));
+      return { header: { revision: 3 }, kvs, more: rest.length > 3 };
     },
   } as unknown as EtcdClient;
   expect(await unknownKeys(client, layout)).toEqual([

@@ -1,16 +1,11 @@
 import { type Revision, toRevision } from "../../api/revision.ts";
 import { compareKeys } from "../key-order.ts";
 import type { EtcdClient } from "./client/etcd-client.ts";
-import { EtcdError } from "./client/etcd-error.ts";
-import { type KeyValue, methods, numberOf, type RangeResponse } from "./client/messages.ts";
+import { type KeyValue, numberOf } from "./client/messages.ts";
 import { type ReadEntry, readEntry } from "./entry-reader.ts";
 import type { KeyRange } from "./key-range.ts";
 import type { EtcdLayout } from "./layout/layout.ts";
-
-/** Number of keys in a page. Pages of large objects get smaller. */
-const pageKeysMax = 1_000;
-/** Maximum time for a page. */
-const pageTimeoutMs = 30_000;
+import { rangePages } from "./range-pages.ts";
 
 export interface LoadedObjects {
   readonly revision: Revision;
@@ -19,7 +14,7 @@ export interface LoadedObjects {
 }
 
 /**
- * Reads all objects of a range at one revision, page by page.
+ * Reads all objects of a range at one revision.
  * @param at the revision; undefined for the current one
  * @param limit maximum number of objects that can be read; at least 1. Others may lie between them
  * @throws EtcdError
@@ -33,17 +28,14 @@ export async function loadObjects(
   const found: ReadEntry[] = [];
   let revision = at;
   let readable = 0;
-  for (let page: Page | undefined = new Page(Buffer.from(range.key), range.rangeEnd, limit); page !== undefined; ) {
-    const { header, kvs, more } = await page.read(client, revision);
+  const needed = () => limit - readable;
+  for await (const { header, kvs } of rangePages(client, range, { revision: at, needed })) {
     revision ??= toRevision(numberOf(header.revision));
-    const decoded = kvs.map((kv) => decode(layout, kv));
-    for (const one of await Promise.all(decoded)) {
+    for (const one of await Promise.all(kvs.map((kv) => decode(layout, kv)))) {
       if (one === undefined) continue;
       found.push(one);
       if (!(one instanceof Error)) readable++;
     }
-    const last = kvs.at(-1);
-    page = more && last !== undefined && readable < limit ? page.behind(last.key, readable) : undefined;
   }
   return { revision: revision as Revision, found: found.sort((a, b) => compareKeys(a.key, b.key)) };
 }
@@ -51,41 +43,4 @@ export async function loadObjects(
 function decode(layout: EtcdLayout, kv: KeyValue): ReadEntry | Promise<ReadEntry> | undefined {
   const key = layout.keyOf(kv.key.toString());
   return key === undefined ? undefined : readEntry(layout, key, kv);
-}
-
-/** The next page to read. */
-class Page {
-  /** The first key. */
-  readonly #key: Uint8Array;
-  readonly #rangeEnd: string;
-  readonly #limit: number;
-  readonly #left: number;
-  #size: number;
-
-  constructor(key: Uint8Array, rangeEnd: string, limit: number, left = limit, size = pageKeysMax) {
-    this.#key = key;
-    this.#rangeEnd = rangeEnd;
-    this.#limit = limit;
-    this.#left = left;
-    this.#size = size;
-  }
-
-  async read(client: EtcdClient, revision: Revision | undefined): Promise<RangeResponse> {
-    for (;;) {
-      const limit = Math.min(this.#left, this.#size);
-      const request = { key: this.#key, rangeEnd: this.#rangeEnd, limit, revision: revision ?? 0 };
-      try {
-        return await client.repeat(methods.page, request, pageTimeoutMs);
-      } catch (error) {
-        if (!(error instanceof EtcdError) || error.kind !== "tooLarge" || this.#size === 1) throw error;
-        this.#size = Math.ceil(this.#size / 2);
-      }
-    }
-  }
-
-  /** Returns the page behind a key. */
-  behind(key: Uint8Array, readable: number): Page {
-    const next = Buffer.concat([key, Buffer.alloc(1)]);
-    return new Page(next, this.#rangeEnd, this.#limit, this.#limit - readable, this.#size);
-  }
 }
