@@ -1,7 +1,9 @@
 import { type Revision, toRevision } from "../../api/revision.ts";
 import { StoreUnavailableError } from "../store.ts";
 import { numberOf, type ResponseHeader } from "./client/messages.ts";
-import { replaced, wentBack } from "./went-back.ts";
+
+const cause =
+  "it was restored from a snapshot or its data was replaced. Restart this server, and the clients that watch it";
 
 /** Recognizes the etcd that the mirror follows: its cluster keeps its number and its revisions. */
 export class SameEtcd {
@@ -22,12 +24,15 @@ export class SameEtcd {
     const revision = toRevision(numberOf(header.revision));
     const clusterId = String(header.clusterId);
     this.#clusterId ??= clusterId;
-    if (revision < known) throw this.#other(wentBack(known, revision), outcome);
-    if (clusterId !== this.#clusterId) throw this.#other(replaced(this.#clusterId, clusterId), outcome);
+    if (revision < known) throw this.#other(`etcd went back from revision ${known} to ${revision}`, outcome);
+    if (clusterId !== this.#clusterId) {
+      throw this.#other(`etcd is cluster ${clusterId} and was cluster ${this.#clusterId}`, outcome);
+    }
     return revision;
   }
 
-  #other(message: string, outcome: "unknown" | "notDone"): StoreUnavailableError {
+  #other(difference: string, outcome: "unknown" | "notDone"): StoreUnavailableError {
+    const message = `${difference}: ${cause}`;
     this.#onOther(message);
     return new StoreUnavailableError(message, outcome);
   }
