@@ -1,9 +1,6 @@
-import { status } from "../api/status.ts";
-import { type ApplyResult, type Command, StoreUnavailableError } from "./store.ts";
+import { OutstandingCommands } from "./outstanding-commands.ts";
+import type { ApplyResult, Command, StoreUnavailableError } from "./store.ts";
 
-/** Maximum number of unanswered commands. Beyond it a write gets 429: it was not done and may be retried. */
-export const outstandingCommandsMax = 20_000;
-export const outstandingBytesMax = 128 * 1024 * 1024;
 /**
  * Maximum number of commands in one batch: large enough that the cost of the batch itself is small, and small enough for
  * one proposal.
@@ -28,13 +25,10 @@ interface Waiting {
 export class CommandQueue {
   readonly #submit: Submit;
   readonly #defer: (run: () => void) => void;
+  readonly #outstanding = new OutstandingCommands();
   #waiting: Waiting[] = [];
-  #outstanding = 0;
-  #outstandingBytes = 0;
   #underWay = 0;
   #scheduled = false;
-  #failure: StoreUnavailableError | undefined;
-  #idle: (() => void)[] = [];
 
   /** @param defer runs a function in the next turn of the event loop */
   constructor(submit: Submit, defer: (run: () => void) => void = setImmediate) {
@@ -47,27 +41,20 @@ export class CommandQueue {
    * @throws StoreUnavailableError when the outcome is unknown or the queue is closed; a 429 StatusError at the limit
    */
   add(command: Command): Promise<ApplyResult> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    const bytes = commandBytes(command);
-    if (this.#outstanding >= outstandingCommandsMax || this.#outstandingBytes + bytes > outstandingBytesMax) {
-      return Promise.reject(status.tooManyRequests("the write queue of the store is full, please try again later", 1));
-    }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ command, bytes, resolve, reject });
-      this.#outstanding++;
-      this.#outstandingBytes += bytes;
+      this.#waiting.push({ command, bytes: this.#outstanding.accept(command), resolve, reject });
       this.#schedule();
     });
   }
 
   /** Stops accepting commands. Accepted commands are still executed. */
   close(failure: StoreUnavailableError): void {
-    this.#failure ??= failure;
+    this.#outstanding.close(failure);
   }
 
   /** Resolves when all accepted commands are answered. */
-  async idle(): Promise<void> {
-    if (this.#outstanding > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  idle(): Promise<void> {
+    return this.#outstanding.idle();
   }
 
   #schedule(): void {
@@ -108,9 +95,7 @@ export class CommandQueue {
 
   #done(group: readonly Waiting[]): void {
     this.#underWay--;
-    this.#outstanding -= group.length;
-    for (const { bytes } of group) this.#outstandingBytes -= bytes;
-    if (this.#outstanding === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    for (const { bytes } of group) this.#outstanding.answered(bytes);
   }
 
   #takeGroup(): Waiting[] {
@@ -126,10 +111,4 @@ export class CommandQueue {
     this.#waiting = [];
     return group;
   }
-}
-
-/** Returns the size of a command's key and body. */
-export function commandBytes({ key, operation }: Command): number {
-  const body = operation.kind === "put" ? operation.body : operation.last;
-  return key.length + body.prefix.byteLength + body.suffix.byteLength;
 }
