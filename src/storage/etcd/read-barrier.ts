@@ -1,4 +1,5 @@
 import type { Revision } from "../../api/revision.ts";
+import { SharedQuestion } from "../../process/shared-question.ts";
 import { StoreUnavailableError } from "../store.ts";
 import type { EtcdClient } from "./client/etcd-client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
@@ -18,8 +19,7 @@ export interface ReadBarrierParts {
 /** Learns the newest revision of etcd. All callers that wait when a read begins share it. */
 export class ReadBarrier {
   readonly #parts: ReadBarrierParts;
-  #running: Promise<Revision> | undefined;
-  #next: Promise<Revision> | undefined;
+  readonly #newest = new SharedQuestion(() => this.#read());
 
   constructor(parts: ReadBarrierParts) {
     this.#parts = parts;
@@ -30,22 +30,7 @@ export class ReadBarrier {
    * @throws StoreUnavailableError
    */
   confirm(): Promise<Revision> {
-    // A read that is under way may have begun before the caller's last write.
-    if (this.#running === undefined) return this.#start();
-    this.#next ??= this.#running.then(
-      () => this.#start(),
-      () => this.#start(),
-    );
-    return this.#next;
-  }
-
-  #start(): Promise<Revision> {
-    this.#next = undefined;
-    const running = this.#read().finally(() => {
-      if (this.#running === running) this.#running = undefined;
-    });
-    this.#running = running;
-    return running;
+    return this.#newest.ask();
   }
 
   async #read(): Promise<Revision> {

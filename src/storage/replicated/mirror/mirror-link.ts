@@ -1,5 +1,6 @@
 import { noMember, RaftError, type RaftErrorCode } from "../../../../raft/index.ts";
 import { toRevision } from "../../../api/revision.ts";
+import { SharedQuestion } from "../../../process/shared-question.ts";
 import { CompactedError, CorruptEntryError, StoreUnavailableError } from "../../store.ts";
 import { type FrameKind, frameKinds, frameOf, readUint64, uint32 } from "./frame.ts";
 import { connectFrames, type FrameSocket } from "./frame-socket.ts";
@@ -16,25 +17,13 @@ export interface MirrorLinkEvents {
   closed(): void;
 }
 
-interface Pending {
-  readonly resolve: (answer: Buffer) => void;
-  readonly reject: (error: Error) => void;
-}
-
-interface IndexWaiter {
-  readonly resolve: (index: number) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** A mirror's connection to the process that keeps the log. */
 export class MirrorLink {
   readonly #events: MirrorLinkEvents;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PromiseWithResolvers<Buffer>>();
+  readonly #newestIndex = new SharedQuestion(async () => readUint64(await this.#request(frameKinds.readIndex), 0));
   #socket: FrameSocket | undefined;
   #lastId = 0;
-  #isAsking = false;
-  /** Callers that came after the question on its way, which may be older than what they must see. */
-  #nextWaiters: IndexWaiter[] = [];
   #isClosed = false;
 
   private constructor(events: MirrorLinkEvents) {
@@ -58,10 +47,7 @@ export class MirrorLink {
 
   /** Returns an index that includes every write acknowledged so far. Callers share questions. @throws RaftError */
   readIndex(): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#nextWaiters.push({ resolve, reject });
-      if (!this.#isAsking) this.#ask();
-    });
+    return this.#newestIndex.ask();
   }
 
   /** Reads a page of history. @throws CompactedError, CorruptEntryError, StoreUnavailableError */
@@ -74,37 +60,13 @@ export class MirrorLink {
     this.#socket?.close();
   }
 
-  #ask(): void {
-    this.#isAsking = true;
-    // Callers of this turn share the question, too.
-    queueMicrotask(() => {
-      const waiters = this.#nextWaiters;
-      this.#nextWaiters = [];
-      const next = () => {
-        this.#isAsking = false;
-        if (this.#nextWaiters.length > 0) this.#ask();
-      };
-      this.#request(frameKinds.readIndex).then(
-        (answer) => {
-          next();
-          const index = readUint64(answer, 0);
-          for (const { resolve } of waiters) resolve(index);
-        },
-        (error: Error) => {
-          next();
-          for (const { reject } of waiters) reject(error);
-        },
-      );
-    });
-  }
-
-  #request(kind: FrameKind, ...parts: readonly Uint8Array[]): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(raftError("stopped"));
-      this.#lastId = (this.#lastId + 1) >>> 0;
-      this.#pending.set(this.#lastId, { resolve, reject });
-      this.#socket?.send(frameOf(kind, uint32(this.#lastId), ...parts));
-    });
+  async #request(kind: FrameKind, ...parts: readonly Uint8Array[]): Promise<Buffer> {
+    if (this.#isClosed) throw raftError("stopped");
+    this.#lastId = (this.#lastId + 1) >>> 0;
+    const pending = Promise.withResolvers<Buffer>();
+    this.#pending.set(this.#lastId, pending);
+    this.#socket?.send(frameOf(kind, uint32(this.#lastId), ...parts));
+    return await pending.promise;
   }
 
   #receive(kind: FrameKind, payload: Buffer): void {
@@ -132,7 +94,7 @@ export class MirrorLink {
     }
   }
 
-  #take(payload: Buffer): Pending | undefined {
+  #take(payload: Buffer): PromiseWithResolvers<Buffer> | undefined {
     const id = payload.readUInt32BE();
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
