@@ -15,6 +15,11 @@ export class RecentMap<Key, Value> {
     return this.#values.get(key);
   }
 
+  /** Returns the values, the least recently set first. */
+  values(): IterableIterator<Value> {
+    return this.#values.values();
+  }
+
   set(key: Key, value: Value): void {
     // A map keeps the order of insertion, so the first key is the oldest.
     this.#values.delete(key);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Text } from "../api/sha256-text.ts";
 import {
   type ProviderConfiguration,
   parseEncryptionConfiguration,
@@ -34,7 +34,7 @@ export async function useEncryption(
     const transformers = new ResourceTransformers(configuration, transformed, keyServices?.transformers);
     await keyServices?.start();
     const kept = parts.move();
-    const hash = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+    const hash = sha256Text(bytes);
     return { hash, transformers, keyServices, [Symbol.dispose]: () => kept.dispose() };
   });
 }

@@ -1,4 +1,5 @@
-import { createHash, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
+import { sha256Text } from "../../api/sha256-text.ts";
 import { certificateBlocks } from "./pem.ts";
 
 /** The hash `sha256:<hex>` of a certificate's public key, as in kubeadm: an unforgeable identity of an authority. */
@@ -18,8 +19,7 @@ export function pinsOf(certificates: string): CertificatePin[] {
 }
 
 export function keyPin(certificate: X509Certificate): CertificatePin {
-  const key = certificate.publicKey.export({ type: "spki", format: "der" });
-  return `sha256:${createHash("sha256").update(key).digest("hex")}`;
+  return sha256Text(certificate.publicKey.export({ type: "spki", format: "der" }));
 }
 
 /** Parses a pin. @throws Error that states the problem, for use after the name of a flag */

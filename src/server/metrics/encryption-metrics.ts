@@ -1,10 +1,11 @@
 import type { Registry } from "prom-client";
+import { sha256Text } from "../../api/sha256-text.ts";
 import { KeyServiceError } from "../../storage/encryption/kms/key-service.ts";
 import type { Transformation } from "../../storage/encryption/prefix-transformer.ts";
 import { BoundCounter, BoundHistogram, CollectedFamily } from "./bound-metric.ts";
 import { boundSeries } from "./bound-series.ts";
 import { KeyServiceMetrics } from "./key-service-metrics.ts";
-import { reloadMetrics, serverIdHash } from "./reload-metrics.ts";
+import { reloadMetrics } from "./reload-metrics.ts";
 
 /** 5 µs to 84 s, each twice the one before. */
 const transformationBuckets = Array.from({ length: 25 }, (_, power) => 5e-6 * 2 ** power);
@@ -20,7 +21,7 @@ export class EncryptionMetrics {
     "apiserver_storage_transformation_operations_total",
     "Encryptions and decryptions of values, by outcome.",
   );
-  readonly #durationOf = boundSeries((labels) => this.#durations.labels(labels));
+  readonly #durationOf = boundSeries((labels) => this.#durations.labels(labels), ["transformer_prefix"]);
   readonly #operationsOf = boundSeries((labels) => this.#operations.labels(labels), ["resource"]);
   readonly keyServices = new KeyServiceMetrics();
   #reloaded: ((isUsed: boolean) => void) | undefined;
@@ -50,7 +51,7 @@ export class EncryptionMetrics {
       "gauge",
       () => {
         const hash = configHash();
-        return hash === undefined ? [] : [[{ apiserver_id_hash: serverIdHash(serverId), hash }, 1]];
+        return hash === undefined ? [] : [[{ apiserver_id_hash: sha256Text(serverId), hash }, 1]];
       },
     ).register(registry);
   }

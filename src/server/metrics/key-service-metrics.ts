@@ -1,18 +1,22 @@
-import { createHash } from "node:crypto";
 import type { Registry } from "prom-client";
+import { sha256Text } from "../../api/sha256-text.ts";
+import { RecentMap } from "../../process/recent-map.ts";
 import type { KeyServiceObserver } from "../../storage/encryption/kms/key-service-observer.ts";
-import { BoundCounter, BoundHistogram, CollectedFamily, type CounterChild, childrenBy } from "./bound-metric.ts";
+import { BoundCounter, BoundHistogram, CollectedFamily } from "./bound-metric.ts";
+import { boundSeries } from "./bound-series.ts";
+import type { Labels } from "./exposition.ts";
 
 /** 100 µs to 52 s, each twice the one before. */
 const callBuckets = Array.from({ length: 20 }, (_, power) => 1e-4 * 2 ** power);
 /** 5 µs to 41 ms. */
 const seedBuckets = Array.from({ length: 14 }, (_, power) => 5e-6 * 2 ** power);
-/** Number of key ids with metrics of their own; the least recently used are dropped. */
+/** Number of key ids with metrics of their own. */
 const keyIdsMax = 100;
 const msPerSecond = 1_000;
+const providerLabel = ["provider_name"];
 
 interface KeyUse {
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
   count: number;
   lastMs: number;
 }
@@ -42,41 +46,35 @@ export class KeyServiceMetrics implements KeyServiceObserver {
     "Duration of the generation of a seed.",
     seedBuckets,
   );
-  readonly #missed: CounterChild = this.#misses.labels({});
+  readonly #missed = this.#misses.labels({});
   readonly #madeOne = this.#made.labels({});
-  readonly #callsOf = childrenBy((key: string) => {
-    const [provider, method, code] = JSON.parse(key) as [string, string, string];
-    return this.#calls.labels({ provider_name: provider, method_name: method, grpc_status_code: code });
-  });
-  readonly #wrongKeysOf = childrenBy((key: string) => {
-    const [provider, error] = JSON.parse(key) as [string, string];
-    return this.#wrongKeys.labels({ provider_name: provider, error });
-  });
-  readonly #seedCountsOf = childrenBy((provider: string) => this.#seedCounts.labels({ provider_name: provider }));
-  readonly #used = new Map<string, KeyUse>();
-  readonly #reported = new Map<string, KeyUse>();
+  readonly #callsOf = boundSeries((labels) => this.#calls.labels(labels), providerLabel);
+  readonly #wrongKeysOf = boundSeries((labels) => this.#wrongKeys.labels(labels), providerLabel);
+  readonly #seedCountsOf = boundSeries((labels) => this.#seedCounts.labels(labels), providerLabel);
+  readonly #used = new RecentMap<string, KeyUse>(keyIdsMax);
+  readonly #reported = new RecentMap<string, KeyUse>(keyIdsMax);
 
   called(provider: string, method: string, seconds: number, code: string): void {
-    this.#callsOf(JSON.stringify([provider, method, code])).observe(seconds);
+    this.#callsOf({ provider_name: provider, method_name: method, grpc_status_code: code }).observe(seconds);
   }
 
   keyUsed(direction: "from_storage" | "to_storage", provider: string, keyId: string): void {
-    const use = useOf(this.#used, `${direction} ${provider} ${keyId}`, () => ({
+    countUse(this.#used, `${direction} ${provider} ${keyId}`, () => ({
       transformation_type: direction,
       provider_name: provider,
-      key_id_hash: hashOf(keyId),
+      key_id_hash: sha256Text(keyId),
     }));
-    use.count++;
-    use.lastMs = Date.now();
   }
 
   keyReported(provider: string, keyId: string): void {
-    const labels = () => ({ provider_name: provider, key_id_hash: hashOf(keyId) });
-    useOf(this.#reported, `${provider} ${keyId}`, labels).lastMs = Date.now();
+    countUse(this.#reported, `${provider} ${keyId}`, () => ({
+      provider_name: provider,
+      key_id_hash: sha256Text(keyId),
+    }));
   }
 
   wrongKeyReported(provider: string, problem: "empty" | "too_long"): void {
-    this.#wrongKeysOf(JSON.stringify([provider, problem])).value++;
+    this.#wrongKeysOf({ provider_name: provider, error: problem }).value++;
   }
 
   seedMissed(): void {
@@ -84,7 +82,7 @@ export class KeyServiceMetrics implements KeyServiceObserver {
   }
 
   seedsKnown(provider: string, count: number): void {
-    this.#seedCountsOf(provider).value = count;
+    this.#seedCountsOf({ provider_name: provider }).value = count;
   }
 
   seedMade(seconds: number): void {
@@ -95,7 +93,7 @@ export class KeyServiceMetrics implements KeyServiceObserver {
     for (const family of [this.#calls, this.#wrongKeys, this.#seedCounts, this.#misses, this.#made]) {
       family.register(registry);
     }
-    const server = { apiserver_id_hash: hashOf(serverId) };
+    const server = { apiserver_id_hash: sha256Text(serverId) };
     const families = [
       ["key_id_hash_total", "Number of uses of a key id.", this.#used, ({ count }: KeyUse) => count],
       ["key_id_hash_last_timestamp_seconds", "Time of the last use of a key id.", this.#used, secondsOf],
@@ -115,22 +113,13 @@ export class KeyServiceMetrics implements KeyServiceObserver {
   }
 }
 
-/** Returns the use of a key, and makes it the most recent one. */
-function useOf(uses: Map<string, KeyUse>, key: string, labels: () => KeyUse["labels"]): KeyUse {
+function countUse(uses: RecentMap<string, KeyUse>, key: string, labels: () => Labels): void {
   const use = uses.get(key) ?? { labels: labels(), count: 0, lastMs: 0 };
-  uses.delete(key);
+  use.count++;
+  use.lastMs = Date.now();
   uses.set(key, use);
-  for (const oldest of uses.keys()) {
-    if (uses.size <= keyIdsMax) break;
-    uses.delete(oldest);
-  }
-  return use;
 }
 
 function secondsOf({ lastMs }: KeyUse): number {
   return lastMs / msPerSecond;
-}
-
-function hashOf(text: string): string {
-  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Registry } from "prom-client";
+import { sha256Text } from "../../api/sha256-text.ts";
 import { BoundCounter } from "./bound-metric.ts";
 
 const msPerSecond = 1_000;
@@ -19,7 +19,7 @@ export function reloadMetrics(
   );
   for (const family of [total, last]) family.register(registry);
   const children = (status: string) => {
-    const labels = { status, apiserver_id_hash: serverIdHash(serverId) };
+    const labels = { status, apiserver_id_hash: sha256Text(serverId) };
     return { total: total.labels(labels), last: last.labels(labels) };
   };
   const [used, refused] = [children("success"), children("failure")];
@@ -28,9 +28,4 @@ export function reloadMetrics(
     child.total.value++;
     child.last.value = Date.now() / msPerSecond;
   };
-}
-
-/** Returns the value of the label `apiserver_id_hash`. */
-export function serverIdHash(serverId: string): string {
-  return `sha256:${createHash("sha256").update(serverId).digest("hex")}`;
 }

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { fieldErrorText } from "../../../api/field-error.ts";
+import { sha256Text } from "../../../api/sha256-text.ts";
 import { validateFullyQualifiedDomainName } from "../../../api/validation/domain-names.ts";
 import type { EncryptedSeed } from "./key-service.ts";
 import { messageCodec } from "./messages.ts";
@@ -108,5 +108,5 @@ function latin1Text(bytes: Uint8Array): string {
 
 /** Returns a key id in the form for logs and messages. */
 export function keyIdHash(keyId: string): string {
-  return keyId === "" ? "" : `sha256:${createHash("sha256").update(keyId).digest("hex")}`;
+  return keyId === "" ? "" : sha256Text(keyId);
 }
