@@ -1,10 +1,18 @@
 import { StartupError } from "./startup-error.ts";
+import { thrownText } from "./thrown-text.ts";
 
-/** Returns the result of `run`. @throws StartupError that begins with `what`, such as the name of a flag */
+/**
+ * Returns the result of `run`, which may be a promise.
+ * @throws StartupError that begins with `what`, such as the name of a flag; also as a rejection
+ */
 export function orStartupError<T>(what: string, run: () => T): T {
+  const fail = (error: unknown): never => {
+    throw new StartupError(`${what}: ${thrownText(error)}`);
+  };
   try {
-    return run();
+    const result = run();
+    return result instanceof Promise ? (result.catch(fail) as T) : result;
   } catch (error) {
-    throw new StartupError(`${what}: ${(error as Error).message}`);
+    return fail(error);
   }
 }

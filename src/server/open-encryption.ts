@@ -3,6 +3,7 @@ import type { HealthCheck } from "../http/health.ts";
 import { atMost } from "../process/at-most.ts";
 import { followFile } from "../process/follow-file.ts";
 import type { Log } from "../process/logs.ts";
+import { orStartupError } from "../process/or-startup-error.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { thrownText } from "../process/thrown-text.ts";
 import type { KeyServicesOptions } from "../storage/encryption/kms/key-services.ts";
@@ -35,8 +36,8 @@ export interface OpenEncryption extends Disposable {
 }
 
 /**
- * Opens a store with the configured encryption. Without a configuration, encrypted objects cannot be read. Resolves when the key
- * services have answered, or after a few seconds.
+ * Opens a store with the configured encryption. Without a configuration, encrypted objects cannot be read. Resolves when
+ * the key services have answered, or after a few seconds.
  * @throws StartupError
  */
 export async function openEncryption(seal: Seal, config: ServerConfig, log: Log): Promise<OpenEncryption> {
@@ -56,14 +57,16 @@ export async function openEncryption(seal: Seal, config: ServerConfig, log: Log)
     useEncryption(bytes, { ...services, before: before?.keyServices }, metrics);
 
   const first = file === undefined ? undefined : readAtStart(file);
-  let current = first === undefined ? undefined : await orStartupError(() => open(first));
+  let current = first === undefined ? undefined : await orStartupError(flag, () => open(first));
   parts.defer(() => current?.[Symbol.dispose]());
   const transformers = current?.transformers ?? new ResourceTransformers([], metrics.transformed);
   sealed = parts.use(await seal(transformers));
-  // A key service may have answered while the store was loading what it could not decrypt yet.
-  if (current?.keyServices !== undefined) sealed.reopen();
-  const usesKeyServices = current?.keyServices !== undefined;
-  if (current?.keyServices !== undefined) await atMost(clock, seedsMsMax, current.keyServices.idle());
+  const firstServices = current?.keyServices;
+  if (firstServices !== undefined) {
+    // One may have answered while the store was loading what it could not decrypt yet.
+    sealed.reopen();
+    await atMost(clock, seedsMsMax, firstServices.idle());
+  }
 
   const onUsed = (changed: UsedEncryption) => {
     const before = current;
@@ -96,7 +99,7 @@ export async function openEncryption(seal: Seal, config: ServerConfig, log: Log)
     encryption: {
       metrics,
       // A file that may change may get a key service.
-      checks: reloads || usesKeyServices ? [check] : [],
+      checks: reloads || firstServices !== undefined ? [check] : [],
       configHash: () => current?.hash,
       described: () => current?.transformers.described ?? [],
     },
@@ -112,12 +115,4 @@ function readAtStart(file: string): Uint8Array {
     throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
   }
   throw new StartupError(`${flag}: encryption provider configuration file ${JSON.stringify(file)} is empty`);
-}
-
-async function orStartupError<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    throw new StartupError(`${flag}: ${(error as Error).message}`);
-  }
 }

@@ -4,7 +4,7 @@ import {
   parseEncryptionConfiguration,
   type ResourceConfiguration,
 } from "../storage/encryption/encryption-configuration.ts";
-import type { KeyServices, KeyServicesOptions } from "../storage/encryption/kms/key-services.ts";
+import type { KeyServices, KeyServicesOptions, KmsConfiguration } from "../storage/encryption/kms/key-services.ts";
 import { ResourceTransformers } from "../storage/encryption/resource-transformers.ts";
 import type { EncryptionMetrics } from "./metrics/encryption-metrics.ts";
 
@@ -26,16 +26,15 @@ export async function useEncryption(
   options: KeyServicesOptions,
   { transformed }: EncryptionMetrics,
 ): Promise<UsedEncryption> {
-  const configuration = labelled("error while parsing file", () => parseEncryptionConfiguration(bytes));
+  const configuration = await labelled("error while parsing file", async () => parseEncryptionConfiguration(bytes));
   const open = await serviceOpener(configuration);
-  return labelledAsync("error while building transformers", async () => {
+  return labelled("error while building transformers", async () => {
     using parts = new DisposableStack();
     const keyServices = open && parts.use(open(options));
     const transformers = new ResourceTransformers(configuration, transformed, keyServices?.transformers);
     await keyServices?.start();
     const kept = parts.move();
-    const hash = sha256Text(bytes);
-    return { hash, transformers, keyServices, [Symbol.dispose]: () => kept.dispose() };
+    return { hash: sha256Text(bytes), transformers, keyServices, [Symbol.dispose]: () => kept.dispose() };
   });
 }
 
@@ -49,26 +48,14 @@ async function serviceOpener(
   return (options) => new KeyServices(kms, options);
 }
 
-function isKms(provider: ProviderConfiguration): provider is Extract<ProviderConfiguration, { kind: "kms" }> {
+function isKms(provider: ProviderConfiguration): provider is KmsConfiguration {
   return provider.kind === "kms";
 }
 
-function labelled<T>(label: string, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw withLabel(label, error);
-  }
-}
-
-async function labelledAsync<T>(label: string, run: () => Promise<T>): Promise<T> {
+async function labelled<T>(label: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw withLabel(label, error);
+    throw new Error(`${label}: ${(error as Error).message}`);
   }
-}
-
-function withLabel(label: string, error: unknown): Error {
-  return new Error(`${label}: ${(error as Error).message}`);
 }

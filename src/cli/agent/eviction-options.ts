@@ -5,14 +5,14 @@ import {
   parseEvictionThresholds,
   parseSignals,
 } from "../../agent/node/eviction-thresholds.ts";
-import { StartupError } from "../../process/startup-error.ts";
+import { orStartupError } from "../../process/or-startup-error.ts";
 import { parseDurationMs } from "../../server/config/duration.ts";
 import { type AgentFlagValues, agentFlags } from "./agent-flags.ts";
 
 /** @throws StartupError that names the flag */
 export function evictionHardOf(flags: AgentFlagValues): EvictionThresholds {
   const text = flags["eviction-hard"] ?? agentFlags["eviction-hard"].default;
-  return parsed("eviction-hard", text, parseEvictionThresholds);
+  return orStartupError("--eviction-hard", () => parseEvictionThresholds(text));
 }
 
 /** @throws StartupError that names the flag */
@@ -21,12 +21,16 @@ export function evictionOf(flags: AgentFlagValues): EvictionSettings {
   const podGrace = "eviction-max-pod-grace-period";
   const parts = {
     hard: evictionHardOf(flags),
-    soft: parsed("eviction-soft", flags["eviction-soft"] ?? "", parseEvictionThresholds),
-    graceMs: parsed("eviction-soft-grace-period", flags["eviction-soft-grace-period"] ?? "", parseGracePeriods),
-    reclaim: parsed("eviction-minimum-reclaim", flags["eviction-minimum-reclaim"] ?? "", parseEvictionAmounts),
+    soft: orStartupError("--eviction-soft", () => parseEvictionThresholds(flags["eviction-soft"] ?? "")),
+    graceMs: orStartupError("--eviction-soft-grace-period", () =>
+      parseGracePeriods(flags["eviction-soft-grace-period"] ?? ""),
+    ),
+    reclaim: orStartupError("--eviction-minimum-reclaim", () =>
+      parseEvictionAmounts(flags["eviction-minimum-reclaim"] ?? ""),
+    ),
   };
   return {
-    limits: parsed("eviction-soft", parts, evictionLimits),
+    limits: orStartupError("--eviction-soft", () => evictionLimits(parts)),
     transitionMs: flags[transition] ?? agentFlags[transition].default,
     podGraceSecondsMax: flags[podGrace] ?? agentFlags[podGrace].default,
   };
@@ -38,12 +42,4 @@ function parseGracePeriods(text: string) {
     if (ms === undefined || ms <= 0) throw new Error(`${JSON.stringify(value)} is not a duration above 0`);
     return ms;
   });
-}
-
-function parsed<Value, Result>(flag: string, value: Value, parse: (value: Value) => Result): Result {
-  try {
-    return parse(value);
-  } catch (error) {
-    throw new StartupError(`--${flag}: ${(error as Error).message}`);
-  }
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { systemClock } from "../../process/clock.ts";
-import { StartupError } from "../../process/startup-error.ts";
+import { orStartupError } from "../../process/or-startup-error.ts";
 import { EncryptionMetrics } from "../../server/metrics/encryption-metrics.ts";
 import { useEncryption } from "../../server/used-encryption.ts";
 import { ResourceTransformers } from "../../storage/encryption/resource-transformers.ts";
@@ -16,10 +16,8 @@ export async function openKeys(file: string | undefined): Promise<UsedKeys> {
   if (file === undefined) {
     return { transformers: new ResourceTransformers([], metrics.transformed), [Symbol.dispose]: () => undefined };
   }
-  try {
-    const services = { clock: systemClock, observer: metrics.keyServices, onReadable() {}, onUnhealthy() {} };
-    return await useEncryption(await readFile(file), services, metrics);
-  } catch (error) {
-    throw new StartupError(`--encryption-provider-config: ${(error as Error).message}`);
-  }
+  const services = { clock: systemClock, observer: metrics.keyServices, onReadable() {}, onUnhealthy() {} };
+  return await orStartupError("--encryption-provider-config", async () =>
+    useEncryption(await readFile(file), services, metrics),
+  );
 }

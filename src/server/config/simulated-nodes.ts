@@ -3,8 +3,8 @@ import { parseRules } from "../../agent/runtime/simulated/parse-rules.ts";
 import { noRules, type SimulationRules } from "../../agent/runtime/simulated/rules.ts";
 import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
 import type { ResourceList } from "../../api/types/core-v1.ts";
+import { orStartupError } from "../../process/or-startup-error.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import { thrownText } from "../../process/thrown-text.ts";
 import type { FlagOptions } from "./flags.ts";
 import { simulatedNodeFlags } from "./simulated-node-flags.ts";
 
@@ -40,7 +40,7 @@ export function simulatedNodesOf(
     names: Array.from({ length: count }, (_, at) => `node-${at + 1}`),
     capacity,
     podsMax: Number(pods),
-    rules: options.simulationRules === undefined ? noRules : readRules(options.simulationRules),
+    rules: rulesIn(options.simulationRules),
     // The seed is printed, so any one can be used again.
     seed: options.simulationSeed || 1 + Math.floor(Math.random() * seedMax),
   };
@@ -68,10 +68,7 @@ function isAmount(name: string, text: string): boolean {
   }
 }
 
-function readRules(file: string): SimulationRules {
-  try {
-    return parseRules(readFileSync(file));
-  } catch (error) {
-    throw new StartupError(`--simulation-rules: ${file}: ${thrownText(error)}`);
-  }
+function rulesIn(file: string | undefined): SimulationRules {
+  if (file === undefined) return noRules;
+  return orStartupError(`--simulation-rules: ${file}`, () => parseRules(readFileSync(file)));
 }
