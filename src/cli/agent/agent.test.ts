@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Command } from "commander";
-import type { AgentOptions } from "../../agent/agent-options.ts";
 import type { Terminal } from "../terminal.ts";
+import type { AgentFlagValues } from "./agent-flags.ts";
 import { type AgentCommands, addAgentCommands } from "./commands.ts";
+import { toAgentOptions } from "./to-agent-options.ts";
 
 const quiet: Terminal = {
   print() {},
@@ -29,7 +30,7 @@ async function called(...args: string[]): Promise<readonly unknown[]> {
   return calls[0] ?? [];
 }
 
-const optionsOf = async (...args: string[]) => (await called(...args))[1] as AgentOptions;
+const optionsOf = async (...args: string[]) => toAgentOptions((await called(...args))[1] as AgentFlagValues);
 
 describe("the flags of an agent", () => {
   test("have upstream's defaults", async () => {
@@ -150,7 +151,7 @@ describe("the flags of an agent", () => {
   });
 
   test("belong to the subcommand that they follow", async () => {
-    const [name, options, join, verbosity] = await called(
+    const [name, flags, join] = await called(
       "join",
       "https://10.0.0.1:6443",
       "--token=abcdef.0123456789abcdef",
@@ -158,7 +159,7 @@ describe("the flags of an agent", () => {
       "-v",
       "2",
     );
-    expect([name, (options as AgentOptions).rootDirectory, verbosity]).toEqual(["join", "/joined", 2]);
+    expect([name, flags]).toEqual(["join", { "root-dir": "/joined", v: 2 }]);
     expect(join).toMatchObject({ url: "https://10.0.0.1:6443", token: "abcdef.0123456789abcdef" });
   });
 
@@ -180,7 +181,7 @@ describe("the flags of an agent", () => {
     ["--container-runtime-endpoint=unix:///x", /only --runtime cri uses it/],
     ["--tls-cert-file=/x", /give both or none/],
   ])("refuse %s", async (flag, message) => {
-    const error = await called(flag).catch((thrown: Error) => thrown);
+    const error = await optionsOf(flag).catch((thrown: Error) => thrown);
     expect(error).toBeInstanceOf(Error);
     expect((error as Error).message).toMatch(message);
   });

@@ -1,17 +1,15 @@
 import type { Command } from "commander";
-import type { AgentOptions } from "../../agent/agent-options.ts";
 import { addConnectionFlags } from "../cluster/commands.ts";
 import type { ConnectionOptions } from "../cluster/connection.ts";
 import type { Terminal } from "../terminal.ts";
-import { addAgentFlags, agentFlags, agentFlagValues } from "./agent-flags.ts";
+import { type AgentFlagValues, addAgentFlags, agentFlagValues } from "./agent-flags.ts";
 import type { AgentJoinOptions } from "./join.ts";
-import { toAgentOptions } from "./to-agent-options.ts";
 import type { AgentTokenOptions } from "./token.ts";
 
 /** The agent's commands by name. Each returns its exit code. */
 export interface AgentCommands {
-  run(options: AgentOptions, verbosity: number, terminal: Terminal): Promise<number>;
-  join(options: AgentOptions, join: AgentJoinOptions, verbosity: number, terminal: Terminal): Promise<number>;
+  run(flags: AgentFlagValues, terminal: Terminal): Promise<number>;
+  join(flags: AgentFlagValues, join: AgentJoinOptions, terminal: Terminal): Promise<number>;
   createToken(at: ConnectionOptions, options: AgentTokenOptions, terminal: Terminal): Promise<number>;
 }
 
@@ -36,10 +34,7 @@ export function addAgentCommands(
     .helpCommand(false)
     .enablePositionalOptions()
     .allowExcessArguments(false);
-  addAgentFlags(agent).action((values) => {
-    const flags = agentFlagValues(values);
-    return done(run.run(toAgentOptions(flags), flags.v ?? agentFlags.v.default, terminal));
-  });
+  addAgentFlags(agent).action((values) => done(run.run(agentFlagValues(values), terminal)));
 
   const join = agent
     .command("join <url>")
@@ -48,11 +43,9 @@ export function addAgentCommands(
     .option("--token <token>", 'the token printed by "quorate agent token create"')
     .option("--token-file <file>", "file with the token; hides it from other users of the machine")
     .option("--ca-hash <hash>", "hash of the cluster's authority, checked before anything is sent");
-  addAgentFlags(join).action((url, { token, tokenFile, caHash, ...values }) => {
-    const flags = agentFlagValues(values);
-    const verbosity = flags.v ?? agentFlags.v.default;
-    return done(run.join(toAgentOptions(flags), { url, token, tokenFile, caHash }, verbosity, terminal));
-  });
+  addAgentFlags(join).action((url, { token, tokenFile, caHash, ...values }) =>
+    done(run.join(agentFlagValues(values), { url, token, tokenFile, caHash }, terminal)),
+  );
 
   const token = agent.command("token").description("manage the tokens with which machines join").helpCommand(false);
   addConnectionFlags(

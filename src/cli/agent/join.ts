@@ -1,5 +1,4 @@
 import { parsePin } from "../../access/certificates/certificate-pin.ts";
-import type { AgentOptions } from "../../agent/agent-options.ts";
 import { agentPaths } from "../../agent/join/agent-paths.ts";
 import { joinNode } from "../../agent/join/join-node.ts";
 import { parseClientUrl } from "../../cluster/member-address.ts";
@@ -7,7 +6,9 @@ import { systemClock } from "../../process/clock.ts";
 import { orStartupError } from "../../process/or-startup-error.ts";
 import { type JoinTokenFlags, joinTokenOf } from "../join-token-flags.ts";
 import type { Terminal } from "../terminal.ts";
+import type { AgentFlagValues } from "./agent-flags.ts";
 import { runAgent } from "./run.ts";
+import { toAgentOptions } from "./to-agent-options.ts";
 
 export interface AgentJoinOptions extends JoinTokenFlags {
   readonly url: string;
@@ -15,13 +16,8 @@ export interface AgentJoinOptions extends JoinTokenFlags {
 }
 
 /** Runs `quorate agent join`. Later starts use `quorate agent` and the same flags. */
-export async function joinAgent(
-  options: AgentOptions,
-  join: AgentJoinOptions,
-  verbosity: number,
-  terminal: Terminal,
-): Promise<number> {
-  const { kubeconfig, certificateDirectory, node } = options;
+export async function joinAgent(flags: AgentFlagValues, join: AgentJoinOptions, terminal: Terminal): Promise<number> {
+  const { kubeconfig, certificateDirectory, node } = toAgentOptions(flags);
   const { caHash } = join;
   await joinNode({
     url: orStartupError("the URL to join", () => parseClientUrl(join.url)),
@@ -33,5 +29,5 @@ export async function joinAgent(
     random: Math.random,
     tell: (text) => terminal.complain(text),
   });
-  return runAgent(options, verbosity, terminal);
+  return runAgent(flags, terminal);
 }

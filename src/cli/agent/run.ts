@@ -1,15 +1,18 @@
-import type { AgentOptions } from "../../agent/agent-options.ts";
 import { systemClock } from "../../process/clock.ts";
 import { openLog } from "../../process/logs.ts";
 import { startupFailureText } from "../startup-failure.ts";
 import type { Terminal } from "../terminal.ts";
+import { type AgentFlagValues, agentFlags } from "./agent-flags.ts";
+import { toAgentOptions } from "./to-agent-options.ts";
 
 /**
  * Runs `quorate agent` until a signal to stop. Containers keep running, and the next start finds them again. The second
  * signal exits at once.
  * @returns 0 after an orderly stop
  */
-export async function runAgent(options: AgentOptions, verbosity: number, terminal: Terminal): Promise<number> {
+export async function runAgent(flags: AgentFlagValues, terminal: Terminal): Promise<number> {
+  const options = toAgentOptions(flags);
+  const verbosity = flags.v ?? agentFlags.v.default;
   await using scratch = new AsyncDisposableStack();
   const stop = Promise.withResolvers<void>();
   let isStopping = false;
