@@ -9,7 +9,7 @@ import { toOption } from "../server-flags.ts";
 const portMax = 65_535;
 
 /** Flags of the agent, with kubelet's names, or those of its configuration where it has no flag. */
-export const agentFlags = {
+const agentFlags = {
   kubeconfig: {
     type: "text",
     group: "Node",
@@ -305,6 +305,18 @@ type AgentFlagName = keyof typeof agentFlags;
 export type AgentFlagValues = {
   readonly [Name in AgentFlagName]?: FlagValue<(typeof agentFlags)[Name]["type"]> | undefined;
 };
+
+type DefaultedName = {
+  [Name in AgentFlagName]: (typeof agentFlags)[Name] extends { readonly default: unknown } ? Name : never;
+}[AgentFlagName];
+
+/** Returns the value of a flag, or its default. */
+export function agentFlagValue<Name extends DefaultedName>(
+  values: AgentFlagValues,
+  name: Name,
+): FlagValue<(typeof agentFlags)[Name]["type"]> {
+  return (values[name] ?? agentFlags[name].default) as FlagValue<(typeof agentFlags)[Name]["type"]>;
+}
 
 const names = Object.keys(agentFlags) as AgentFlagName[];
 const options = names.map((name) => ({ name, option: toOption(name, agentFlags[name]) }));

@@ -7,18 +7,15 @@ import {
 } from "../../agent/node/eviction-thresholds.ts";
 import { orStartupError } from "../../process/or-startup-error.ts";
 import { parseDurationMs } from "../../server/config/duration.ts";
-import { type AgentFlagValues, agentFlags } from "./agent-flags.ts";
+import { type AgentFlagValues, agentFlagValue } from "./agent-flags.ts";
 
 /** @throws StartupError that names the flag */
 export function evictionHardOf(flags: AgentFlagValues): EvictionThresholds {
-  const text = flags["eviction-hard"] ?? agentFlags["eviction-hard"].default;
-  return orStartupError("--eviction-hard", () => parseEvictionThresholds(text));
+  return orStartupError("--eviction-hard", () => parseEvictionThresholds(agentFlagValue(flags, "eviction-hard")));
 }
 
 /** @throws StartupError that names the flag */
 export function evictionOf(flags: AgentFlagValues): EvictionSettings {
-  const transition = "eviction-pressure-transition-period";
-  const podGrace = "eviction-max-pod-grace-period";
   const parts = {
     hard: evictionHardOf(flags),
     soft: orStartupError("--eviction-soft", () => parseEvictionThresholds(flags["eviction-soft"] ?? "")),
@@ -31,8 +28,8 @@ export function evictionOf(flags: AgentFlagValues): EvictionSettings {
   };
   return {
     limits: orStartupError("--eviction-soft", () => evictionLimits(parts)),
-    transitionMs: flags[transition] ?? agentFlags[transition].default,
-    podGraceSecondsMax: flags[podGrace] ?? agentFlags[podGrace].default,
+    transitionMs: agentFlagValue(flags, "eviction-pressure-transition-period"),
+    podGraceSecondsMax: agentFlagValue(flags, "eviction-max-pod-grace-period"),
   };
 }
 

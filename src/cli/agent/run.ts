@@ -2,7 +2,7 @@ import { systemClock } from "../../process/clock.ts";
 import { openLog } from "../../process/logs.ts";
 import { startupFailureText } from "../startup-failure.ts";
 import type { Terminal } from "../terminal.ts";
-import { type AgentFlagValues, agentFlags } from "./agent-flags.ts";
+import { type AgentFlagValues, agentFlagValue } from "./agent-flags.ts";
 import { toAgentOptions } from "./to-agent-options.ts";
 
 /**
@@ -12,7 +12,6 @@ import { toAgentOptions } from "./to-agent-options.ts";
  */
 export async function runAgent(flags: AgentFlagValues, terminal: Terminal): Promise<number> {
   const options = toAgentOptions(flags);
-  const verbosity = flags.v ?? agentFlags.v.default;
   await using scratch = new AsyncDisposableStack();
   const stop = Promise.withResolvers<void>();
   let isStopping = false;
@@ -31,7 +30,12 @@ export async function runAgent(flags: AgentFlagValues, terminal: Terminal): Prom
   );
   const { openAgent } = await import("../../agent/agent.ts");
   const agent = scratch.use(
-    await openAgent({ options, clock: systemClock, random: Math.random, log: openLog({ verbosity }) }),
+    await openAgent({
+      options,
+      clock: systemClock,
+      random: Math.random,
+      log: openLog({ verbosity: agentFlagValue(flags, "v") }),
+    }),
   );
   terminal.complain(`node ${options.node.name} runs with the ${options.runtime.kind} runtime, on port ${agent.port}`);
   await stop.promise;

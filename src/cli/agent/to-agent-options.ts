@@ -10,7 +10,7 @@ import { isRestrictedNodeLabel } from "../../api/node-labels.ts";
 import { addQuantities, formatQuantity, parseQuantity, QuantityError } from "../../api/quantity.ts";
 import type { ResourceList, Taint } from "../../api/types/core-v1.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import { type AgentFlagValues, agentFlags, agentFlagTexts } from "./agent-flags.ts";
+import { type AgentFlagValues, agentFlagTexts, agentFlagValue } from "./agent-flags.ts";
 import { evictionHardOf, evictionOf } from "./eviction-options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,10 +24,6 @@ const criLogDirectory = "/var/log/pods";
  * @throws StartupError that names the flag
  */
 export function toAgentOptions(flags: AgentFlagValues, environment: Environment = process.env): AgentOptions {
-  const value = <Name extends keyof typeof agentFlags & DefaultedName>(name: Name): number | boolean | string =>
-    (flags[name] ?? agentFlags[name].default) as number | boolean | string;
-  const number = (name: Extract<DefaultedName, keyof typeof agentFlags>) => value(name) as number;
-  const isOn = (name: Extract<DefaultedName, keyof typeof agentFlags>) => value(name) as boolean;
   const rootDirectory = resolve(flags["root-dir"] ?? defaultRootDirectory(environment));
   const name = nodeName(flags["hostname-override"]);
   const runtime = runtimeOf(flags);
@@ -40,51 +36,42 @@ export function toAgentOptions(flags: AgentFlagValues, environment: Environment 
       ...nodeDefaults,
       name,
       hostname: name,
-      registers: isOn("register-node"),
+      registers: agentFlagValue(flags, "register-node"),
       labels: labelsOf(flags["node-labels"] ?? []),
       taints: (flags["register-with-taints"] ?? []).map(taintOf),
       providerId: flags["provider-id"],
-      podsMax: number("max-pods"),
+      podsMax: agentFlagValue(flags, "max-pods"),
       reserved: reservedOf(flags),
       evictionHard: evictionHardOf(flags),
       addresses: addressesOf(flags["node-ip"]),
-      statusUpdateMs: periodOf("node-status-update-frequency", number("node-status-update-frequency")),
+      statusUpdateMs: periodOf("node-status-update-frequency", agentFlagValue(flags, "node-status-update-frequency")),
       statusReportMs: periodOf("node-status-report-frequency", reportFrequencyOf(flags)),
-      leaseDurationSeconds: number("node-lease-duration-seconds"),
+      leaseDurationSeconds: agentFlagValue(flags, "node-lease-duration-seconds"),
     },
     eviction: evictionOf(flags),
-    rotatesClientCertificate: isOn("rotate-certificates"),
+    rotatesClientCertificate: agentFlagValue(flags, "rotate-certificates"),
     runtime,
     logDirectory: resolve(flags["pod-logs-dir"] ?? logDirectory),
     dns: dnsOf(flags),
     manifestPath: flags["pod-manifest-path"] === undefined ? undefined : resolve(flags["pod-manifest-path"]),
     endpoint: {
-      host: flags.address ?? agentFlags.address.default,
-      port: number("port"),
-      healthAddress: addressOn(
-        flags["healthz-bind-address"] ?? agentFlags["healthz-bind-address"].default,
-        number("healthz-port"),
-      ),
-      readOnlyAddress: addressOn(flags.address ?? agentFlags.address.default, number("read-only-port")),
+      host: agentFlagValue(flags, "address"),
+      port: agentFlagValue(flags, "port"),
+      healthAddress: addressOn(agentFlagValue(flags, "healthz-bind-address"), agentFlagValue(flags, "healthz-port")),
+      readOnlyAddress: addressOn(agentFlagValue(flags, "address"), agentFlagValue(flags, "read-only-port")),
       certificate: certificateOf(flags),
       clientCaFile: flags["client-ca-file"],
-      hasDebuggingHandlers: isOn("enable-debugging-handlers"),
-      anonymous: isOn("anonymous-auth"),
-      tokenWebhook: isOn("authentication-token-webhook"),
-      tokenTtlMs: number("authentication-token-webhook-cache-ttl"),
+      hasDebuggingHandlers: agentFlagValue(flags, "enable-debugging-handlers"),
+      anonymous: agentFlagValue(flags, "anonymous-auth"),
+      tokenWebhook: agentFlagValue(flags, "authentication-token-webhook"),
+      tokenTtlMs: agentFlagValue(flags, "authentication-token-webhook-cache-ttl"),
       authorizationMode: authorizationModeOf(flags),
-      authorizedTtlMs: number("authorization-webhook-cache-authorized-ttl"),
-      unauthorizedTtlMs: number("authorization-webhook-cache-unauthorized-ttl"),
+      authorizedTtlMs: agentFlagValue(flags, "authorization-webhook-cache-authorized-ttl"),
+      unauthorizedTtlMs: agentFlagValue(flags, "authorization-webhook-cache-unauthorized-ttl"),
     },
     flagTexts: agentFlagTexts(flags),
   };
 }
-
-type DefaultedName = {
-  [Name in keyof typeof agentFlags]: (typeof agentFlags)[Name] extends { default: number | boolean | string }
-    ? Name
-    : never;
-}[keyof typeof agentFlags];
 
 /** Returns the directory of an agent without --root-dir. */
 export function defaultRootDirectory(environment: Environment): string {
@@ -163,7 +150,7 @@ function dnsOf(flags: AgentFlagValues): AgentOptions["dns"] {
   const servers = flags["cluster-dns"] ?? [];
   const wrong = servers.find((text) => isIP(text) === 0);
   if (wrong !== undefined) throw new StartupError(`--cluster-dns: ${JSON.stringify(wrong)} is not an IP address`);
-  const domain = flags["cluster-domain"] ?? agentFlags["cluster-domain"].default;
+  const domain = agentFlagValue(flags, "cluster-domain");
   if (isDnsSubdomain(domain)) return { servers, domain };
   throw new StartupError(`--cluster-domain: ${JSON.stringify(domain)} is not a domain`);
 }
@@ -171,7 +158,7 @@ function dnsOf(flags: AgentFlagValues): AgentOptions["dns"] {
 /** Upstream reports as often as it checks if only the interval of the checks is given. */
 function reportFrequencyOf(flags: AgentFlagValues): number {
   const update = flags["node-status-update-frequency"];
-  return flags["node-status-report-frequency"] ?? update ?? agentFlags["node-status-report-frequency"].default;
+  return flags["node-status-report-frequency"] ?? update ?? agentFlagValue(flags, "node-status-report-frequency");
 }
 
 function periodOf(name: string, ms: number): number {
@@ -181,7 +168,7 @@ function periodOf(name: string, ms: number): number {
 }
 
 function runtimeOf(flags: AgentFlagValues): RuntimeChoice {
-  const [kind = "", ...others] = flags.runtime ?? agentFlags.runtime.default;
+  const [kind = "", ...others] = agentFlagValue(flags, "runtime");
   if (others.length > 0) throw new StartupError("--runtime: give only one of simulated, process, cri");
   if (kind !== "cri") {
     if (flags["container-runtime-endpoint"] !== undefined) {
@@ -189,11 +176,11 @@ function runtimeOf(flags: AgentFlagValues): RuntimeChoice {
     }
     return { kind: kind === "simulated" ? "simulated" : "process" };
   }
-  return { kind, endpoint: flags["container-runtime-endpoint"] ?? agentFlags["container-runtime-endpoint"].default };
+  return { kind, endpoint: agentFlagValue(flags, "container-runtime-endpoint") };
 }
 
 function authorizationModeOf(flags: AgentFlagValues): "Webhook" | "AlwaysAllow" {
-  const [mode, ...others] = flags["authorization-mode"] ?? agentFlags["authorization-mode"].default;
+  const [mode, ...others] = agentFlagValue(flags, "authorization-mode");
   if (others.length > 0) throw new StartupError("--authorization-mode: give Webhook or AlwaysAllow");
   return mode === "AlwaysAllow" ? "AlwaysAllow" : "Webhook";
 }
