@@ -1,17 +1,13 @@
 import { parseArgs } from "node:util";
 import { SeededRandom } from "../raft/testing/simulator/seeded-random.ts";
+import type { ClusterSize } from "./cluster/cluster-size.ts";
 import { type Control, controls } from "./controls/control.ts";
-import { faults as allFaults, type ClusterSize, faultNamed, whyNot } from "./faults/catalogue.ts";
+import { faults as allFaults, faultNamed, whyNot } from "./faults/catalogue.ts";
 import type { Fault } from "./faults/fault.ts";
 
-export interface Options {
+export interface Options extends ClusterSize {
   readonly seed: number;
   readonly runs: number;
-  readonly members: number;
-  /** Number of serving processes of each member. */
-  readonly servingProcesses: number;
-  /** Number of members of the etcd that keeps the objects; 0 for a store of our own. */
-  readonly etcdMembers: number;
   readonly seconds: number;
   /** Faults; undefined if every run chooses some by its seed. */
   readonly faults: readonly Fault[] | undefined;

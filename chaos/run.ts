@@ -5,6 +5,7 @@ import { check } from "./checkers/check.ts";
 import { stateLaw } from "./checkers/state-law.ts";
 import type { Violation } from "./checkers/violation.ts";
 import { Cluster } from "./cluster/cluster.ts";
+import type { ClusterSize } from "./cluster/cluster-size.ts";
 import type { Launch } from "./cluster/launch.ts";
 import type { Fault, Scene, Undo } from "./faults/fault.ts";
 import { type PlannedFault, planFaults } from "./faults/schedule.ts";
@@ -12,13 +13,8 @@ import { emptyHistory, type History } from "./history/history.ts";
 import { Network } from "./network/network.ts";
 import { Traffic } from "./traffic/traffic.ts";
 
-export interface RunOptions {
+export interface RunOptions extends ClusterSize {
   readonly seed: number;
-  readonly members: number;
-  /** Number of serving processes of each member. */
-  readonly servingProcesses: number;
-  /** Number of members of the etcd that keeps the objects; 0 for a store of our own. */
-  readonly etcdMembers: number;
   /** Duration of the faults. */
   readonly seconds: number;
   readonly faults: readonly Fault[];

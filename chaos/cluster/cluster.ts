@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync 
 import { join } from "node:path";
 import type { Network } from "../network/network.ts";
 import { ApiClient } from "./api-client.ts";
+import type { ClusterSize } from "./cluster-size.ts";
 import type { Endpoint } from "./connection.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import type { Launch } from "./launch.ts";
@@ -9,12 +10,7 @@ import { apiPort, Member, peerPort } from "./member.ts";
 import { MemberDisk } from "./member-disk.ts";
 import { within } from "./within.ts";
 
-export interface ClusterOptions {
-  readonly members: number;
-  /** Number of serving processes of each member. */
-  readonly servingProcesses: number;
-  /** Number of members of the etcd that keeps the objects; 0 for a store of our own. */
-  readonly etcdMembers: number;
+export interface ClusterOptions extends ClusterSize {
   readonly launch: Launch;
   /** Directory for disks and logs. */
   readonly directory: string;

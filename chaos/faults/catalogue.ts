@@ -1,3 +1,4 @@
+import type { ClusterSize } from "../cluster/cluster-size.ts";
 import { whyWithout } from "../requirements.ts";
 import { clockFaults } from "./clock-faults.ts";
 import { clusterFaults } from "./cluster-faults.ts";
@@ -44,15 +45,6 @@ function together(first: Fault, second: Fault): Fault {
       };
     },
   };
-}
-
-/** The number of processes of a cluster. */
-export interface ClusterSize {
-  readonly members: number;
-  /** Number of further processes of each member. */
-  readonly servingProcesses: number;
-  /** Number of members of the etcd that keeps the objects; 0 for a store of our own. */
-  readonly etcdMembers: number;
 }
 
 /** Returns the size of a cluster that is large enough for a class. */
