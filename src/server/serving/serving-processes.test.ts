@@ -17,6 +17,7 @@ async function start(count: number, program: string) {
   parts.defer(() => store.close());
   const clock = new ManualClock();
   const lines: string[] = [];
+  let withdrawn = 0;
   const processes = parts.use(
     await startServingProcesses({
       count,
@@ -27,14 +28,21 @@ async function start(count: number, program: string) {
       handle: () => ({ kind: "reply", code: 200, headers: [], body: new Uint8Array() }),
       clock,
       log: openLog({ verbosity: 1, pretty: false, destination: { write: (line) => void lines.push(line) } }),
-      onIssuerKeyWithdrawn: () => undefined,
+      onIssuerKeyWithdrawn: () => void withdrawn++,
     }),
   );
   const until = async (isSo: () => boolean) => {
     while (!isSo()) await Bun.sleep(5);
   };
   const ended = () => lines.filter((line) => line.includes("has ended and is replaced")).length;
-  return { processes, clock, until, ended, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return {
+    processes,
+    clock,
+    until,
+    ended,
+    withdrawn: () => withdrawn,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
 }
 
 /** A serving process that only answers. */
@@ -94,4 +102,22 @@ test("an answer that does not come is not waited for", async () => {
   server.clock.advance(2_000);
   await stopped;
   expect(server.ended()).toBe(0);
+});
+
+test("a withdrawn key that one process learns of is told, and every process hears of doubts and of the end", async () => {
+  const listening = `
+    const heard = [];
+    process.on("message", ({ kind, id }) => {
+      if (kind === "start") process.send({ kind: "issuerKeyWithdrawn" });
+      if (kind === "start") process.send({ kind: "ready" });
+      if (kind === "doubtIssuerKeys" || kind === "leave") heard.push(kind);
+      if (kind === "metrics") process.send({ kind: "answer", id, text: heard.join() });
+      if (kind === "stop") process.exit(0);
+    });`;
+  await using server = await start(2, listening);
+  await server.until(() => server.processes.ready() === 2);
+  expect(server.withdrawn()).toBe(2);
+  server.processes.doubtIssuerKeys();
+  server.processes.leave();
+  expect(await server.processes.metrics(false)).toEqual(["doubtIssuerKeys,leave", "doubtIssuerKeys,leave"]);
 });
