@@ -1,6 +1,7 @@
 import { StatusError } from "../../api/status.ts";
 import type { Pod, PodStatus } from "../../api/types/core-v1.ts";
 import type { Client, ResourceType } from "../../client/client.ts";
+import { Slots } from "../../process/slots.ts";
 import { keepApiPod } from "./pod-source.ts";
 import { statusPatch } from "./status-patch.ts";
 
@@ -12,8 +13,7 @@ const requestsMax = 32;
 /** Writes the statuses of pods, and deletes pods that have ended. */
 export class StatusWriter {
   readonly #client: Pick<Client, "patch" | "delete">;
-  readonly #waiting: (() => void)[] = [];
-  #requests = 0;
+  readonly #requests = new Slots(requestsMax);
 
   constructor(client: Pick<Client, "patch" | "delete">) {
     this.#client = client;
@@ -42,17 +42,11 @@ export class StatusWriter {
   }
 
   async #request<T>(send: () => Promise<T>): Promise<T | undefined> {
-    if (this.#requests >= requestsMax) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#requests++;
     try {
-      return await send();
+      return await this.#requests.run(send);
     } catch (error) {
       if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return undefined;
       throw error;
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#requests--;
-      else next();
     }
   }
 }

@@ -1,9 +1,9 @@
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { DiscoveredVersion, DiscoveredVersions } from "../../client/aggregation/discovered-version.ts";
 import type { ServedApis } from "../../kinds/apiregistration/api-services.ts";
+import { Slots } from "../../process/slots.ts";
 import { DiscoveredServer } from "./discovered-server.ts";
 import type { DiscoveryDownloadParts } from "./download-discovery.ts";
-import { DownloadSlots } from "./download-slots.ts";
 import { RemoteServers } from "./remote-servers.ts";
 
 /** Number of concurrent downloads. A hanging server occupies one for seconds. */
@@ -30,7 +30,7 @@ export class RemoteDiscovery implements DiscoveredVersions {
   readonly #synced = Promise.withResolvers<void>();
 
   constructor(parts: RemoteDiscoveryParts) {
-    const slots = new DownloadSlots(downloadsAtATime);
+    const slots = new Slots(downloadsAtATime);
     const changed = () => this.#collect();
     this.#servers = new RemoteServers(
       parts.apis,

@@ -2,10 +2,10 @@ import { apiVersionOf } from "../../api/gvk.ts";
 import type { AggregatedBackends } from "../../client/aggregation/aggregated-backend.ts";
 import { allApis, type ServedApi, type ServedApis } from "../../kinds/apiregistration/api-services.ts";
 import type { Clock } from "../../process/clock.ts";
+import { Slots } from "../../process/slots.ts";
 import { documentKey } from "../openapi/document-key.ts";
 import type { ConvertedDocument, RemoteDocuments } from "../openapi/remote-documents.ts";
 import type { SwaggerPart } from "../openapi/swagger-part.ts";
-import { DownloadSlots } from "./download-slots.ts";
 import { OpenApiServer } from "./openapi-server.ts";
 import { RemoteServers } from "./remote-servers.ts";
 
@@ -33,7 +33,7 @@ export class RemoteOpenApi implements RemoteDocuments {
 
   constructor(parts: RemoteOpenApiParts) {
     this.#apis = parts.apis;
-    const slots = new DownloadSlots(downloadsAtATime);
+    const slots = new Slots(downloadsAtATime);
     const changed = () => this.#collect();
     this.#servers = new RemoteServers(parts.apis, (remote) => new OpenApiServer({ ...parts, slots, remote, changed }));
   }

@@ -1,12 +1,12 @@
 import { Backoff } from "../../client/backoff.ts";
 import type { Clock } from "../../process/clock.ts";
-import type { DownloadSlots } from "./download-slots.ts";
+import type { Slots } from "../../process/slots.ts";
 
 export interface RepeatedDownloadParts {
   readonly clock: Clock;
   /** Returns numbers in [0, 1). */
   readonly random: () => number;
-  readonly slots: DownloadSlots;
+  readonly slots: Slots;
   /** Time until the next download after a success, and its limits after a failure. */
   readonly intervalMs: number;
   readonly retryMsMin: number;

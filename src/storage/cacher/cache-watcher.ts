@@ -3,6 +3,7 @@ import type { Entry, Key } from "../../api/entry.ts";
 import { type Revision, toRevision } from "../../api/revision.ts";
 import { type Status, StatusError, status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
+import type { Slots } from "../../process/slots.ts";
 import { thrownText } from "../../process/thrown-text.ts";
 import type { ByteSink } from "../../request/exchange.ts";
 import { CompactedError, type Store, type StoreEvent } from "../store.ts";
@@ -20,7 +21,6 @@ import {
   prepareChanges,
   preparing,
 } from "./prepared-batch.ts";
-import type { ReadGate } from "./read-gate.ts";
 import { chunkBytes, joinChunk, joinFrames, type ShareGroup } from "./share-group.ts";
 import { type EntryTree, forEntries, prefixEnd } from "./tree.ts";
 import type { Task, Timed, WatchScheduler } from "./watch-scheduler.ts";
@@ -77,7 +77,7 @@ export interface WatchSource {
   readonly clock: Clock;
   readonly random: () => number;
   readonly scheduler: WatchScheduler;
-  readonly historyGate: ReadGate;
+  readonly historyReads: Slots;
   /** Maximum number of events read from the store's history at a time. */
   readonly historyEventsMax: number;
   readonly metrics: CacherMetrics | undefined;
@@ -393,11 +393,11 @@ export class WindowWatcher implements CacheWatcher {
 
   /** Reads a piece of the store's history, writes it, and continues. */
   #catchUp(): void {
-    const { store, historyGate, historyEventsMax, metrics, prefix } = this.#source;
+    const { store, historyReads, historyEventsMax, metrics, prefix } = this.#source;
     metrics?.historyRead?.(prefix, "watch");
     const after = this.#after;
     const edge = this.#source.window().droppedRevision;
-    const read = historyGate.run(() =>
+    const read = historyReads.run(() =>
       this.#ended
         ? Promise.resolve([])
         : store.eventsAfter(after, { prefix: this.#options.prefix, limit: historyEventsMax }),

@@ -2,6 +2,7 @@ import type { Entry, Key } from "../../api/entry.ts";
 import type { Revision } from "../../api/revision.ts";
 import { status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
+import { Slots } from "../../process/slots.ts";
 import { CompactedError, type Store, type StoreEvent } from "../store.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { type CacheWatcher, type WatchOptions, type WatchSource, WindowWatcher } from "./cache-watcher.ts";
@@ -10,7 +11,6 @@ import type { Pin } from "./facet.ts";
 import { type CacherLimits, defaultCacherLimits } from "./limits.ts";
 import type { CacherMetrics } from "./metrics.ts";
 import { ParkedWatchers } from "./parked-watchers.ts";
-import { ReadGate } from "./read-gate.ts";
 import { SelectionIndex } from "./selection-index.ts";
 import { ShareGroup } from "./share-group.ts";
 import { countEntries, type EntryTree, entryTree, forEntries, prefixEnd } from "./tree.ts";
@@ -96,7 +96,7 @@ export class Cacher {
   #changed: Revision;
   /** All entries in order; cleared by the next change. */
   #all: readonly Entry[] | undefined;
-  readonly #gate = new ReadGate(historyReadersMax);
+  readonly #historyReads = new Slots(historyReadersMax);
   /** Watchers that look at every event. */
   readonly #watchers = new Set<Task>();
   readonly #parked = new ParkedWatchers();
@@ -325,7 +325,7 @@ export class Cacher {
     let low = start > prefix ? start : prefix;
     for (;;) {
       const range = { prefix, start: low, ...(pageSize === Number.POSITIVE_INFINITY ? {} : { limit: pageSize }) };
-      const read = await this.#gate.run(() => this.#store.scanAt(at, range));
+      const read = await this.#historyReads.run(() => this.#store.scanAt(at, range));
       counts.historyRead += read.length;
       for (const entry of read) {
         if (entries.length >= max) return pageOf(entries, at, true);
@@ -381,7 +381,7 @@ export class Cacher {
       counts: this.counts,
       window: () => this.#window,
       scheduler: feed.scheduler,
-      historyGate: this.#gate,
+      historyReads: this.#historyReads,
       get revision() {
         return feed.revision;
       },

@@ -1,3 +1,4 @@
+import { Slots } from "../../process/slots.ts";
 import { OutstandingCommands } from "../outstanding-commands.ts";
 import type { Command, StoreUnavailableError } from "../store.ts";
 
@@ -7,8 +8,7 @@ const transactionsMax = 256;
 /** Limits the writes that wait for etcd. */
 export class WriteGate {
   readonly #outstanding = new OutstandingCommands();
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #transactions = new Slots(transactionsMax);
 
   /**
    * Runs a write when it is its turn.
@@ -17,16 +17,7 @@ export class WriteGate {
   async run<T>(command: Command, write: () => Promise<T>): Promise<T> {
     const bytes = this.#outstanding.accept(command);
     try {
-      if (this.#running >= transactionsMax) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      else this.#running++;
-      try {
-        return await write();
-      } finally {
-        // The next write takes over the place.
-        const next = this.#waiting.shift();
-        if (next === undefined) this.#running--;
-        else next();
-      }
+      return await this.#transactions.run(write);
     } finally {
       this.#outstanding.answered(bytes);
     }
