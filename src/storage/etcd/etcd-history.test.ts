@@ -23,8 +23,7 @@ function kvAt(name: string, modRevision: number): KeyValue {
 
 function historyOf(client: unknown, layout: EtcdLayout = plainLayout): EtcdHistory {
   const etcd = client as EtcdClient;
-  const after = (ms: number, run: () => void) => systemClock.after(ms, run);
-  return new EtcdHistory({ client: etcd, layout, compacted: new CompactedMark(etcd), after });
+  return new EtcdHistory({ client: etcd, layout, compacted: new CompactedMark(etcd), clock: systemClock });
 }
 
 test("unreadable objects do not count towards the limit of a page", async () => {

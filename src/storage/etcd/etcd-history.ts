@@ -1,5 +1,6 @@
 import type { Entry, Key } from "../../api/entry.ts";
 import { nextRevision, type Revision, toRevision } from "../../api/revision.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type StoreEvent, StoreUnavailableError } from "../store.ts";
 import { cancellationOf } from "./cancelled-watch.ts";
 import type { EtcdClient } from "./client/etcd-client.ts";
@@ -21,8 +22,7 @@ export interface EtcdHistoryParts {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
   readonly compacted: CompactedMark;
-  /** Runs a function after a time. */
-  readonly after: (delayMs: number, run: () => void) => Disposable;
+  readonly clock: Clock;
 }
 
 /** Reads of former states, from etcd. */
@@ -107,10 +107,11 @@ export class EtcdHistory {
   }
 
   async #watchOnce(from: Revision, take: (events: readonly WatchEvent[]) => Promise<boolean>): Promise<void> {
-    const { client, after } = this.#parts;
+    const { client, clock } = this.#parts;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const batches = new WatchBatches();
-    const silence = () => after(silenceMsMax, () => reject(new EtcdError("interrupted", "the watch delivers nothing")));
+    const silence = () =>
+      clock.after(silenceMsMax, () => reject(new EtcdError("interrupted", "the watch delivers nothing")));
     let timer: Disposable | undefined;
     let taking = Promise.resolve(false);
     const receive = (response: WatchResponse) => {

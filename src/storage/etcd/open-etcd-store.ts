@@ -99,7 +99,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<OpenEtcd
   });
   const reached = (revision: Revision, timeoutMs: number) => feed.waitFor(revision, known(), timeoutMs);
   const writer = new EtcdWriter({ client, layout, mirror, pending, leases, clock, same, reached, premiseStore });
-  const history = new EtcdHistory({ client, layout, compacted, after: (ms, run) => clock.after(ms, run) });
+  const history = new EtcdHistory({ client, layout, compacted, clock });
   const store = new EtcdStore({ client, layout, mirror, writer, history, barrier, compacted, feed, clock });
   try {
     await compacted.learn();
