@@ -1,10 +1,12 @@
 import type { Entry, Key } from "../../api/entry.ts";
 import { type GroupResource, groupResourceText } from "../../api/gvk.ts";
 import { IndexCache } from "../mvcc/index-text.ts";
-import { EncryptionFailedError, type Operation, UndecryptableEntryError } from "../store.ts";
+import { type Operation, UndecryptableEntryError } from "../store.ts";
 import { isEncrypted } from "./identity.ts";
+import { isStale, seal, unencrypted } from "./resource-cipher.ts";
 import type { ResourceTransformer, ResourceTransformers } from "./resource-transformers.ts";
 import { ciphertextOf, packObject, sealedBody, sealedIndex, unpackObject } from "./sealed-object.ts";
+import type { ValueContext } from "./transformer.ts";
 
 /** Finds the resource to which the object of a key belongs; undefined for records that are not objects. */
 export type ResourceFinder = (key: Key) => GroupResource | undefined;
@@ -33,16 +35,15 @@ export class EntryCipher {
     if (!isEncrypted(entry.body)) return entry;
     const known = this.#plain.get(entry);
     if (known !== undefined) return known;
-    const { key } = entry;
-    const rule = this.#ruleOf(key);
-    if (rule === undefined)
-      return new UndecryptableEntryError(key, "identity transformer tried to read encrypted data");
+    const { key, body, revision } = entry;
     // This asks for a new seed. The entry can be opened when the key service has answered.
     if (this.prepare(entry) !== undefined) {
       return new UndecryptableEntryError(key, "failed to decrypt DEK, error: the key service has not answered yet");
     }
     try {
-      const plain = unpackObject(this.#decrypt(entry, rule).plain, entry, this.#indexes);
+      const { transformer } = this.#ruleOf(key);
+      const opened = transformer.fromStorage(ciphertextOf(body, revision), this.#contextOf(key));
+      const plain = unpackObject(opened.plain, entry, this.#indexes);
       this.#plain.set(entry, plain);
       this.#sealed.set(plain, entry);
       return plain;
@@ -57,7 +58,7 @@ export class EntryCipher {
    */
   prepare(entry: Entry): Promise<void> | undefined {
     if (!isEncrypted(entry.body) || this.#plain.has(entry)) return undefined;
-    return this.#ruleOf(entry.key)?.transformer.prepare?.(ciphertextOf(entry.body, entry.revision));
+    return this.#ruleOf(entry.key).transformer.prepare?.(ciphertextOf(entry.body, entry.revision));
   }
 
   /**
@@ -67,10 +68,10 @@ export class EntryCipher {
    */
   seal(key: Key, operation: Operation, before: Entry | undefined): Operation {
     const rule = this.#ruleOf(key);
-    if (rule?.encrypts !== true) return operation;
+    if (!rule.encrypts) return operation;
     const { index, body } =
       operation.kind === "put" ? operation : { index: before?.index ?? sealedIndex, body: operation.last };
-    const sealed = sealedBody(this.#encrypt(key, packObject(index, body), rule));
+    const sealed = sealedBody(seal(rule, packObject(index, body), this.#contextOf(key)));
     return operation.kind === "put"
       ? { kind: "put", index: sealedIndex, body: sealed }
       : { kind: "delete", last: sealed };
@@ -80,35 +81,18 @@ export class EntryCipher {
   isStale(entry: Entry): boolean {
     const rule = this.#ruleOf(entry.key);
     const sealed = this.#sealed.get(entry);
-    if (sealed === undefined) return rule?.encrypts ?? false;
-    if (rule === undefined) return true;
-    try {
-      return this.#decrypt(sealed, rule).isStale;
-    } catch {
-      return true;
-    }
+    if (sealed === undefined) return rule.encrypts;
+    return isStale(rule, ciphertextOf(sealed.body, sealed.revision), this.#contextOf(entry.key));
   }
 
-  #ruleOf(key: Key): ResourceTransformer | undefined {
-    if (this.#transformers.described.length === 0) return undefined;
+  #ruleOf(key: Key): ResourceTransformer {
+    if (this.#transformers.described.length === 0) return unencrypted;
     const resource = this.#resourceOf(key);
-    return resource === undefined ? undefined : this.#transformers.of(resource);
+    return (resource && this.#transformers.of(resource)) ?? unencrypted;
   }
 
-  #encrypt(key: Key, plain: Uint8Array, { transformer }: ResourceTransformer): Uint8Array {
-    try {
-      return transformer.toStorage(plain, { key, resource: this.#resourceText(key) });
-    } catch (error) {
-      throw new EncryptionFailedError((error as Error).message);
-    }
-  }
-
-  #decrypt({ key, body, revision }: Entry, { transformer }: ResourceTransformer) {
-    return transformer.fromStorage(ciphertextOf(body, revision), { key, resource: this.#resourceText(key) });
-  }
-
-  #resourceText(key: Key): string {
+  #contextOf(key: Key): ValueContext {
     const resource = this.#resourceOf(key);
-    return resource === undefined ? "" : groupResourceText(resource);
+    return { key, resource: resource === undefined ? "" : groupResourceText(resource) };
   }
 }

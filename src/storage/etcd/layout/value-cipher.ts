@@ -4,8 +4,10 @@ import { type GroupResource, groupResourceText } from "../../../api/gvk.ts";
 import { atMost } from "../../../process/at-most.ts";
 import type { Clock } from "../../../process/clock.ts";
 import { isEncrypted } from "../../encryption/identity.ts";
-import type { ResourceTransformers } from "../../encryption/resource-transformers.ts";
-import { EncryptionFailedError, UndecryptableEntryError } from "../../store.ts";
+import { isStale, seal, unencrypted } from "../../encryption/resource-cipher.ts";
+import type { ResourceTransformer, ResourceTransformers } from "../../encryption/resource-transformers.ts";
+import type { ValueContext } from "../../encryption/transformer.ts";
+import { UndecryptableEntryError } from "../../store.ts";
 
 /** Time for which a reader waits for a key service. */
 const answerMsMax = 5_000;
@@ -39,12 +41,7 @@ export class ValueCipher {
   /** @throws EncryptionFailedError */
   seal(place: ValuePlace, plain: Uint8Array): Uint8Array {
     const rule = this.#ruleOf(place);
-    if (rule?.encrypts !== true) return plain;
-    try {
-      return rule.transformer.toStorage(plain, contextOf(place));
-    } catch (error) {
-      throw new EncryptionFailedError((error as Error).message);
-    }
+    return rule.encrypts ? seal(rule, plain, contextOf(place)) : plain;
   }
 
   /**
@@ -53,7 +50,7 @@ export class ValueCipher {
    */
   open(place: ValuePlace, value: Uint8Array): Uint8Array | Promise<Uint8Array> {
     if (!isEncrypted(value)) return value;
-    const prepared = this.#ruleOf(place)?.transformer.prepare?.(value);
+    const prepared = this.#ruleOf(place).transformer.prepare?.(value);
     if (prepared === undefined) return this.#openNow(place, value);
     return atMost(this.#clock, answerMsMax, prepared).then(() => this.#openNow(place, value));
   }
@@ -67,31 +64,23 @@ export class ValueCipher {
   isStale(entry: Entry, place: ValuePlace): boolean {
     const rule = this.#ruleOf(place);
     const sealed = this.#sealed.get(entry);
-    if (sealed === undefined) return rule?.encrypts ?? false;
-    if (rule === undefined) return true;
-    try {
-      return rule.transformer.fromStorage(sealed, contextOf(place)).isStale;
-    } catch {
-      return true;
-    }
+    return sealed === undefined ? rule.encrypts : isStale(rule, sealed, contextOf(place));
   }
 
   #openNow(place: ValuePlace, value: Uint8Array): Uint8Array {
-    const rule = this.#ruleOf(place);
     try {
-      if (rule === undefined) throw new Error("identity transformer tried to read encrypted data");
-      return rule.transformer.fromStorage(value, contextOf(place)).plain;
+      return this.#ruleOf(place).transformer.fromStorage(value, contextOf(place)).plain;
     } catch (error) {
       throw new UndecryptableEntryError(place.key, (error as Error).message);
     }
   }
 
-  #ruleOf({ resource }: ValuePlace) {
-    if (resource === undefined || this.#transformers.described.length === 0) return undefined;
-    return this.#transformers.of(resource);
+  #ruleOf({ resource }: ValuePlace): ResourceTransformer {
+    if (resource === undefined || this.#transformers.described.length === 0) return unencrypted;
+    return this.#transformers.of(resource) ?? unencrypted;
   }
 }
 
-function contextOf({ etcdKey, resource }: ValuePlace) {
+function contextOf({ etcdKey, resource }: ValuePlace): ValueContext {
   return { key: etcdKey, resource: resource === undefined ? "" : groupResourceText(resource) };
 }
