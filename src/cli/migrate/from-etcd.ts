@@ -35,7 +35,7 @@ export async function migrateFromEtcd(options: MigrateOptions, terminal: Termina
     }
     const sealed = sealedEntries(entries, keys);
     const revision = toRevision(store.revision + revisionGap);
-    const onProgress = progressOf("copied", sealed.length, terminal);
+    const onProgress = progressOf("objects copied", sealed.length, terminal);
     const { objects } = await importReplica({ directory, entries: sealed, revision, onProgress });
     terminal.print(`${directory}: ${objects} objects, all read back, at revision ${revision}`);
     return 0;

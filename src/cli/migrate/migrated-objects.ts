@@ -40,12 +40,12 @@ export function refuse(problems: readonly string[], terminal: Terminal): void {
 
 const progressIntervalMs = 1_000;
 
-/** Returns a function that prints how many objects are done, once a second. */
-export function progressOf(verb: string, total: number, terminal: Terminal): (objects: number) => void {
+/** Returns a function that prints how many are done, once a second. @param what such as `objects copied` */
+export function progressOf(what: string, total: number, terminal: Terminal): (done: number) => void {
   let toldMs = performance.now();
-  return (objects) => {
+  return (done) => {
     if (performance.now() - toldMs < progressIntervalMs) return;
     toldMs = performance.now();
-    terminal.complain(`${verb} ${objects} of ${total} objects`);
+    terminal.complain(`${what}: ${done} of ${total}`);
   };
 }

@@ -5,11 +5,10 @@ import type { KubernetesLayout } from "../../storage/etcd/layout/kubernetes-layo
 import type { OpenEtcdStore } from "../../storage/etcd/open-etcd-store.ts";
 import { ownPrefix } from "../../storage/record-prefixes.ts";
 import type { Terminal } from "../terminal.ts";
-import { progressOf } from "./migrated-objects.ts";
+import { writeAll } from "./write-all.ts";
 
 /** Revisions that are made by writing. More of them take too long. */
 const raisedMax = 1_000_000;
-const writersMax = 50;
 const writeTimeoutMs = 10_000;
 
 /**
@@ -34,17 +33,11 @@ export async function raiseRevision(
 ): Promise<void> {
   if (missing === 0) return;
   const key = layout.etcdKey(`${ownPrefix}revision`);
-  const onProgress = progressOf("raised the revision by", missing, terminal);
-  let next = 0;
-  const write = async () => {
-    while (next < missing) {
-      next++;
-      const put = { key, value: Buffer.from("revision"), lease: 0 };
-      await client.call(methods.txn, { compare: [], success: [{ put }], failure: [] }, writeTimeoutMs);
-      onProgress(next);
-    }
+  const put = { key, value: Buffer.from("revision"), lease: 0 };
+  const raise = async () => {
+    await client.call(methods.txn, { compare: [], success: [{ put }], failure: [] }, writeTimeoutMs);
   };
-  await Promise.all(Array.from({ length: writersMax }, write));
+  await writeAll("revisions raised", missing, raise, terminal);
   await client.call(methods.txn, { compare: [], success: [{ deleteRange: { key } }], failure: [] }, writeTimeoutMs);
   await store.readBarrier();
 }

@@ -20,12 +20,10 @@ import type { Terminal } from "../terminal.ts";
 import { layoutOf, openEtcdSide } from "./etcd-side.ts";
 import { lostField } from "./lost-field.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
-import { complainAbout, isRecord, objectsOf, progressOf, refuse } from "./migrated-objects.ts";
+import { complainAbout, isRecord, objectsOf, refuse } from "./migrated-objects.ts";
 import { missingBelow, raiseRevision } from "./raise-revision.ts";
 import { openKeys } from "./used-keys.ts";
-
-/** Writes that run at the same time. */
-const writersMax = 50;
+import { writeAll } from "./write-all.ts";
 
 /** Copies all objects of a data directory into an etcd. A migration that was interrupted continues when it is repeated. */
 export async function migrateToEtcd(options: MigrateOptions, terminal: Terminal): Promise<number> {
@@ -160,18 +158,12 @@ function valueOf(layout: KubernetesLayout, entry: Entry): Buffer {
 }
 
 async function copy(entries: readonly Entry[], { store }: OpenEtcdStore, terminal: Terminal): Promise<void> {
-  const onProgress = progressOf("copied", entries.length, terminal);
-  let next = 0;
-  let done = 0;
-  const write = async () => {
-    for (let at = next++; at < entries.length; at = next++) {
-      const { key, index, body } = entries[at] as Entry;
-      const operation = { kind: "put", index, body: splitAtResourceVersion(body) } as const;
-      const result = await store.commit({ key, expect: { kind: "absent" }, operation });
-      if (result.kind !== "applied")
-        throw new StartupError(`${key}: somebody else writes to this etcd: stop the other servers`);
-      onProgress(++done);
-    }
+  const write = async (at: number) => {
+    const { key, index, body } = entries[at] as Entry;
+    const operation = { kind: "put", index, body: splitAtResourceVersion(body) } as const;
+    const result = await store.commit({ key, expect: { kind: "absent" }, operation });
+    if (result.kind === "applied") return;
+    throw new StartupError(`${key}: somebody else writes to this etcd: stop the other servers`);
   };
-  await Promise.all(Array.from({ length: writersMax }, write));
+  await writeAll("objects copied", entries.length, write, terminal);
 }
