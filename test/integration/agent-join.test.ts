@@ -12,6 +12,7 @@ import { RotatingCertificate } from "../../src/agent/join/rotating-certificate.t
 import { rotatingServer } from "../../src/agent/join/rotating-server.ts";
 import { AgentNode } from "../../src/agent/node/agent-node.ts";
 import { nodeDefaults } from "../../src/agent/node/node-settings.ts";
+import { FakeMachine } from "../../src/agent/node/testing.ts";
 import { httpClient } from "../../src/client/http-client.ts";
 import { readKubeconfig } from "../../src/client/kubeconfig.ts";
 import { newJoinToken } from "../../src/cluster/join-token.ts";
@@ -76,20 +77,7 @@ describe("a machine that joins", () => {
     using _node = new AgentNode({
       client,
       settings: { ...nodeDefaults, name: "node-1", hostname: "node-1", version: "v1.36.2", labels: { team: "x" } },
-      machine: {
-        info: async () => ({
-          capacity: { cpu: "4", memory: "8Gi", "ephemeral-storage": "10Gi" },
-          swapBytes: 0,
-          machineId: "m",
-          systemUuid: "s",
-          bootId: "b",
-          kernelVersion: "6",
-          osImage: "Test OS",
-          operatingSystem: "linux",
-          architecture: "amd64",
-          addresses: ["10.0.0.5"],
-        }),
-      },
+      machine: new FakeMachine(),
       runtime: { version: "simulated://1", problems: async () => [], images: async () => [] },
       pressures: () => new Set(),
       clock: systemClock,

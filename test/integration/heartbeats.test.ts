@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { AgentNode } from "../../src/agent/node/agent-node.ts";
 import { nodeType } from "../../src/agent/node/node-registration.ts";
 import { nodeDefaults } from "../../src/agent/node/node-settings.ts";
+import { FakeMachine } from "../../src/agent/node/testing.ts";
 import type { Node } from "../../src/api/types/core-v1.ts";
 import { httpClient } from "../../src/client/http-client.ts";
 import { Informer } from "../../src/client/informer.ts";
@@ -88,20 +89,7 @@ function quietNode(kubeconfig: string, name: string, clock: Clock = systemClock)
     new AgentNode({
       client,
       settings: { ...nodeDefaults, ...beats, name, hostname: name, version: "v1.36.2" },
-      machine: {
-        info: async () => ({
-          capacity: { cpu: "4", memory: "8Gi", "ephemeral-storage": "10Gi" },
-          swapBytes: 0,
-          machineId: "m",
-          systemUuid: "s",
-          bootId: "b",
-          kernelVersion: "6",
-          osImage: "Test OS",
-          operatingSystem: "linux",
-          architecture: "amd64",
-          addresses: ["127.0.0.1"],
-        }),
-      },
+      machine: new FakeMachine(),
       runtime: { version: "simulated://1", problems: async () => [], images: async () => [] },
       pressures: () => new Set(),
       clock,
