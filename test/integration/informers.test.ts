@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ListWatch, type V1ConfigMap, type Watch } from "@kubernetes/client-node";
 import { Client } from "../conformance/client.ts";
 import { Kubectl } from "../conformance/kubectl.ts";
+import { until } from "../until.ts";
 import { hasHaproxy, LocalClusterCommand, openWay, Scratch } from "./local-cluster.ts";
 
 const timeoutMs = 240_000;
@@ -112,12 +113,12 @@ test(
     const done = counts.reduce((sum, count) => sum + count.done, 0);
     expect(done).toBeGreaterThan(100);
 
-    await eventually(async () => {
-      // New names each time, because a paused replica may still execute a write that its writer has given up.
-      const wanted = versionsOf((await kubectl.get(["configmaps"])).items);
-      expect(wanted.length).toBeGreaterThan(0);
-      for (const { state } of informers) expect(state).toEqual(wanted);
-    });
+    // New names each time, because a paused replica may still execute a write that its writer has given up.
+    const stored = () => kubectl.get(["configmaps"]).catch(() => ({ items: [] }));
+    await until(
+      async () => [versionsOf((await stored()).items), ...informers.map(({ state }) => state)],
+      ([wanted = [], ...states]) => wanted.length > 0 && states.every((state) => Bun.deepEquals(state, wanted)),
+    );
     for (const informer of informers) informer.stop();
     // Every replica has the history from which an informer resumes, so none has to list again.
     expect(informers.map(({ lists }) => lists)).toEqual(informers.map(() => 1));
@@ -142,14 +143,4 @@ async function paused(name: string, ms: number): Promise<void> {
   process.kill(cluster.pidOf(name), "SIGSTOP");
   await Bun.sleep(ms);
   process.kill(cluster.pidOf(name), "SIGCONT");
-}
-
-async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
-  for (const endMs = performance.now() + 20_000; ; await Bun.sleep(100)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (performance.now() > endMs) throw error;
-    }
-  }
 }
