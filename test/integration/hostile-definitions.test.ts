@@ -3,10 +3,7 @@ import { longestTurnMs } from "../longest-turn.ts";
 import { until } from "../until.ts";
 import { mergePatch, TestServer } from "./server.ts";
 
-/**
- * Maximum CPU time of a turn, of all threads together. The aim is 50 ms of the main thread on a warm server, and a
- * quarter of this maximum is what a cold server needs.
- */
+/** Maximum CPU time of a turn. The aim is 50 ms on a warm server. */
 const turnMsMax = 400;
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
