@@ -11,7 +11,7 @@ import { parseTokenFile } from "./token-file.ts";
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
 const samplesMax = 5_000;
 const lookupsPerSample = 16;
-const attemptsMax = 12;
+const attemptsMax = 30;
 const tMax = 4.5;
 
 const random = mulberry32(seed);
