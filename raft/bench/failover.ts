@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeCertificates } from "../example/certificates.ts";
+import { freePorts } from "../testing/free-ports.ts";
 import type { FailoverReport } from "./failover-member.ts";
 
 /**
@@ -48,14 +48,6 @@ function start(id: number, ports: readonly number[]): void {
   members.set(id, { process: process_, leads: false, wrote: false });
 }
 
-async function freePorts(): Promise<number[]> {
-  const servers = ids.map(() => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.once("listening", resolve))));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
 async function leader(): Promise<number> {
   for (;;) {
     const [found] = [...members].filter(([, { leads }]) => leads);
@@ -89,7 +81,7 @@ function tell(what: string, gaps: readonly number[]): Promise<number> {
 
 try {
   makeCertificates(directory, ids);
-  const ports = await freePorts();
+  const ports = await freePorts(ids.length);
   for (const id of ids) start(id, ports);
   await leader();
   const transfers: number[] = [];

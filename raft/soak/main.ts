@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeCertificates } from "../example/certificates.ts";
+import { freePorts } from "../testing/free-ports.ts";
 import { MemberProcess } from "./member-process.ts";
 import { type Kind, kinds, runRound } from "./round.ts";
 import { PowerVolume, plainVolume, SmallVolume, type Volume, whyNoMounts } from "./volume.ts";
@@ -40,19 +40,6 @@ function seeded(seed: number): () => number {
   };
 }
 
-async function freePorts(): Promise<number[]> {
-  const servers = await Promise.all(
-    ids.map(async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
 function volumeFor(what: Kind, directory: string): Volume {
   if (what === "full") return new SmallVolume(directory, smallVolumeBytes);
   return what === "power" ? new PowerVolume(directory) : plainVolume(directory);
@@ -76,7 +63,7 @@ async function soak(what: Kind, rounds: number): Promise<string[]> {
   try {
     makeCertificates(join(directory, "certificates"), ids);
     for (const id of ids) volumes.push(volumeFor(what, join(directory, `volume-${id}`)));
-    const ports = await freePorts();
+    const ports = await freePorts(ids.length);
     for (const id of ids) {
       const own = volumes[id - 1]?.directory ?? directory;
       // The state is on another volume, so the log is the first to find its disk full.

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../raft/testing/free-ports.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { openLog } from "../process/logs.ts";
 import { StartupError } from "../process/startup-error.ts";
@@ -50,12 +51,6 @@ async function open(options: ServerOptions, { cluster = new FakeCluster("a"), cl
   opened.push(gossip);
   const leaderChanged = () => leaderListeners.forEach((listener) => listener());
   return { ...gossip, directory, warnings, leaderChanged };
-}
-
-async function freePort(): Promise<number> {
-  const { taken, port } = await takenPort();
-  await new Promise((closed) => taken.close(closed));
-  return port;
 }
 
 /** Returns a port whose neighbour a thousand above is taken. */

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePorts } from "../../raft/testing/free-ports.ts";
 import { systemClock } from "../process/clock.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -27,7 +28,7 @@ test("a store that others use stays open", async () => {
 test("a start that fails at its last part closes those before it", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "quorate-server-"));
   using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const [securePort, peerPort] = freePorts();
+  const [securePort = 0, peerPort = 0] = await freePorts(2);
   const options = {
     dataDir,
     securePort,
@@ -44,13 +45,6 @@ test("a start that fails at its last part closes those before it", async () => {
     await rm(dataDir, { recursive: true });
   }
 });
-
-function freePorts(): [number, number] {
-  const listen = () => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  using first = listen();
-  using second = listen();
-  return [first.port, second.port];
-}
 
 async function isListening(port: number): Promise<boolean> {
   try {

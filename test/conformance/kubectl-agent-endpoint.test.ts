@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
+import { freePort } from "../../raft/testing/free-ports.ts";
 import type { ProcessStreams } from "../../src/agent/runtime/runtime.ts";
 import { logLines, runningPod, ScriptedDirectory, scriptedRuntime } from "../../src/agent/serving/testing.ts";
 import { mergePatch, pod, TestServer } from "../integration/server.ts";
@@ -241,14 +242,6 @@ test("without permission the agent refuses the API server", async () => {
   );
   expect(kept.code).toBe(200);
 });
-
-async function freePort(): Promise<number> {
-  const holder = createServer();
-  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
-  const { port } = holder.address() as { port: number };
-  await new Promise((resolve) => holder.close(resolve));
-  return port;
-}
 
 /** Sends a text and returns the answer. */
 async function exchange(port: number, text: string): Promise<string> {

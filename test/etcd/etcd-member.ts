@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../raft/testing/free-ports.ts";
 import { EtcdConnection } from "../../src/storage/etcd/client/etcd-connection.ts";
 import { readSecrets } from "../../src/storage/etcd/client/etcd-credentials.ts";
 import { parseEndpoints } from "../../src/storage/etcd/client/etcd-endpoint.ts";
@@ -167,12 +167,4 @@ export async function startEtcdCluster(size: number): Promise<EtcdMember[]> {
   for (const member of members) member.spawn();
   await Promise.all(members.map((member) => member.ready()));
   return members;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../raft/testing/free-ports.ts";
 import { until } from "../until.ts";
 
 /** The kube-apiserver on the PATH; undefined without one. */
@@ -96,12 +96,4 @@ export class KubeApiserver implements AsyncDisposable {
     await this.#child.exited;
     await rm(this.#directory, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

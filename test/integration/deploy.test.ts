@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { load } from "js-yaml";
+import { freePorts } from "../../raft/testing/free-ports.ts";
 import { findHaproxy, haproxyConfig } from "../../src/cli/cluster/local-cluster-balancer.ts";
 import { readKubeconfig } from "../../src/client/kubeconfig.ts";
 import { flags } from "../../src/server/config/flags.ts";
 import { Scratch } from "./local-cluster.ts";
-import { freePorts } from "./member-process.ts";
 
 const root = join(import.meta.dir, "../..");
 const deploy = join(root, "deploy");

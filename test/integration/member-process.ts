@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePorts } from "../../raft/testing/free-ports.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 const startMsMax = 30_000;
@@ -165,32 +165,4 @@ export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<
     if (answer !== undefined) return answer;
     await Bun.sleep(100);
   }
-}
-
-/**
- * Ports below those that the system assigns, so that no other process takes one before its member listens, or while the
- * member is stopped.
- */
-const portMin = 20_000;
-const portMax = 32_000;
-const givenPorts = new Set<number>();
-
-/** Returns unused ports at 127.0.0.1, different ones at each call. */
-export async function freePorts(count: number): Promise<number[]> {
-  const ports: number[] = [];
-  while (ports.length < count) {
-    const port = portMin + Math.floor(Math.random() * (portMax - portMin));
-    if (givenPorts.has(port)) continue;
-    givenPorts.add(port);
-    if (await isFree(port)) ports.push(port);
-  }
-  return ports;
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
 }

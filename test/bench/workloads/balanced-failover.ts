@@ -1,5 +1,6 @@
+import { freePorts } from "../../../raft/testing/free-ports.ts";
 import { findHaproxy, writeHaproxyFiles } from "../../../src/cli/cluster/local-cluster-balancer.ts";
-import { eventually, freePorts, type MemberProcess } from "../../integration/member-process.ts";
+import { eventually, type MemberProcess } from "../../integration/member-process.ts";
 import { Client } from "../client.ts";
 import { BenchCluster } from "../cluster.ts";
 import { FailoverLoad } from "../failover-load.ts";
