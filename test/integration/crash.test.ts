@@ -2,14 +2,15 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { random, seed } from "../../raft/testing/seed.ts";
 import type { Revision } from "../../src/api/revision.ts";
 import type { Store } from "../../src/storage/store.ts";
 import { openAlone } from "../contract/open-alone.ts";
 import { bodyText } from "../contract/store-commands.ts";
 
 const rounds = Number(Bun.env.CRASH_ROUNDS ?? 10);
-const seed = Number(Bun.env.SEED ?? Date.now() % 2 ** 31);
-const killAfterMsMax = 150;
+/** Maximum number of lines after which a writer is killed. */
+const linesMax = 1_000;
 
 const root = mkdtempSync(join(tmpdir(), "crash-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -19,11 +20,11 @@ interface Acknowledged {
   readonly revision: number;
 }
 
-/** Runs a writer, kills it after `killAfterMs` of writing, and adds its output to `acknowledged`. */
+/** Runs a writer, kills it when it has printed so many lines, and adds its output to `acknowledged`. */
 async function writeAndKill(
   directory: string,
   round: number,
-  killAfterMs: number,
+  killAfter: number,
   acknowledged: Map<string, Acknowledged>,
 ) {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "crash-writer.ts"), directory, `${round}`], {
@@ -31,11 +32,13 @@ async function writeAndKill(
     stderr: "inherit",
   });
   let text = "";
-  let killing: Promise<void> | undefined;
+  let printed = 0;
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {
-    text += decoder.decode(chunk, { stream: true });
-    killing ??= Bun.sleep(killAfterMs).then(() => child.kill("SIGKILL"));
+    const more = decoder.decode(chunk, { stream: true });
+    text += more;
+    printed += more.split("\n").length - 1;
+    if (printed >= killAfter) child.kill("SIGKILL");
   }
   await child.exited;
   expect(child.signalCode).toBe("SIGKILL");
@@ -53,13 +56,12 @@ test(
   async () => {
     const directory = join(root, "data");
     const acknowledged = new Map<string, Acknowledged>();
-    let random = seed;
     let revisionBefore = 0;
     let compactedBefore = 0;
     let told = 0;
     for (let round = 0; round < rounds; round++) {
-      random = (random * 1_103_515_245 + 12_345) % 2 ** 31;
-      told += await writeAndKill(directory, round, random % killAfterMsMax, acknowledged);
+      const killAfter = 1 + Math.floor(random() * linesMax);
+      told += await writeAndKill(directory, round, killAfter, acknowledged);
       const store = await openAlone({ directory });
       try {
         expect(store.corrupt).toEqual([]);
@@ -76,7 +78,7 @@ test(
     }
     expect(told).toBeGreaterThan(rounds);
   },
-  rounds * 5_000,
+  rounds * 20_000,
 );
 
 /** The acknowledged state, or a later one whose acknowledgement was lost in the kill. */
