@@ -16,7 +16,7 @@ let cluster: LocalClusterCommand;
 let way: Awaited<ReturnType<typeof openWay>>;
 
 beforeAll(async () => {
-  cluster = await new LocalClusterCommand(scratch.directory).ready();
+  cluster = await LocalClusterCommand.found(scratch.directory);
   way = await openWay(scratch.directory);
 }, timeoutMs);
 afterAll(async () => {

@@ -10,7 +10,7 @@ const { directory } = scratch;
 let cluster: LocalClusterCommand;
 
 beforeAll(async () => {
-  cluster = await new LocalClusterCommand(directory).ready();
+  cluster = await LocalClusterCommand.found(directory);
 }, timeoutMs);
 afterAll(async () => {
   await cluster.stop();

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../raft/testing/free-ports.ts";
 import { findHaproxy } from "../../src/cli/cluster/local-cluster-balancer.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
@@ -12,6 +13,11 @@ export class LocalClusterCommand {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly printed: Promise<string>;
   complaints = "";
+
+  /** Resolves when a new cluster runs, at ports that no connection takes while a replica is stopped. */
+  static async found(directory: string): Promise<LocalClusterCommand> {
+    return new LocalClusterCommand(directory, `--secure-port=${await freePort()}`).ready();
+  }
 
   constructor(directory: string, ...flags: string[]) {
     this.#child = Bun.spawn(
