@@ -157,7 +157,7 @@ describe("messages", () => {
       "the rest",
     );
     await reach(one, two, append(1, 2, 10));
-  }, 30_000);
+  }, 60_000);
 
   test("arrive again after the other side was away", async () => {
     const { one, two, directory } = await pair();
@@ -508,7 +508,7 @@ describe("snapshots", () => {
     expect(found).toEqual([await collect(parts(60, 250_000))]);
     expect(read).toBe(60);
     middle.close();
-  }, 30_000);
+  }, 60_000);
 
   test("report a failed installation to the sender", async () => {
     const { one } = await pair(

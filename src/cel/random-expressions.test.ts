@@ -15,7 +15,7 @@ import {
 } from "./index.ts";
 
 const costMax = 5_000;
-const timeoutMs = 20_000;
+const timeoutMs = 60_000;
 const environment = storedEnvironment().extend({ variables: new Map([["object", celTypes.dynType]]) });
 const object = jsonValue({
   name: "a",

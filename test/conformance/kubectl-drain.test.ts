@@ -4,7 +4,7 @@ import { startServer } from "../etcd/start-server.ts";
 import { until } from "../until.ts";
 import { Kubectl, quietControllers } from "./kubectl.ts";
 
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 
 let server: RunningServer;
 let kubectl: Kubectl;

@@ -3,7 +3,7 @@ import { type RunningServer } from "../../src/index.ts";
 import { startServer } from "../etcd/start-server.ts";
 import { Kubectl } from "./kubectl.ts";
 
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 
 let server: RunningServer;
 let kubectl: Kubectl;

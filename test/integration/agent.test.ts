@@ -79,7 +79,7 @@ describe("an agent of a machine", () => {
     );
     expect(status.daemonEndpoints.kubeletEndpoint.Port).toBe(agent.port);
     expect(status.nodeInfo.containerRuntimeVersion).toMatch(/^process:\/\//);
-  }, 30_000);
+  }, 60_000);
 
   test("runs a container, whose log the API server shows", async () => {
     await run("loop", "echo started; exec sleep 1000");
@@ -88,7 +88,7 @@ describe("an agent of a machine", () => {
       (is) => is === "Running",
     );
     await until(async () => (await server.get(`${pods}/loop/log`)).text === "started\n");
-  }, 30_000);
+  }, 60_000);
 
   test("reports the end of a container", async () => {
     await run("done", "exit 0", { restartPolicy: "Never" });
@@ -96,7 +96,7 @@ describe("an agent of a machine", () => {
       () => phase("done"),
       (is) => is === "Succeeded",
     );
-  }, 30_000);
+  }, 60_000);
 
   test("is restarted without its containers, and finds them again", async () => {
     const before = (await podOf("loop")).status.containerStatuses[0].containerID;
@@ -111,7 +111,7 @@ describe("an agent of a machine", () => {
     expect(status.containerStatuses[0]).toMatchObject({ containerID: before, restartCount: 0 });
     await server.delete(`${pods}/later`);
     await until(async () => (await server.get(`${pods}/later`)).code === 404);
-  }, 30_000);
+  }, 60_000);
 
   test("runs a pod from a file, and shows its mirror", async () => {
     const file = join(manifests, "static.json");
@@ -126,7 +126,7 @@ describe("an agent of a machine", () => {
     expect(metadata.ownerReferences).toMatchObject([{ kind: "Node", name: "machine-1", controller: true }]);
     rmSync(file);
     await until(async () => (await server.get(`${pods}/static-machine-1`)).code === 404);
-  }, 30_000);
+  }, 60_000);
 
   test("keeps its secrets to itself", async () => {
     // Containers of other users pass through to their working directories, and may list nothing on the way.
@@ -147,7 +147,7 @@ describe("an agent of a machine", () => {
     const secret = token.split(".")[1] ?? "";
     expect(secret).toHaveLength(16);
     expect([...texts, agent.complaints].join()).not.toContain(secret);
-  }, 30_000);
+  }, 60_000);
 
   test("answers through the node's proxy, and refuses those who come without permission", async () => {
     expect((await server.get("/api/v1/nodes/machine-1/proxy/healthz")).text).toBe("ok");

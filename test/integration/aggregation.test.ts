@@ -439,4 +439,4 @@ test("the certificate follows its files", async () => {
     await server.get(widgets);
     return extension.clients[0]?.client === "renewed";
   });
-}, 30_000);
+}, 60_000);

@@ -24,7 +24,7 @@ beforeAll(async () => {
     maxMutatingRequestsInflight: 10,
   });
   session = server.http2();
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   session.close();
   await server[Symbol.asyncDispose]();
@@ -187,7 +187,7 @@ describe("a greedy service account", () => {
 
     for (const request of held) request.end();
     expect(new Set(await Promise.all(held.map(({ code }) => code)))).toEqual(new Set([201]));
-  }, 30_000);
+  }, 60_000);
 
   test("loses its place when it hangs up", async () => {
     {

@@ -117,7 +117,7 @@ describe("several serving processes", () => {
     for (const heard of others) expect(heard).toEqual(first as string[]);
     const versions = (first ?? []).map((line) => Number(line.split(" ")[2]));
     expect(versions).toEqual([...versions].sort((one, other) => one - other));
-  }, 30_000);
+  }, 60_000);
 
   test("read what any of them has encrypted, and the data directory holds only ciphertext", async () => {
     const secrets = "/api/v1/namespaces/default/secrets";
@@ -137,7 +137,7 @@ describe("several serving processes", () => {
       join(server.directory, "log"),
     ]);
     expect(exitCode).toBe(1);
-  }, 30_000);
+  }, 60_000);
 
   test("serve an old revision, and a watch from before their start", async () => {
     const { json: before } = await server.request("GET", configMaps);
@@ -156,7 +156,7 @@ describe("several serving processes", () => {
       );
       expect(events.map(({ object }) => object.metadata.name)).toEqual(["later"]);
     });
-  }, 30_000);
+  }, 60_000);
 
   test("all serve a custom kind once any of them says that it is established", async () => {
     const names = { plural: "wheels", singular: "wheel", kind: "Wheel" };
@@ -181,7 +181,7 @@ describe("several serving processes", () => {
       });
       expect(new Set(codes)).toEqual(new Set([201]));
     }
-  }, 30_000);
+  }, 60_000);
 
   test("never exceed a quota together", async () => {
     await server.request("POST", "/api/v1/namespaces", { metadata: { name: "limited" } });
@@ -195,7 +195,7 @@ describe("several serving processes", () => {
     );
     expect(codes.filter((code) => code === 201)).toHaveLength(7);
     expect((await server.request("GET", `${limited}/secrets`)).json.items).toHaveLength(7);
-  }, 30_000);
+  }, 60_000);
 
   test("leave nothing behind in a namespace that is deleted while they create in it", async () => {
     await server.request("POST", "/api/v1/namespaces", { metadata: { name: "brief" } });
@@ -229,7 +229,7 @@ describe("the whole server", () => {
     const denied = await times(many, () => server.fetch("GET", "/cluster/status", { token: "wrong" }));
     expect(new Set(denied.map(({ status }) => status))).toEqual(new Set([401]));
     expect((await server.run("snapshot", "save", join(root, "snapshot"))).code).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   test("has one answer to /metrics, which adds up all processes", async () => {
     const counted = async () => {
@@ -247,7 +247,7 @@ describe("the whole server", () => {
     const after = await times(many, counted);
     expect(new Set(after.map(({ created }) => created))).toEqual(new Set([before.created + many]));
     expect(new Set(after.map(({ objects }) => objects))).toEqual(new Set([before.objects + many]));
-  }, 30_000);
+  }, 60_000);
 
   test("writes one audit log with whole lines, one for each request", async () => {
     const url = (at: number) => `/api/v1/namespaces/audited-${at}/configmaps`;
@@ -261,7 +261,7 @@ describe("the whole server", () => {
       return found.length >= 3 * many ? found : undefined;
     });
     expect(uris.sort()).toEqual(Array.from({ length: 3 * many }, (_, at) => url(at)).sort());
-  }, 30_000);
+  }, 60_000);
 
   test("presents a new authority on every connection, as soon as the command has ended", async () => {
     const before = server.ca;
@@ -272,7 +272,7 @@ describe("the whole server", () => {
     expect(server.ca).not.toBe(before);
     const codes = await times(many, async () => (await server.request("GET", configMaps)).code);
     expect(new Set(codes)).toEqual(new Set([200]));
-  }, 30_000);
+  }, 60_000);
 });
 
 describe("a process that is killed", () => {

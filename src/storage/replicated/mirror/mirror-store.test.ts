@@ -175,7 +175,7 @@ describe("in a cluster", () => {
     await mirror.store.commit(put(b, "1"));
     await replica.store.readBarrier();
     expect(mirror.store.scan(everything)).toEqual(replica.store.scan(everything));
-  }, 30_000);
+  }, 60_000);
 
   test("a mirror follows its replica when that takes the image of another", async () => {
     const { cluster, replica, mirror } = await clusterWithMirror(async (cluster) => cluster.follower());
