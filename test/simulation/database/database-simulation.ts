@@ -295,7 +295,11 @@ export class DatabaseSimulation {
     await this.#compare(state);
   }
 
-  async #open(volume: SimulatedVolume, mutation = this.#mutation): Promise<Replica> {
+  #open(volume: SimulatedVolume): Promise<Replica> {
+    return this.#openWith(volume, this.#mutation);
+  }
+
+  async #openWith(volume: SimulatedVolume, mutation: DatabaseMutation | undefined): Promise<Replica> {
     const databases: SimulatedDatabase[] = [];
     const open = (async (path: string): Promise<Database> => {
       const database = new SimulatedDatabase({ volume, path, random: this.#random, mutation });
@@ -340,28 +344,11 @@ export class DatabaseSimulation {
 
   /** Starts a replica from an image, and compares it record by record. */
   async #compareImage(image: Image): Promise<void> {
-    const volume = new SimulatedVolume(this.#random);
-    const open = (async (path: string) =>
-      new SimulatedDatabase({ volume, path, random: this.#random, mutation: undefined })
-        .asDatabase) as typeof openDatabase;
-    const directory = new SimulatedDirectory(volume).asDirectory;
-    const opened = await openState(directory, open);
-    const feed = new AppliedFeed(systemClock);
-    const onFailure = (error: Error) => {
-      throw error;
-    };
-    const state = new ReplicaState({
-      directory,
-      clusterId,
-      opened,
-      feed,
-      proposer: noProposer,
-      followers: new LogFollowers(),
-      open,
-      onFailure,
-    });
+    const replica = await this.#openWith(new SimulatedVolume(this.#random), undefined);
+    const { state } = replica;
     await restore(state, image);
     await state.apply(this.#log.slice(image.index));
+    if (replica.isOver) throw new Error("the image cannot be stored");
     await this.#compare(state);
     await state.close();
   }
