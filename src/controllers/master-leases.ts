@@ -2,6 +2,7 @@ import { stringifyJson } from "../api/codec/json.ts";
 import { parseIp } from "../api/validation/ip.ts";
 import { atMost } from "../process/at-most.ts";
 import type { Clock } from "../process/clock.ts";
+import { recordIndex } from "../storage/record-index.ts";
 import { masterLeasePrefix } from "../storage/record-prefixes.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
@@ -59,8 +60,7 @@ export class MasterLeases {
         `","generation":${this.#generation}},"subsets":${stringifyJson([{ addresses: [{ ip: address }] }])}}`,
       ),
     };
-    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
-    const operation = { kind: "put", index, body } as const;
+    const operation = { kind: "put", index: recordIndex, body } as const;
     await store.commit({ key: masterLeasePrefix + address, expect: { kind: "any" }, operation });
   }
 

@@ -4,6 +4,7 @@ import type { Entry, Key } from "../api/entry.ts";
 import { type Revision, zeroRevision } from "../api/revision.ts";
 import { atMost } from "../process/at-most.ts";
 import type { Clock } from "../process/clock.ts";
+import { recordIndex } from "../storage/record-index.ts";
 import { masterLeasePrefix, serverPrefix } from "../storage/record-prefixes.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import { type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
@@ -253,8 +254,7 @@ export class ServerRecords {
       prefix: Buffer.from(`{"metadata":{"name":"${this.#parts.id}","resourceVersion":"`),
       suffix: Buffer.from(`"},"endpoint":${stringifyJson(endpoint)}}`),
     };
-    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
-    const operation = { kind: "put", index, body } as const;
+    const operation = { kind: "put", index: recordIndex, body } as const;
     await store.commit({ key: this.#key, expect: { kind: "any" }, operation });
     this.#renewedMs = startedMs;
   }

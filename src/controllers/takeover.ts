@@ -1,4 +1,5 @@
 import type { FindPremise } from "../registry/admission.ts";
+import { recordIndex } from "../storage/record-index.ts";
 import { takeoverPrefix } from "../storage/record-prefixes.ts";
 import type { Store } from "../storage/store.ts";
 import { RetryError } from "./work-queue.ts";
@@ -11,12 +12,15 @@ import { RetryError } from "./work-queue.ts";
  */
 export async function takeOver(store: Store, work: string, lost: () => void): Promise<FindPremise> {
   const key = takeoverPrefix + work;
-  const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
   const body = {
     prefix: Buffer.from(`{"metadata":{"name":"${work}","resourceVersion":"`),
     suffix: Buffer.from('"}}'),
   };
-  const result = await store.commit({ key, expect: { kind: "any" }, operation: { kind: "put", index, body } });
+  const result = await store.commit({
+    key,
+    expect: { kind: "any" },
+    operation: { kind: "put", index: recordIndex, body },
+  });
   const mine = result.kind === "applied" ? result.revision : undefined;
   return () => {
     const current = store.get(key);

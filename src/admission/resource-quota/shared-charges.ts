@@ -4,6 +4,7 @@ import type { Entry, Key } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { Revision } from "../../api/revision.ts";
 import type { ResourceList } from "../../api/types/core-v1.ts";
+import { recordIndex } from "../../storage/record-index.ts";
 import { quotaChargePrefix } from "../../storage/record-prefixes.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
 import type { ProposedBody, Store } from "../../storage/store.ts";
@@ -65,8 +66,7 @@ export class SharedCharges {
       if (told !== undefined) await this.#remove(told);
       return;
     }
-    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
-    const operation = { kind: "put", index, body: bodyOf(servers.id, charges) } as const;
+    const operation = { kind: "put", index: recordIndex, body: bodyOf(servers.id, charges) } as const;
     await store.commit({ key, expect: { kind: "any" }, operation });
   }
 

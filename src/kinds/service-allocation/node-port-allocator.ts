@@ -5,6 +5,7 @@ import type { Revision } from "../../api/revision.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { RandomInt } from "../../registry/random-name.ts";
+import { recordIndex } from "../../storage/record-index.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
 import type { ProposedBody, Store } from "../../storage/store.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
@@ -118,7 +119,7 @@ export class NodePortAllocator implements NodePorts {
       expect: { kind: "absent" },
       operation: {
         kind: "put",
-        index: { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined },
+        index: recordIndex,
         body: recordBody(port, service, clock.nowMs()),
       },
     });

@@ -2,6 +2,7 @@ import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeBody } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import type { RandomInt } from "../../registry/random-name.ts";
+import { recordIndex } from "../../storage/record-index.ts";
 import type { Store } from "../../storage/store.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
 import { type PortRange, portsToTry } from "./node-port-allocator.ts";
@@ -104,7 +105,7 @@ export class NodePortBitmap implements NodePorts {
       const outcome = await store.commit({
         key: bitmapKey,
         expect: current === undefined ? { kind: "absent" } : { kind: "revision", revision: current.revision },
-        operation: { kind: "put", index, body: bitmapBody(ports, range) },
+        operation: { kind: "put", index: recordIndex, body: bitmapBody(ports, range) },
       });
       if (outcome.kind === "applied") return result;
       current = outcome.kind === "rejected" ? outcome.current : store.get(bitmapKey);
@@ -113,7 +114,6 @@ export class NodePortBitmap implements NodePorts {
   }
 }
 
-const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
 const bitsPerByte = 8;
 
 /**
