@@ -9,31 +9,11 @@ import { recordIndex } from "../../storage/record-index.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
 import type { ProposedBody, Store } from "../../storage/store.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
+import { type PortRange, portsToTry, rangeProblem } from "./node-port-range.ts";
 import type { HoldsPort, NodePorts } from "./node-ports.ts";
 
 /** One record for each port that is taken, named by its number. No resource of the API lies here. */
 export const nodePortPrefix: Key = "/registry/ranges/servicenodeports/";
-
-/** Ports from `first` to `last`, both included. Those below `upper` are left to clients that ask for a certain one. */
-export interface PortRange {
-  readonly first: number;
-  readonly upper: number;
-  readonly last: number;
-}
-
-/** `30000-32767`; undefined for anything else. */
-export function portRange(text: string): PortRange | undefined {
-  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text);
-  const first = Number(match?.[1]);
-  const last = Number(match?.[2]);
-  if (!(first >= 1 && last >= first && last <= 65_535)) return undefined;
-  return { first, upper: first + lowerBandSize(last - first + 1), last };
-}
-
-/** `min(max(16, size / 32), 128)`; up to 16 ports are not split. */
-function lowerBandSize(size: number): number {
-  return size <= 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128);
-}
 
 export interface NodePortAllocatorParts {
   readonly store: Store;
@@ -66,11 +46,8 @@ export class NodePortAllocator implements NodePorts {
   }
 
   async take(port: number, service: ServiceRef, dryRun: boolean): Promise<string | undefined> {
-    const { first, last } = this.#parts.range;
-    // Upstream does not look at the range in a dry run.
-    if (!dryRun && (port < first || port > last)) {
-      return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`;
-    }
+    const problem = dryRun ? undefined : rangeProblem(port, this.#parts.range);
+    if (problem !== undefined) return problem;
     const isFree = !this.#isTaken(port) && (dryRun || (await this.#claim(port, service)));
     return isFree ? undefined : "provided port is already allocated";
   }
@@ -124,19 +101,6 @@ export class NodePortAllocator implements NodePorts {
       },
     });
     return applied.kind === "applied";
-  }
-}
-
-/** Every port once: the upper band from a random place on, then the lower band. */
-export function* portsToTry({ first, upper, last }: PortRange, randomInt: RandomInt): Generator<number> {
-  const bands = [
-    { from: upper, size: last - upper + 1 },
-    { from: first, size: upper - first },
-  ];
-  for (const { from, size } of bands) {
-    if (size <= 0) continue;
-    const start = randomInt(size);
-    for (let step = 0; step < size; step++) yield from + ((start + step) % size);
   }
 }
 

@@ -5,7 +5,7 @@ import type { RandomInt } from "../../registry/random-name.ts";
 import { recordIndex } from "../../storage/record-index.ts";
 import type { Store } from "../../storage/store.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
-import { type PortRange, portsToTry } from "./node-port-allocator.ts";
+import { type PortRange, portsToTry, rangeProblem, rangeText } from "./node-port-range.ts";
 import type { HoldsPort, NodePorts } from "./node-ports.ts";
 
 /** The bitmap of all ports. kube-apiserver keeps it at this key and in this form. */
@@ -49,11 +49,8 @@ export class NodePortBitmap implements NodePorts {
   }
 
   async take(port: number, _service: ServiceRef, dryRun: boolean): Promise<string | undefined> {
-    const { first, last } = this.#parts.range;
-    // Upstream does not look at the range in a dry run.
-    if (!dryRun && (port < first || port > last)) {
-      return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`;
-    }
+    const problem = dryRun ? undefined : rangeProblem(port, this.#parts.range);
+    if (problem !== undefined) return problem;
     const isTaken = dryRun
       ? this.#taken().has(port)
       : await this.#change((ports) => ports.has(port) || !ports.add(port));
@@ -120,16 +117,16 @@ const bitsPerByte = 8;
  * Returns the ports whose bits are set. The bits are those of one large number, whose last byte has the first ports.
  * @throws Error for a bitmap of another range, which only a restart with the same flag can mend
  */
-function portsIn(entry: Entry | undefined, { first, last }: PortRange): Set<number> {
+function portsIn(entry: Entry | undefined, expected: PortRange): Set<number> {
   const ports = new Set<number>();
   if (entry === undefined) return ports;
   const { range, data } = decodeBody(entry) as { range?: string; data?: string };
-  if (range !== rangeText({ first, last })) {
-    throw new Error(`the provided range ${rangeText({ first, last })} does not match the previous range ${range}`);
+  if (range !== rangeText(expected)) {
+    throw new Error(`the provided range ${rangeText(expected)} does not match the previous range ${range}`);
   }
   const bytes = Buffer.from(data ?? "", "base64");
   for (const [at, byte] of bytes.entries()) {
-    const from = first + (bytes.length - 1 - at) * bitsPerByte;
+    const from = expected.first + (bytes.length - 1 - at) * bitsPerByte;
     for (let bit = 0; bit < bitsPerByte; bit++) if ((byte & (1 << bit)) !== 0) ports.add(from + bit);
   }
   return ports;
@@ -149,8 +146,4 @@ function bitmapBody(ports: ReadonlySet<number>, range: PortRange) {
     prefix: Buffer.from('{"metadata":{"resourceVersion":"'),
     suffix: Buffer.from(`"},${stringifyJson(fields).slice(1)}`),
   };
-}
-
-function rangeText({ first, last }: Pick<PortRange, "first" | "last">): string {
-  return `${first}-${last}`;
 }

@@ -1,5 +1,5 @@
 import { type IpRange, ipRange } from "./ip-range.ts";
-import { portRange } from "./node-port-allocator.ts";
+import { portRange } from "./node-port-range.ts";
 import type { ServiceNetwork } from "./service-allocation.ts";
 
 /** Larger ranges cannot be searched in reasonable time when they are nearly full. */
