@@ -3,6 +3,7 @@ import { access } from "./workloads/access.ts";
 import { applies } from "./workloads/applies.ts";
 import { balancedFailover } from "./workloads/balanced-failover.ts";
 import { boot } from "./workloads/boot.ts";
+import { cascades } from "./workloads/cascades.ts";
 import { catchUp } from "./workloads/catch-up.ts";
 import { clusterCreates } from "./workloads/cluster-creates.ts";
 import { clusterGets } from "./workloads/cluster-gets.ts";
@@ -55,6 +56,7 @@ const workloads: Record<string, Workload> = {
   W16: applies,
   W17: fairness,
   W19: simulatedNodes,
+  W20: cascades,
 };
 
 const secondsDefault = 5;
