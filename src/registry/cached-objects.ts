@@ -21,7 +21,7 @@ export class CachedObjects implements ObjectLookup {
 
   get(resource: GroupResource, namespace: string, name: string): KubeObject | undefined {
     const registry = this.#registryOf(resource);
-    const entry = this.entry(resource, namespace, name);
+    const entry = registry?.cacher.get(registry.keyOf(namespace, name));
     return registry === undefined || entry === undefined ? undefined : this.#decode(entry, registry);
   }
 
