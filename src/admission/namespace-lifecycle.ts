@@ -1,8 +1,8 @@
 import type { Entry } from "../api/entry.ts";
-import { followedBy } from "../api/eventual.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { status } from "../api/status.ts";
 import type { Namespace } from "../api/types/core-v1.ts";
+import { followedBy } from "../process/eventual.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 

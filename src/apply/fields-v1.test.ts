@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../api/json.ts";
-import { atOnce } from "../api/sliced.ts";
 import { runToEnd } from "../api/testing.ts";
+import { atOnce } from "../process/sliced.ts";
 import { FieldSet } from "./field-set.ts";
 import { parseFieldsV1, readStoredFields } from "./fields-v1.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonValue } from "../api/json.ts";
-import { atOnce } from "../api/sliced.ts";
+import { atOnce } from "../process/sliced.ts";
 import { decodeEntries, encodeEntries, entriesToUpdate, storedEntries } from "./managed-fields.ts";
 import { sample } from "./sample-type.ts";
 

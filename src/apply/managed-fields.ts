@@ -2,7 +2,7 @@ import { quoteText } from "../api/go-literal.ts";
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { objectOf, textOf } from "../api/json-reading.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
-import { atOnce } from "../api/sliced.ts";
+import { atOnce } from "../process/sliced.ts";
 import type { FieldSet } from "./field-set.ts";
 import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
 import { compareEntries, ManagerEntry, ownerKey } from "./manager-entry.ts";

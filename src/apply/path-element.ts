@@ -1,8 +1,8 @@
 import { compareTexts } from "../api/code-points.ts";
 import { quoteText } from "../api/go-literal.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { atOnce } from "../api/sliced.ts";
-import { sortedInSteps } from "../api/sorted-in-steps.ts";
+import { atOnce } from "../process/sliced.ts";
+import { sortedInSteps } from "../process/sorted-in-steps.ts";
 
 /**
  * One step of a field path, in its wire text: `f:<name>` a field or map key, `k:{…}` a list item by its key fields,

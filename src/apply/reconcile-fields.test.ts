@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atOnce } from "../api/sliced.ts";
+import { atOnce } from "../process/sliced.ts";
 import { parseFieldsV1 } from "./fields-v1.ts";
 import { reconcileFields } from "./reconcile-fields.ts";
 import { sampleType } from "./sample-type.ts";

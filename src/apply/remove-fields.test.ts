@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../api/json.ts";
-import { atOnce } from "../api/sliced.ts";
+import { atOnce } from "../process/sliced.ts";
 import { parseFieldsV1 } from "./fields-v1.ts";
 import { removeFields } from "./remove-fields.ts";
 import { sample, sampleType } from "./sample-type.ts";

@@ -1,6 +1,6 @@
-import type { Eventual } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
-import { TurnSlice } from "../api/turn-slice.ts";
+import type { Eventual } from "../process/eventual.ts";
+import { TurnSlice } from "../process/turn-slice.ts";
 import type { FieldSet } from "./field-set.ts";
 import { TrackingError } from "./tracking-error.ts";
 import { typeError } from "./type-errors.ts";

@@ -1,4 +1,4 @@
-import { atOnce } from "../api/sliced.ts";
+import { atOnce } from "../process/sliced.ts";
 import type { Environment } from "./environment.ts";
 import { type Activation, Frame } from "./evaluate/frame.ts";
 import { beginStretch, EvaluationPaused } from "./evaluate/pause.ts";

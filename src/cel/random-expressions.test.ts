@@ -1,6 +1,6 @@
 import { afterEach, expect, type Mock, spyOn, test } from "bun:test";
 import fc from "fast-check";
-import { atOnce } from "../api/sliced.ts";
+import { atOnce } from "../process/sliced.ts";
 import {
   CompileError,
   celTypes,

@@ -1,4 +1,4 @@
-import { atOnce } from "../api/sliced.ts";
+import { atOnce } from "../process/sliced.ts";
 import type { Environment } from "./environment.ts";
 import { ProgramError } from "./evaluate/planner.ts";
 import { type Compiled, CompileError, compileInSteps, Program } from "./program.ts";

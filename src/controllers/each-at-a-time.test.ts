@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nextTurn } from "../api/turn.ts";
+import { nextTurn } from "../process/turn.ts";
 import { eachAtATime } from "./each-at-a-time.ts";
 
 async function* later(count: number): AsyncGenerator<number, void> {

@@ -1,10 +1,10 @@
 import type { KubeObject } from "../api/object-meta.ts";
-import { runSliced } from "../api/sliced.ts";
 import type { ValidatingAdmissionPolicy } from "../api/types/admissionregistration-v1.ts";
 import type { Client, ResourceType } from "../client/client.ts";
 import { Informer } from "../client/informer.ts";
 import { type ServedKinds, typeCheckingOf, typeWarnings } from "../kinds/admissionregistration/type-warnings.ts";
 import type { Clock } from "../process/clock.ts";
+import { runSliced } from "../process/sliced.ts";
 import { unlessGone } from "./unless-gone.ts";
 import { type QueueSource, WorkQueue } from "./work-queue.ts";
 

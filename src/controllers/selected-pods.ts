@@ -1,6 +1,6 @@
 import type { Entry } from "../api/entry.ts";
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
-import type { TurnSlice } from "../api/turn-slice.ts";
+import type { TurnSlice } from "../process/turn-slice.ts";
 import type { Registry } from "../registry/registry.ts";
 
 /** Number of pods processed between two readings of the clock. */

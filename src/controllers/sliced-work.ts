@@ -1,4 +1,4 @@
-import { runSliced } from "../api/sliced.ts";
+import { runSliced } from "../process/sliced.ts";
 
 /**
  * Runs computations one after the other, each in slices, so that a long one does not delay other requests. The number of

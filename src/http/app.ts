@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import type { Eventual } from "../api/eventual.ts";
 import { status } from "../api/status.ts";
+import type { Eventual } from "../process/eventual.ts";
 import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { buildChain, type ChainOptions } from "./filters/chain.ts";
 

@@ -5,11 +5,11 @@ import { ProtobufDecodeError } from "../api/codec/protobuf-wire.ts";
 import type { MediaType } from "../api/codec/representation.ts";
 import { parseYamlInSteps, yamlValuesMax } from "../api/codec/yaml.ts";
 import { YamlSyntaxError } from "../api/codec/yaml-syntax.ts";
-import type { Eventual } from "../api/eventual.ts";
 import type { JsonValue } from "../api/json.ts";
 import { objectValuesMax } from "../api/object-extent.ts";
-import { runSliced } from "../api/sliced.ts";
 import { type StatusError, status } from "../api/status.ts";
+import type { Eventual } from "../process/eventual.ts";
+import { runSliced } from "../process/sliced.ts";
 
 export interface DecodeBodyOptions {
   /** Whether to look for duplicate keys, for field validation Warn and Strict. */

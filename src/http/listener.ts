@@ -1,7 +1,7 @@
 import type { ListenOptions } from "node:net";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
 import type { ListenerTls } from "../access/certificates/identity.ts";
-import type { Eventual } from "../api/eventual.ts";
+import type { Eventual } from "../process/eventual.ts";
 import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { authoritiesOf } from "./listener/authority.ts";

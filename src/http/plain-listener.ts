@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import type { Eventual } from "../api/eventual.ts";
+import type { Eventual } from "../process/eventual.ts";
 import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { bind } from "./listener/bind.ts";

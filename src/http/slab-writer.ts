@@ -1,5 +1,5 @@
-import type { Eventual } from "../api/eventual.ts";
-import { TurnSlice } from "../api/turn-slice.ts";
+import type { Eventual } from "../process/eventual.ts";
+import { TurnSlice } from "../process/turn-slice.ts";
 
 /** Size up to which small chunks are joined, because each write has a price of its own. */
 const slabBytesMax = 256 * 1024;

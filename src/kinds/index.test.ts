@@ -6,7 +6,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type { ScalarSchema, Schema } from "../api/schema/schema.ts";
 import { structOf } from "../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { runSliced } from "../api/sliced.ts";
+import { runSliced } from "../process/sliced.ts";
 import { strategyOf, subresourceStrategyOf } from "../registry/kind.ts";
 import type { Strategy } from "../registry/strategy.ts";
 import { builtInKindOf } from "./index.ts";

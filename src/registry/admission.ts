@@ -1,8 +1,8 @@
-import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { GroupVersionKind } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { type Eventual, followedBy } from "../process/eventual.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { Premise } from "../storage/store.ts";
 import type { AdmissionObserver, AdmissionStep, AdmissionTimer } from "./admission-observer.ts";

@@ -1,12 +1,12 @@
 import { isBeingDeleted } from "../api/codec/stored-metadata.ts";
 import type { Entry } from "../api/entry.ts";
-import { followedBy } from "../api/eventual.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { formatTime } from "../api/time.ts";
-import { nextTurn } from "../api/turn.ts";
 import { validateObjectMeta, validatePrefixSegment } from "../api/validation/object-meta.ts";
+import { followedBy } from "../process/eventual.ts";
+import { nextTurn } from "../process/turn.ts";
 import { judgeObject } from "./judge-object.ts";
 import { generatedName } from "./random-name.ts";
 import { dropRepeatedOwners } from "./repeated-owners.ts";

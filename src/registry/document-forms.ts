@@ -1,7 +1,7 @@
-import type { Eventual } from "../api/eventual.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { inServedVersion, inStoredVersion } from "../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { Eventual } from "../process/eventual.ts";
 
 /** Converts the documents that admission sees between their own version and the one that a plugin needs. */
 export interface DocumentForms {

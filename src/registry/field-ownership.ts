@@ -1,4 +1,3 @@
-import { type Eventual, followedBy } from "../api/eventual.ts";
 import { apiVersionOf } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
@@ -18,6 +17,7 @@ import {
   runStepsEventually,
   type TrackedVersion,
 } from "../apply/versions.ts";
+import { type Eventual, followedBy } from "../process/eventual.ts";
 
 /** A writer and the path of its write. */
 export interface FieldWriter {

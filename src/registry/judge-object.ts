@@ -1,5 +1,5 @@
-import { followedBy } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
+import { followedBy } from "../process/eventual.ts";
 import { objectProblems } from "./object-problems.ts";
 import type { Write } from "./write.ts";
 import type { RuledWrite } from "./write-rule.ts";

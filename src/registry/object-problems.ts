@@ -1,11 +1,11 @@
-import type { Eventual } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { validateSchema } from "../api/schema/validate.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { atOnce, runSliced } from "../api/sliced.ts";
+import type { Eventual } from "../process/eventual.ts";
+import { atOnce, runSliced } from "../process/sliced.ts";
 import { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import type { Strategy } from "./strategy.ts";
 

@@ -1,8 +1,8 @@
-import type { Eventual } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { MetaRules } from "../api/validation/object-meta.ts";
+import type { Eventual } from "../process/eventual.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
 /** Options of a delete, decoded and validated. */

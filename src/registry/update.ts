@@ -1,11 +1,11 @@
 import type { Entry, Key } from "../api/entry.ts";
-import type { Eventual } from "../api/eventual.ts";
 import { fieldError } from "../api/field-error.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
+import type { Eventual } from "../process/eventual.ts";
 import { uidOf } from "../storage/object-uid.ts";
 import { copyObject } from "./copy-object.ts";
 import { judgeObject } from "./judge-object.ts";

@@ -1,6 +1,6 @@
-import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { type Eventual, followedBy } from "../process/eventual.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
 /** A write, as far as rules about it see it. */

@@ -1,8 +1,8 @@
-import { type Eventual, followedBy } from "../api/eventual.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
-import { nextTurn } from "../api/turn.ts";
 import { managedFieldsProblem } from "../apply/managed-fields.ts";
+import { type Eventual, followedBy } from "../process/eventual.ts";
+import { nextTurn } from "../process/turn.ts";
 import type { Admission, AdmissionAttributes, FindPremise } from "./admission.ts";
 import { admissionAttributes } from "./admission-attributes.ts";
 import type { FieldTracker } from "./field-ownership.ts";

@@ -1,6 +1,5 @@
 import { openAudit } from "../access/audit/open-audit.ts";
 import type { ServerIdentity } from "../access/certificates/identity.ts";
-import type { Eventual } from "../api/eventual.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import { discoveryCheck } from "../http/aggregation/discovery-check.ts";
 import { registrationCheck } from "../http/aggregation/registration-check.ts";
@@ -23,6 +22,7 @@ import {
 import { type InProcessClients, inProcessClients } from "../http/in-process-client.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
 import { type Listener, type ListenerOptions, listen } from "../http/listener.ts";
+import type { Eventual } from "../process/eventual.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { appOptions } from "./app-options.ts";
 import type { ServerConfig } from "./config/server-options.ts";

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import type { Entry } from "../../src/api/entry.ts";
-import type { Eventual } from "../../src/api/eventual.ts";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { JsonObject } from "../../src/api/json.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
@@ -13,6 +12,7 @@ import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { systemClock } from "../../src/process/clock.ts";
+import type { Eventual } from "../../src/process/eventual.ts";
 import { defaultStrategy } from "../../src/registry/default-strategy.ts";
 import { Endpoints } from "../../src/registry/endpoints.ts";
 import { type KindParts, stored } from "../../src/registry/kind.ts";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
-import type { Eventual } from "../../src/api/eventual.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";
 import { FakeApis } from "../../src/http/aggregation/testing.ts";
@@ -13,6 +12,7 @@ import { openApiRoute } from "../../src/http/openapi/openapi-route.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { systemClock } from "../../src/process/clock.ts";
+import type { Eventual } from "../../src/process/eventual.ts";
 import type { CatalogEntry } from "../../src/registry/catalog.ts";
 import { defaultStrategy, statusStrategy } from "../../src/registry/default-strategy.ts";
 import { Endpoints } from "../../src/registry/endpoints.ts";

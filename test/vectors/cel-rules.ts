@@ -1,6 +1,5 @@
 import { fieldErrorText } from "../../src/api/field-error.ts";
 import type { JsonValue } from "../../src/api/json.ts";
-import { atOnce } from "../../src/api/sliced.ts";
 import { readOpenApiSchema } from "../../src/api/structural/open-api-schema.ts";
 import { objectCostMax } from "../../src/cel/limits.ts";
 import { declareType } from "../../src/cel/schema/declared-type.ts";
@@ -12,6 +11,7 @@ import type { Json } from "../../src/cel/values/json-value.ts";
 import { storedEnvironment } from "../../src/cel/versions.ts";
 import { validateDefinitionSchema } from "../../src/kinds/apiextensions/validation/definition-schema.ts";
 import { allRequired } from "../../src/kinds/apiextensions/validation/schema-ratchets.ts";
+import { atOnce } from "../../src/process/sliced.ts";
 import type { Difference } from "./difference.ts";
 
 interface WrittenProblem {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import { objectOf, objectsOf, textOf } from "../../src/api/json-reading.ts";
-import { atOnce } from "../../src/api/sliced.ts";
 import {
   customDefinition,
   customDefinitionName,
   customListDefinition,
 } from "../../src/http/openapi/custom-definitions.ts";
+import { atOnce } from "../../src/process/sliced.ts";
 import { type PublishedDefinition, type PublishedInstance, PublishedKind } from "./crd-real.ts";
 import { runCrdVectors } from "./crd-vectors.ts";
 import { readCases } from "./replay.ts";

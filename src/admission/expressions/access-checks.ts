@@ -1,10 +1,10 @@
 import type { Attributes, Selectors } from "../../access/authorization/attributes.ts";
 import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
-import type { Eventual } from "../../api/eventual.ts";
 import { parseFieldSelector } from "../../api/field-selector.ts";
 import { parseLabelSelector } from "../../api/label-selector.ts";
-import { runSliced } from "../../api/sliced.ts";
 import { type AccessCheck, type AccessChecker, type AccessDecision, PendingCheck } from "../../cel/index.ts";
+import type { Eventual } from "../../process/eventual.ts";
+import { runSliced } from "../../process/sliced.ts";
 import { thrownText } from "../../process/thrown-text.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 

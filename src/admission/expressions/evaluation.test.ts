@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
-import { atOnce } from "../../api/sliced.ts";
 import { isError, type Result } from "../../cel/index.ts";
+import { atOnce } from "../../process/sliced.ts";
 import { PolicyCompiler } from "../policies/compile-policy.ts";
 import { attributes } from "../testing.ts";
 import { AccessChecks, evaluateInTurns } from "./access-checks.ts";

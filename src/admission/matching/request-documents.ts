@@ -1,10 +1,10 @@
-import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Decoded } from "../../api/schema/decode.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { type Eventual, followedBy } from "../../process/eventual.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { replaceContents } from "../replace-contents.ts";
 import { documentForm } from "./document-form.ts";

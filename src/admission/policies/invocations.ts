@@ -1,8 +1,8 @@
 import type { Entry } from "../../api/entry.ts";
-import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import type { MatchResources, ParamKind, ParamRef } from "../../api/types/admissionregistration-v1.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { type MatchedResource, namespaceOf } from "../matching/matched-resource.ts";
 import { ConfigurationProblem, collectParams, type ParamParts, paramResource } from "./params.ts";

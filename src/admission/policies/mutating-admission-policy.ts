@@ -1,12 +1,12 @@
-import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { TurnSlice } from "../../api/turn-slice.ts";
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
 } from "../../api/types/admissionregistration-v1.ts";
 import type { Json } from "../../cel/index.ts";
+import { type Eventual, followedBy } from "../../process/eventual.ts";
+import { TurnSlice } from "../../process/turn-slice.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { AccessChecks, type EvaluationSteps, evaluateInTurns } from "../expressions/access-checks.ts";
 import type { ConditionsTime } from "../expressions/match-conditions.ts";

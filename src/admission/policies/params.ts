@@ -1,10 +1,10 @@
-import type { Eventual } from "../../api/eventual.ts";
 import { type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
 import type { JsonValue } from "../../api/json.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type ResourceInfo, storedInfo } from "../../api/scheme/resource.ts";
 import type { ParamKind, ParamRef } from "../../api/types/admissionregistration-v1.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import { storedForms } from "../../registry/document-forms.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";

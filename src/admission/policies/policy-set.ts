@@ -1,9 +1,9 @@
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry } from "../../api/entry.ts";
-import type { Eventual } from "../../api/eventual.ts";
 import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { runSliced } from "../../api/sliced.ts";
+import type { Eventual } from "../../process/eventual.ts";
+import { runSliced } from "../../process/sliced.ts";
 import type { Registry } from "../../registry/registry.ts";
 
 /** Number of compiled policies to keep. The least recently used is dropped first, and compiled again when needed. */

@@ -1,11 +1,11 @@
-import { type Eventual, followedBy } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { TurnSlice } from "../../api/turn-slice.ts";
 import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from "../../api/types/admissionregistration-v1.ts";
 import type { Json } from "../../cel/index.ts";
+import { type Eventual, followedBy } from "../../process/eventual.ts";
+import { TurnSlice } from "../../process/turn-slice.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { AccessChecks, evaluateInTurns } from "../expressions/access-checks.ts";
 import type { ConditionsTime } from "../expressions/match-conditions.ts";

@@ -1,13 +1,13 @@
-import type { Eventual } from "../../api/eventual.ts";
 import type { LabelSelector } from "../../api/label-selector.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { runSliced } from "../../api/sliced.ts";
 import type {
   MutatingWebhook,
   MutatingWebhookConfiguration,
   ValidatingWebhook,
   WebhookClientConfig,
 } from "../../api/types/admissionregistration-v1.ts";
+import type { Eventual } from "../../process/eventual.ts";
+import { runSliced } from "../../process/sliced.ts";
 import type { MatchCondition } from "../expressions/match-conditions.ts";
 import type { MatchPolicy } from "../matching/matched-resource.ts";
 import { type AdmissionRule, admissionRule } from "../matching/rule.ts";

@@ -1,4 +1,4 @@
-import type { Eventual } from "../../api/eventual.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import type { RequestTarget } from "./request-target.ts";
 

@@ -1,6 +1,6 @@
-import type { Eventual } from "../../api/eventual.ts";
 import { TextError } from "../../api/status.ts";
 import { textReply } from "../../http/error-response.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { HttpResponse, Reply } from "../../request/exchange.ts";
 import { checkpoint } from "./checkpoint.ts";
 import type { EndpointOptions } from "./endpoint-options.ts";

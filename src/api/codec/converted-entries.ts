@@ -1,5 +1,5 @@
+import { type Eventual, followedBy } from "../../process/eventual.ts";
 import type { Entry } from "../entry.ts";
-import { type Eventual, followedBy } from "../eventual.ts";
 import { apiVersionOf } from "../gvk.ts";
 import { JointCall, type SignalSource } from "../joint-call.ts";
 import type { JsonObject } from "../json.ts";

@@ -1,10 +1,10 @@
+import { type Eventual, followedBy } from "../../process/eventual.ts";
+import { atOnce, runSliced } from "../../process/sliced.ts";
 import type { Entry } from "../entry.ts";
-import { type Eventual, followedBy } from "../eventual.ts";
 import { apiVersionOf } from "../gvk.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Revision } from "../revision.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import { atOnce, runSliced } from "../sliced.ts";
 import { protobufMediaType } from "../vendor.ts";
 import { toBytes } from "./byte-text.ts";
 import { cborListParts } from "./encode-list-cbor.ts";

@@ -1,5 +1,6 @@
+import type { Eventual } from "../../process/eventual.ts";
+import { runSliced } from "../../process/sliced.ts";
 import type { Entry } from "../entry.ts";
-import type { Eventual } from "../eventual.ts";
 import type { GroupVersionKind } from "../gvk.ts";
 import type { JsonObject } from "../json.ts";
 import { hasMoreValues, ordinaryBytesMax, ordinaryValuesMax } from "../object-extent.ts";
@@ -8,7 +9,6 @@ import type { StructSchema } from "../schema/schema.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import { goPointer } from "../scheme/go-type.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import { runSliced } from "../sliced.ts";
 import { type Status, type StatusError, status } from "../status.ts";
 import { protobufMediaType } from "../vendor.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";

@@ -1,5 +1,5 @@
+import type { Eventual } from "../../process/eventual.ts";
 import type { Entry } from "../entry.ts";
-import type { Eventual } from "../eventual.ts";
 import type { Revision } from "../revision.ts";
 import type { Status } from "../status.ts";
 

@@ -1,5 +1,5 @@
+import { atOnce } from "../../process/sliced.ts";
 import { emptyJsonObject, type JsonObject, type JsonValue, replaceBigInt } from "../json.ts";
-import { atOnce } from "../sliced.ts";
 import { status } from "../status.ts";
 import { copyOfText } from "./byte-text.ts";
 import { jsonExtent } from "./json-extent.ts";

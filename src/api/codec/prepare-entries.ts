@@ -1,5 +1,5 @@
+import { type Eventual, followedBy } from "../../process/eventual.ts";
 import type { Entry } from "../entry.ts";
-import { type Eventual, followedBy } from "../eventual.ts";
 import type { SignalSource } from "../joint-call.ts";
 import type { ResourceInfo, VersionConverter } from "../scheme/resource.ts";
 import { ConvertedEntries } from "./converted-entries.ts";

@@ -1,5 +1,5 @@
+import { atOnce } from "../../process/sliced.ts";
 import { objectValuesMax } from "../object-extent.ts";
-import { atOnce } from "../sliced.ts";
 import { status } from "../status.ts";
 import type { ParseOptions } from "./json.ts";
 import { yamlValues } from "./yaml-extent.ts";

@@ -1,6 +1,6 @@
+import type { Eventual } from "../../process/eventual.ts";
 import type { TableRules } from "../codec/table/table-rules.ts";
 import type { Entry } from "../entry.ts";
-import type { Eventual } from "../eventual.ts";
 import type { GroupVersionKind } from "../gvk.ts";
 import type { SignalSource } from "../joint-call.ts";
 import type { JsonObject, JsonValue } from "../json.ts";

@@ -1,7 +1,7 @@
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../../api/json.ts";
 import { countValues, objectValuesMax } from "../../api/object-extent.ts";
-import { atOnce } from "../../api/sliced.ts";
 import { StatusError, status } from "../../api/status.ts";
+import { atOnce } from "../../process/sliced.ts";
 import { depthOf, documentDepthMax, jsonByteLength } from "./document-depth.ts";
 import { wrongDocument } from "./wrong-document.ts";
 

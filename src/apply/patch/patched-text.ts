@@ -1,7 +1,7 @@
 import { compareTexts } from "../../api/code-points.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { atOnce } from "../../api/sliced.ts";
+import { atOnce } from "../../process/sliced.ts";
 
 /** Writes the result of a patch for a refusal. */
 export function patchedText(merged: JsonObject, patch: JsonValue, type: "json" | "merge"): string {

@@ -8,8 +8,8 @@ import {
   shallowCopy,
 } from "../../api/json.ts";
 import type { Field, Schema, StructSchema } from "../../api/schema/schema.ts";
-import { atOnce } from "../../api/sliced.ts";
 import { status } from "../../api/status.ts";
+import { atOnce } from "../../process/sliced.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
 import { orderAsAsked, patchOrderMatches } from "./element-order.ts";
 import { elementKey, mergeKeyValue } from "./merge-key.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atOnce } from "../../api/sliced.ts";
+import { atOnce } from "../../process/sliced.ts";
 import {
   makeRuleValidator,
   RuleChecker,

@@ -1,5 +1,5 @@
-import type { Eventual } from "../../api/eventual.ts";
 import type { Clock } from "../../process/clock.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import { readUserProofs, type UserProof } from "../kubeconfig.ts";
 
 /** How this server proves to webhooks who it is. */

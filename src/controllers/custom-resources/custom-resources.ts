@@ -2,9 +2,7 @@ import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Key } from "../../api/entry.ts";
 import { ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { runSliced } from "../../api/sliced.ts";
 import { formatTime } from "../../api/time.ts";
-import { nextTurn } from "../../api/turn.ts";
 import type { CustomResourceDefinition } from "../../api/types/apiextensions-v1.ts";
 import {
   cleanupFinalizer,
@@ -13,6 +11,8 @@ import {
 } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import { type AcceptedNames, type CustomDefinition, readDefinition } from "../../kinds/custom/definition.ts";
 import type { Clock } from "../../process/clock.ts";
+import { runSliced } from "../../process/sliced.ts";
+import { nextTurn } from "../../process/turn.ts";
 import { strategyOf } from "../../registry/kind.ts";
 import type { Registries } from "../../registry/registries.ts";
 import { apiServerContext } from "../../registry/server-context.ts";

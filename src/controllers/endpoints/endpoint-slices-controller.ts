@@ -1,7 +1,7 @@
-import { TurnSlice } from "../../api/turn-slice.ts";
 import type { Service } from "../../api/types/core-v1.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import type { Clock } from "../../process/clock.ts";
+import { TurnSlice } from "../../process/turn-slice.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RecordEvent } from "../events/record-event.ts";

@@ -1,9 +1,9 @@
 import type { Key } from "../../api/entry.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
-import { TurnSlice } from "../../api/turn-slice.ts";
 import type { EndpointAddress, EndpointSubset, Endpoints, Service } from "../../api/types/core-v1.ts";
 import type { Clock } from "../../process/clock.ts";
 import { thrownText } from "../../process/thrown-text.ts";
+import { TurnSlice } from "../../process/turn-slice.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";

@@ -1,8 +1,8 @@
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../api/entry.ts";
-import { SetMap } from "../../api/set-map.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import { managedByLabel, serviceNameLabel } from "../../kinds/discovery/endpoint-slice-labels.ts";
+import { SetMap } from "../../process/set-map.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
 

@@ -1,7 +1,6 @@
 import type { Key } from "../../api/entry.ts";
 import { apiVersionOf, parseApiVersion } from "../../api/gvk.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/object-meta.ts";
-import { SetMap } from "../../api/set-map.ts";
 import { StatusError } from "../../api/status.ts";
 import type {
   DiscoveredResource,
@@ -12,6 +11,7 @@ import type { Client, ResourceType } from "../../client/client.ts";
 import { Informer } from "../../client/informer.ts";
 import { NoAnswerError } from "../../client/transport.ts";
 import type { Clock } from "../../process/clock.ts";
+import { SetMap } from "../../process/set-map.ts";
 import { awaitsDependents, type OwnerState } from "./verdict.ts";
 
 /** Maximum number of watched resources, of objects of each, and of all objects. */

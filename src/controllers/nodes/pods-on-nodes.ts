@@ -1,5 +1,5 @@
 import type { Entry, Key } from "../../api/entry.ts";
-import { SetMap } from "../../api/set-map.ts";
+import { SetMap } from "../../process/set-map.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store, StoreEvent } from "../../storage/store.ts";
 

@@ -1,5 +1,5 @@
 import type { Key } from "../../api/entry.ts";
-import { SetMap } from "../../api/set-map.ts";
+import { SetMap } from "../../process/set-map.ts";
 
 /** The pods that name each claim and template, so that a change of one leads to its pods only. */
 export class ClaimUsers {

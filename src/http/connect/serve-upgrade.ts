@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Eventual } from "../../api/eventual.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import { isClientGone } from "../../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest, Reply } from "../../request/exchange.ts";
 import type { Upgrade } from "../listener/serving.ts";

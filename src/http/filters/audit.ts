@@ -10,10 +10,10 @@ import {
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../access/audit/policy.ts";
 import { Recording, truncatedAnnotation } from "../../access/audit/recording.ts";
 import { joinBytes } from "../../api/codec/byte-text.ts";
-import { followedBy } from "../../api/eventual.ts";
 import { formatGoDuration } from "../../api/go-duration.ts";
-import { runSliced } from "../../api/sliced.ts";
 import type { Clock } from "../../process/clock.ts";
+import { followedBy } from "../../process/eventual.ts";
+import { runSliced } from "../../process/sliced.ts";
 import { annotate, type ObjectIdentity, unknownObject } from "../../request/annotations.ts";
 import {
   type Exchange,

@@ -1,7 +1,7 @@
 import type { RequestAuthenticator } from "../../access/authentication/authenticator.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
-import type { Eventual } from "../../api/eventual.ts";
 import type { Clock } from "../../process/clock.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { Exchange, Filter, Finish, Handler, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import { anonymousUser } from "../../request/user-info.ts";
 import { compression } from "../compression.ts";

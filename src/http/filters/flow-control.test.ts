@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { alwaysAllowAuthorizer } from "../../access/authorization/always-allow.ts";
-import type { Eventual } from "../../api/eventual.ts";
 import type { FlowSchema, PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { ByteSink, Exchange, Handler, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";

@@ -1,5 +1,5 @@
-import type { Eventual } from "../../api/eventual.ts";
 import { status } from "../../api/status.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import { thrownText } from "../../process/thrown-text.ts";
 import type { HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import { errorReply, isAnswer } from "../error-response.ts";

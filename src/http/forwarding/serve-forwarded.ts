@@ -1,4 +1,4 @@
-import type { Eventual } from "../../api/eventual.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import { BodyPipe } from "../body-pipe.ts";
 import { decodeForwarded } from "./forwarded-request.ts";

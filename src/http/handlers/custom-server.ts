@@ -1,6 +1,6 @@
-import { followedBy } from "../../api/eventual.ts";
-import { runSliced } from "../../api/sliced.ts";
 import { status } from "../../api/status.ts";
+import { followedBy } from "../../process/eventual.ts";
+import { runSliced } from "../../process/sliced.ts";
 import { noteDeprecation } from "./deprecated-version.ts";
 import type { HandlerParts } from "./endpoint.ts";
 import type { ResourceServer } from "./resources.ts";

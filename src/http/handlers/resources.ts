@@ -1,5 +1,5 @@
-import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { status } from "../../api/status.ts";
+import { type Eventual, followedBy } from "../../process/eventual.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";

@@ -1,8 +1,8 @@
-import type { Eventual } from "../../api/eventual.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { inStoredVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { Eventual } from "../../process/eventual.ts";
 
 /**
  * Converts an object from the request's version to the stored one, after applying the defaults of the request's version.

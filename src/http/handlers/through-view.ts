@@ -1,6 +1,6 @@
-import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { inServedVersion, inStoredVersion } from "../../api/scheme/conversion/convert.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { onlyForm } from "../../registry/document-forms.ts";
 import { alreadyTracked, type FieldTracker, ownershipOfDocument } from "../../registry/field-ownership.ts";

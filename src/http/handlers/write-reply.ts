@@ -2,11 +2,11 @@ import { encodeDecodedInTurns, encodeObjectInTurns } from "../../api/codec/encod
 import { prepareEntry } from "../../api/codec/prepare-entries.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import type { Entry } from "../../api/entry.ts";
-import { type Eventual, followedBy } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { inServedVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { managerName } from "../../apply/manager-name.ts";
+import { type Eventual, followedBy } from "../../process/eventual.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import { annotateExchange, type HttpResponse, header } from "../../request/exchange.ts";
 import { contentTypeOf } from "../negotiate.ts";

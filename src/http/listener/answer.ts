@@ -1,4 +1,4 @@
-import type { Eventual } from "../../api/eventual.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { errorReply, faultError, isAnswer } from "../error-response.ts";
 import { withHeaders } from "../with-headers.ts";

@@ -1,6 +1,6 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { Eventual } from "../../api/eventual.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import { AnswerCutError } from "../../request/answer-cut.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { HttpResponse, Reply, StreamReply } from "../../request/exchange.ts";

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Eventual } from "../../api/eventual.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { HeaderList, HttpResponse, IncomingRequest, Reply } from "../../request/exchange.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { StreamSink } from "./stream-sink.ts";

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { nextTurn } from "../../api/turn.ts";
+import { nextTurn } from "../../process/turn.ts";
 import { ClientGoneError } from "../../request/client-gone.ts";
 import type { Reply } from "../../request/exchange.ts";
 import { SlabWriter } from "../slab-writer.ts";

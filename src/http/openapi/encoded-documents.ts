@@ -1,5 +1,5 @@
-import { runSliced } from "../../api/sliced.ts";
-import { nextTurn } from "../../api/turn.ts";
+import { runSliced } from "../../process/sliced.ts";
+import { nextTurn } from "../../process/turn.ts";
 import { groupVersionsOf } from "../../registry/catalog.ts";
 import { DocumentHasher } from "../document-reply.ts";
 import { convertedSwagger } from "./convert-swagger.ts";

@@ -1,11 +1,11 @@
 import type { Entry } from "../../api/entry.ts";
-import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { SignalSource } from "../../api/joint-call.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import type { ResourceInfo, VersionConverter } from "../../api/scheme/resource.ts";
+import { type Eventual, followedBy } from "../../process/eventual.ts";
 
 /** Gives objects of any versions the fields of another one. Takes nothing away that the version does not know. */
 export type ConvertVersions = (

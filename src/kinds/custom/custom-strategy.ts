@@ -1,6 +1,6 @@
 import { cloneJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { runSliced } from "../../api/sliced.ts";
+import { runSliced } from "../../process/sliced.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { finalizerWarnings } from "./finalizer-warnings.ts";

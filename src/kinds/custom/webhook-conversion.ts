@@ -1,5 +1,4 @@
 import { stringifyJson } from "../../api/codec/json.ts";
-import type { Eventual } from "../../api/eventual.ts";
 import { type FieldError, fieldErrorText } from "../../api/field-error.ts";
 import { quoteText } from "../../api/go-literal.ts";
 import { goInterfaceType } from "../../api/go-text.ts";
@@ -14,6 +13,7 @@ import type { WebhookClientConfig } from "../../api/types/admissionregistration-
 import { validateAnnotations, validateLabels } from "../../api/validation/labels.ts";
 import { decodeAnswer } from "../../client/webhook/decode-answer.ts";
 import type { WebhookFinder } from "../../client/webhook/webhook-client.ts";
+import type { Eventual } from "../../process/eventual.ts";
 
 const group = "apiextensions.k8s.io";
 const kind = "ConversionReview";

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../api/turn.ts";
+import { nextTurn } from "../../process/turn.ts";
 import { valueText } from "./exposition.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import Gauge from "prom-client/lib/gauge.js";
-import { nextTurn } from "../../api/turn.ts";
+import { nextTurn } from "../../process/turn.ts";
 import { stabilityOf } from "./stability.ts";
 
 export type Labels = Readonly<Record<string, string>>;

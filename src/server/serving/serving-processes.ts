@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Eventual } from "../../api/eventual.ts";
 import { serveForwarded } from "../../http/forwarding/serve-forwarded.ts";
 import { atMost } from "../../process/at-most.ts";
 import type { Clock } from "../../process/clock.ts";
+import type { Eventual } from "../../process/eventual.ts";
 import type { Log } from "../../process/logs.ts";
 import type { HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import type { LogSource } from "../../storage/replicated/log-source.ts";

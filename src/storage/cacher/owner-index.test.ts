@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { del, put } from "../../../test/contract/store-commands.ts";
 import type { Key, ObjectIndex, ObjectOwner } from "../../api/entry.ts";
-import { atOnce } from "../../api/sliced.ts";
+import { atOnce } from "../../process/sliced.ts";
 import { MemoryStore } from "../memory-store.ts";
 import { differences } from "../state-difference.ts";
 import { StateMachine } from "../state-machine.ts";

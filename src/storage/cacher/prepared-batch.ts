@@ -1,6 +1,6 @@
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 import type { Entry } from "../../api/entry.ts";
-import { type Eventual, followedBy } from "../../api/eventual.ts";
+import { type Eventual, followedBy } from "../../process/eventual.ts";
 import type { SentType } from "./event-window.ts";
 
 /** Maximum number of entries prepared at a time, and bytes after which no more are taken. */

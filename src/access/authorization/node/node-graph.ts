@@ -2,7 +2,7 @@ import { indexOfBytes } from "../../../api/codec/byte-text.ts";
 import { decodeBody } from "../../../api/codec/stored-object.ts";
 import type { Entry, Key } from "../../../api/entry.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
-import { SetMap } from "../../../api/set-map.ts";
+import { SetMap } from "../../../process/set-map.ts";
 import { uidOf } from "../../../storage/object-uid.ts";
 import type { Store, StoreEvent } from "../../../storage/store.ts";
 import { podReferences, type ReferenceKey, referenceKey, volumeReferences } from "./references.ts";

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../../api/turn.ts";
+import { nextTurn } from "../../../process/turn.ts";
 import type { ByteSink } from "../../../request/exchange.ts";
 import type { LogLine } from "../../runtime/runtime.ts";
 import type { LogOptions } from "./log-options.ts";

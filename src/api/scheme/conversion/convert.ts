@@ -1,4 +1,4 @@
-import { type Eventual, followedBy } from "../../eventual.ts";
+import { type Eventual, followedBy } from "../../../process/eventual.ts";
 import { apiVersionOf } from "../../gvk.ts";
 import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../object-meta.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { atOnce } from "../../../api/sliced.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../../../api/types/apiextensions-v1.ts";
+import { atOnce } from "../../../process/sliced.ts";
 import { validateDefinition } from "./custom-resource-definition.ts";
 
 test.each([

@@ -1,6 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
-import { atOnce } from "../../../api/sliced.ts";
 import type {
   ResourceList,
   ResourceQuota,
@@ -11,6 +10,7 @@ import { immutableText } from "../../../api/validation/immutable.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { isQuotaResource, validateQuotaResourceName } from "../../../api/validation/resource-name.ts";
 import { validateEach, validateManyInTurns } from "../../../api/validation/validate-each.ts";
+import { atOnce } from "../../../process/sliced.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 
 /** Scopes of pods. Below are the resources that a quota of such a scope can limit. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { atOnce } from "../../../api/sliced.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
+import { atOnce } from "../../../process/sliced.ts";
 import type { ExpressionAge } from "../device-expressions.ts";
 import { compileSelectors, validateDeviceSelectors } from "./device-selector.ts";
 
