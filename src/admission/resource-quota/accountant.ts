@@ -86,6 +86,7 @@ export class QuotaAccountant {
    * stored.
    */
   readonly #doubtful = new Set<string>();
+  #isStopped = false;
 
   constructor(parts: QuotaAccountantParts) {
     this.#parts = parts;
@@ -116,20 +117,25 @@ export class QuotaAccountant {
 
   /** Schedules a count of a namespace's usage. It costs nothing without quotas. */
   recount(namespace: string): void {
-    if (this.#quotas(namespace).length === 0) return;
+    if (this.#isStopped || this.#quotas(namespace).length === 0) return;
     const account = this.#account(namespace);
     if (account.isStale) return;
     account.isStale = true;
     if (!account.isRunning) this.#startLater(namespace, account);
   }
 
-  /** Follows the charges of other servers. */
+  /** Follows the charges of other servers. Once that ends, nothing is tried again. */
   follow(): Disposable {
-    const nothing = { [Symbol.dispose]() {} };
     const onChange = (namespace: string) => {
       if (this.#doubtful.delete(namespace)) this.recount(namespace);
     };
-    return this.#parts.shared?.follow(onChange) ?? nothing;
+    const following = this.#parts.shared?.follow(onChange);
+    return {
+      [Symbol.dispose]: () => {
+        following?.[Symbol.dispose]();
+        this.#isStopped = true;
+      },
+    };
   }
 
   /**
@@ -161,6 +167,7 @@ export class QuotaAccountant {
           clock,
           pending: () => chargesOf(pending),
           isCounting: () => account.isRunning,
+          isStopped: () => this.#isStopped,
           onIdle: () => this.#forgetIdle(namespace, account),
         }),
     };
@@ -177,7 +184,9 @@ export class QuotaAccountant {
 
   #startLater(namespace: string, account: Account): void {
     const delayMs = Math.max(recountDelayMs, this.#countableInMs());
-    this.#parts.clock.after(delayMs, () => this.#start(namespace, account));
+    this.#parts.clock.after(delayMs, () => {
+      if (!this.#isStopped) this.#start(namespace, account);
+    });
   }
 
   #countableInMs(): number {

@@ -13,6 +13,8 @@ export interface ChargeTellerParts {
   readonly pending: () => Charges;
   /** Reports whether requests are being counted that are not pending yet. */
   readonly isCounting: () => boolean;
+  /** Reports whether this server has stopped. Its record ends, and its charges with it. */
+  readonly isStopped: () => boolean;
   /** Called when no charges may be left to announce. */
   readonly onIdle: () => void;
 }
@@ -53,6 +55,7 @@ export class ChargeTeller {
     this.#isPlanned = true;
     this.#parts.clock.after(settleDelayMs, () => {
       this.#isPlanned = false;
+      if (this.#parts.isStopped()) return;
       if (this.#parts.isCounting()) this.update();
       else if (this.#isDue()) this.#telling = this.#tellPending();
       else this.#parts.onIdle();
