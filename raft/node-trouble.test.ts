@@ -3,13 +3,11 @@ import { CounterState } from "./example/counter-state.ts";
 import { type Entry, type MemberId, MemoryLog, type RaftError, type StateMachine, toMemberId } from "./index.ts";
 import { createLogOn, openLogOn } from "./storage/open-log.ts";
 import { SimulatedDisk } from "./storage/simulated-disk.ts";
-import { Cluster, type Member, quickTiming, stopClusters } from "./testing/local-cluster.ts";
+import { Cluster, type Member, neverMs, quickTiming, stopClusters } from "./testing/local-cluster.ts";
 import { random } from "./testing/seed.ts";
 import { until } from "./testing/until.ts";
 
 const timing = { ...quickTiming, electionMs: 400 };
-/** Longer than a test may take. */
-const neverMs = 600_000;
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 afterEach(stopClusters);

@@ -30,8 +30,6 @@ import { until } from "./testing/until.ts";
 const timing = quickTiming;
 /** Longer timeouts for tests of time limits. */
 const slower = { ...timing, electionMs: 400 };
-/** Longer than a test may take. */
-const neverMs = 600_000;
 const bytes = (text: string) => new TextEncoder().encode(text);
 const noContext = new Uint8Array();
 
@@ -39,8 +37,7 @@ afterEach(stopClusters);
 
 describe("a cluster", () => {
   test.each([1, 2, 3, 5])("of %i members answers proposals made at any of them", async (count) => {
-    const cluster = await Cluster.of(count);
-    await cluster.leader();
+    const cluster = await Cluster.led(count);
     for (const member of cluster.members.values()) await cluster.add(member, "a 1");
     for (const { node, state } of cluster.members.values()) {
       await node.readIndex();
@@ -49,7 +46,7 @@ describe("a cluster", () => {
   });
 
   test("answers many proposals at once, each with its own result", async () => {
-    const cluster = await Cluster.of(3);
+    const cluster = await Cluster.led(3);
     const leader = await cluster.leader();
     const results = await Promise.all(Array.from({ length: 500 }, () => leader.node.propose(bytes("a 1"))));
     expect(results.map(({ result }) => result)).toEqual(Array.from({ length: 500 }, (_, position) => position + 1));
@@ -61,7 +58,7 @@ describe("a cluster", () => {
   });
 
   test("works over a network that loses, repeats and reorders messages", async () => {
-    const cluster = await Cluster.of(3, { timing: { ...timing, proposalMs: 300 } });
+    const cluster = await Cluster.of(3, { timing: { ...slower, proposalMs: 300 } });
     await cluster.leader();
     cluster.network.faults = { delayMs: [0, 4], loss: 0.05, duplication: 0.1, reorder: 0.2 };
     let unknown = 0;
@@ -119,7 +116,7 @@ describe("a cluster", () => {
 
 describe("membership", () => {
   test("grows by a learner that catches up and is promoted, and shrinks by its leader", async () => {
-    const cluster = await Cluster.of(3);
+    const cluster = await Cluster.of(3, { timing: slower });
     const leader = await cluster.leader();
     for (let round = 0; round < 20; round++) await cluster.add(leader, "a 1");
     const joining = await cluster.start(4, MemoryLog.create({ ...cluster.base, membership: noMembership }), undefined, {
@@ -143,8 +140,7 @@ describe("membership", () => {
   });
 
   test("leadership is handed over without an election timeout", async () => {
-    const cluster = await Cluster.of(3, { timing: { ...timing, electionMs: neverMs } });
-    cluster.member(1).node.campaign();
+    const cluster = await Cluster.led(3);
     const leader = await cluster.leader();
     await cluster.add(leader, "a 1");
     const to = [...cluster.members.keys()].find((id) => id !== leader.node.status().id) as MemberId;
@@ -153,7 +149,7 @@ describe("membership", () => {
   });
 
   test("changes and transfers at a follower are refused", async () => {
-    const cluster = await Cluster.of(3);
+    const cluster = await Cluster.led(3);
     const leader = await cluster.leader();
     const follower = [...cluster.members.values()].find((member) => member !== leader) as Member;
     const change = { steps: [{ operation: "addLearner", member: toMemberId(9) }], context: noContext } as const;
@@ -326,7 +322,7 @@ describe("a disk that fails", () => {
 });
 
 test("nothing is answered after the end, and the end leaves no member waiting", async () => {
-  const cluster = await Cluster.of(3);
+  const cluster = await Cluster.led(3);
   const leader = await cluster.leader();
   const outcomes = Array.from({ length: 50 }, () =>
     leader.node.propose(bytes("a 1")).then(
@@ -341,7 +337,7 @@ test("nothing is answered after the end, and the end leaves no member waiting", 
 
 test("memberships are reported when they come into force", async () => {
   const seen: Membership[] = [];
-  const cluster = await Cluster.of(1, { events: { membership: (membership) => seen.push(membership) } });
+  const cluster = await Cluster.led(1, { events: { membership: (membership) => seen.push(membership) } });
   const leader = await cluster.leader();
   // A leader does not change the membership before it has committed an entry of its own term.
   await leader.node.propose(new Uint8Array());

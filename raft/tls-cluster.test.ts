@@ -25,7 +25,8 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 makeCertificates(scratch, [1, 2, 3, 4]);
 
 const imageBytes = 24 << 20;
-const timing = { heartbeatMs: 40, electionMs: 400, proposalMs: 5000, readMs: 5000 };
+/** The election timeout is longer than a slow machine stalls, and shorter than the snapshot takes. */
+const timing = { heartbeatMs: 40, electionMs: 1000, proposalMs: 5000, readMs: 5000 };
 
 /** A state with a large image, generated from its count. */
 class LargeState implements StateMachine<number> {

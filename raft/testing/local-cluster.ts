@@ -16,6 +16,8 @@ import { until } from "./until.ts";
 
 /** Timeouts for members in one process. */
 export const quickTiming = { heartbeatMs: 20, electionMs: 100, proposalMs: 3000, readMs: 2000 };
+/** Longer than a test may take. */
+export const neverMs = 600_000;
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 export interface Member {
@@ -49,6 +51,14 @@ export class Cluster {
     const ids = Array.from({ length: count }, (_, position) => position + 1);
     const cluster = new Cluster(ids, extra);
     for (const id of ids) await cluster.start(id, MemoryLog.create(cluster.base));
+    return cluster;
+  }
+
+  /** Returns a cluster led by member 1, in which no timeout starts an election: a slow machine cannot change its leader. */
+  static async led(count: number, extra: Partial<RaftNodeOptions<number>> = {}): Promise<Cluster> {
+    const cluster = await Cluster.of(count, { timing: { ...quickTiming, electionMs: neverMs }, ...extra });
+    cluster.member(1).node.campaign();
+    await cluster.leader();
     return cluster;
   }
 
