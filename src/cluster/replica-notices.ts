@@ -14,7 +14,7 @@ const toldMax = 1_000;
 export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) => void {
   const told = new Map<string, number>();
   const isDue = (key: string) => {
-    const nowMs = clock.nowMs();
+    const nowMs = clock.steadyMs();
     if (nowMs - (told.get(key) ?? Number.NEGATIVE_INFINITY) < repeatMs) return false;
     if (told.size >= toldMax) told.clear();
     told.set(key, nowMs);

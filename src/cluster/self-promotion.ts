@@ -37,8 +37,8 @@ export function startSelfPromotion(parts: SelfPromotionParts): Disposable {
   let running = false;
   let toldMs = Number.NEGATIVE_INFINITY;
   const tell = (message: string, fields: Readonly<Record<string, unknown>>) => {
-    if (clock.nowMs() - toldMs < progressIntervalMs) return;
-    toldMs = clock.nowMs();
+    if (clock.steadyMs() - toldMs < progressIntervalMs) return;
+    toldMs = clock.steadyMs();
     onProgress(message, fields);
   };
   const attempt = async () => {

@@ -98,6 +98,21 @@ test("a restart neither shortens nor prolongs the life of an Event", async () =>
   expect(names()).toEqual([]);
 });
 
+test.each([-10 * ttlMs, 10 * ttlMs])(
+  "system time that is set by %i ms removes no Event early or late",
+  async (byMs) => {
+    await create("of-an-earlier-run");
+    using _expiry = start();
+    await create("new");
+    await pass(ttlMs / 2);
+    clock.set(byMs);
+    await pass(ttlMs / 2 - 120_000);
+    expect(names()).toEqual(["new", "of-an-earlier-run"]);
+    await pass(240_000);
+    expect(names()).toEqual([]);
+  },
+);
+
 test("an Event of an earlier run that is written again expires later", async () => {
   await create("kept");
   await pass(ttlMs - 120_000);

@@ -32,7 +32,7 @@ export interface EventExpiryParts {
 /** Number of Events of an earlier run that are read in one turn, so that a start does not wait for all of them. */
 const inheritedPerTurn = 500;
 
-/** An Event of an earlier run with its expiration time. */
+/** An Event of an earlier run with its expiration time on the steady clock. */
 interface Inherited {
   readonly key: string;
   readonly revision: Revision;
@@ -71,9 +71,10 @@ export class EventExpiry {
   #inherit(entries: readonly Entry[], from: number, running: DisposableStack): void {
     const { clock, ttlMs, events } = this.#parts;
     if (running.disposed) return;
-    const nowMs = clock.nowMs();
+    const [nowMs, steadyMs] = [clock.nowMs(), clock.steadyMs()];
     for (const entry of entries.slice(from, from + inheritedPerTurn)) {
-      const dueMs = writtenMs(decodeEntry(entry, events.info) as Event, nowMs) + ttlMs;
+      const ageMs = nowMs - writtenMs(decodeEntry(entry, events.info) as Event, nowMs);
+      const dueMs = steadyMs + ttlMs - ageMs;
       this.#inherited.push({ key: entry.key, revision: entry.revision, dueMs });
     }
     const next = from + inheritedPerTurn;
@@ -81,13 +82,13 @@ export class EventExpiry {
   }
 
   #mark(): void {
-    this.#marks.push({ timeMs: this.#parts.clock.nowMs(), revision: this.#parts.store.revision });
+    this.#marks.push({ timeMs: this.#parts.clock.steadyMs(), revision: this.#parts.store.revision });
     if (this.#marks.length > 2 * marksPerTtl) this.#marks.splice(1, 1);
   }
 
   async #removeDue(): Promise<void> {
     const { clock, ttlMs, events, mayAct } = this.#parts;
-    const nowMs = clock.nowMs();
+    const nowMs = clock.steadyMs();
     const keepFrom = nowMs - ttlMs;
     this.#running = true;
     try {

@@ -166,7 +166,7 @@ describe("health", () => {
   });
 
   test("livez is patient with startup checks until they pass or the grace period is over", async () => {
-    let nowMs = 0;
+    let steadyMs = 0;
     let ready = false;
     const hook: HealthCheck = {
       name: "poststarthook/rbac/bootstrap-roles",
@@ -176,16 +176,16 @@ describe("health", () => {
         if (!ready) throw new Error("not finished");
       },
     };
-    const clock = { ...systemClock, nowMs: () => nowMs };
+    const clock = { ...systemClock, steadyMs: () => steadyMs };
     const ask = app({ health: healthHandler({ clock, checks: [hook], livezGracePeriodMs: 1_000 }) });
     expect((await ask("/livez")).code).toBe(200);
     expect((await ask("/readyz")).code).toBe(500);
     expect((await ask("/readyz/poststarthook/rbac/bootstrap-roles")).code).toBe(500);
-    nowMs = 1_000;
+    steadyMs = 1_000;
     expect((await ask("/livez")).code).toBe(500);
     ready = true;
     expect((await ask("/livez")).code).toBe(200);
-    nowMs = 500;
+    steadyMs = 500;
     ready = false;
     expect((await ask("/livez")).code).toBe(500);
   });

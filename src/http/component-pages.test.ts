@@ -4,16 +4,17 @@ import type { Exchange, HeaderList, Reply } from "../request/exchange.ts";
 import { componentPages } from "./component-pages.ts";
 import { gitVersion } from "./version.ts";
 
-let nowMs = Date.UTC(2026, 10, 2, 20, 49, 31);
+const startedMs = Date.UTC(2026, 10, 2, 20, 49, 31);
+let steadyMs = 1_000;
 const pages = componentPages({
-  clock: { nowMs: () => nowMs } as Clock,
+  clock: { nowMs: () => startedMs, steadyMs: () => steadyMs } as Clock,
   flags: () =>
     new Map([
       ["v", "0"],
       ["audit-log-path", ""],
     ]),
 });
-nowMs += 3_725_900;
+steadyMs += 3_725_900;
 const version = gitVersion.slice(1).split("+")[0];
 const warnings: string[] = [];
 

@@ -39,17 +39,19 @@ export interface PageAnswer {
 export class ComponentPages {
   readonly #options: ComponentPagesOptions;
   readonly #startedMs: number;
+  readonly #steadyStartMs: number;
 
   constructor(options: ComponentPagesOptions) {
     this.#options = options;
     this.#startedMs = options.clock.nowMs();
+    this.#steadyStartMs = options.clock.steadyMs();
   }
 
   /** @throws StatusError 406 */
   statusz(accept: string | undefined): PageAnswer {
     const { clock, paths } = this.#options;
     const startedMs = this.#startedMs;
-    const uptimeSeconds = Math.floor((clock.nowMs() - startedMs) / 1_000);
+    const uptimeSeconds = Math.floor((clock.steadyMs() - this.#steadyStartMs) / 1_000);
     const facts = { startedMs, uptimeSeconds, ...binary(), paths };
     return this.#answer("Statusz", accept, { text: () => statusText(facts), fields: () => statusFields(facts) });
   }

@@ -124,7 +124,7 @@ export async function failingChecks(
  * `onFailure`.
  */
 export function healthHandler(options: HealthOptions): Handler {
-  const startedMs = options.clock.nowMs();
+  const startedMs = options.clock.steadyMs();
   const graceMs = options.livezGracePeriodMs ?? 0;
   const passed = new Set<HealthCheck>();
 
@@ -134,7 +134,7 @@ export function healthHandler(options: HealthOptions): Handler {
       passed.add(check);
       return undefined;
     } catch (error) {
-      const inGrace = options.clock.nowMs() - startedMs < graceMs;
+      const inGrace = options.clock.steadyMs() - startedMs < graceMs;
       if (endpoint === "livez" && check.startup === true && inGrace && !passed.has(check)) return undefined;
       options.onFailure?.(endpoint, check.name, error);
       return error instanceof Error ? error : new Error(String(error));

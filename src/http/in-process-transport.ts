@@ -44,7 +44,7 @@ export class InProcessTransport implements Transport {
       request.signal.throwIfAborted();
       response = this.#errorAnswer(error, exchange);
     }
-    this.#parts.onAnswer?.(exchange, response.code, (performance.now() - exchange.startedMs) / 1_000);
+    this.#parts.onAnswer?.(exchange, response.code, (clock.steadyMs() - exchange.startedMs) / 1_000);
     return answerOf(response, request.signal);
   }
 
@@ -75,7 +75,7 @@ function exchangeOf(
   return {
     request,
     receivedMs: clock.nowMs(),
-    startedMs: performance.now(),
+    startedMs: clock.steadyMs(),
     auditId: crypto.randomUUID(),
     info: unparsedRequest,
     user,

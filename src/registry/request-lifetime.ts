@@ -1,10 +1,10 @@
 import type { SignalSource } from "../api/joint-call.ts";
-import { status } from "../api/status.ts";
+import { type StatusError, status } from "../api/status.ts";
 import type { Clock } from "../process/clock.ts";
 
 /** The time that a request has, and whether its client still waits. */
 export interface RequestLifetime {
-  /** In milliseconds since the epoch; undefined for a request without a deadline. */
+  /** On the steady clock; undefined for a request without a deadline. */
   readonly deadlineMs?: number | undefined;
   /** Returns a signal that aborts when no caller waits for the outcome. */
   readonly signal?: SignalSource | undefined;
@@ -15,8 +15,13 @@ export interface RequestLifetime {
 /** Rejects a request whose time is over or whose client has gone, as upstream does. @throws StatusError 504 */
 export function refuseAbandoned(request: RequestLifetime, clock: Clock): void {
   const { deadlineMs } = request;
-  const isLate = deadlineMs !== undefined && clock.nowMs() >= deadlineMs;
+  const isLate = deadlineMs !== undefined && clock.steadyMs() >= deadlineMs;
   if (isLate || request.isAbandoned?.() === true) {
-    throw status.timeout("request did not complete within requested timeout");
+    throw outOfTime();
   }
+}
+
+/** The answer to a request whose time is over. */
+export function outOfTime(): StatusError {
+  return status.timeout("request did not complete within requested timeout");
 }

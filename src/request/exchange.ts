@@ -94,8 +94,9 @@ export interface ByteSink {
 /** One request on its way to its handler. Filters fill it in the order of chain.ts. */
 export interface Exchange {
   readonly request: IncomingRequest;
+  /** In milliseconds since the epoch. */
   readonly receivedMs: number;
-  /** The start of the request on the monotonic clock. */
+  /** The same moment on the steady clock, for durations. */
   readonly startedMs: number;
   auditId: string;
   info: RequestInfo;
@@ -104,7 +105,7 @@ export interface Exchange {
   impersonation?: { readonly by: UserInfo; readonly constraint: string };
   /** The texts of Warning headers, in order, without duplicates. */
   readonly warnings: string[];
-  /** Time at which the request is aborted, in milliseconds since the epoch; undefined for one without a deadline. */
+  /** Time on the steady clock at which the request is aborted; undefined for one without a deadline. */
   deadlineMs?: number;
   /** Called when a watch has sent the state that it starts with. */
   onStateSent?: () => void;

@@ -8,11 +8,12 @@ const mayAct = () => true;
 
 /** Returns a clock that moves only when a test moves it, and a store that counts. */
 function bench() {
-  let nowMs = 1_000_000;
+  let steadyMs = 1_000_000;
+  let nowMs = 2_000_000;
   let tick: (() => void) | undefined;
   const clock: Clock = {
     nowMs: () => nowMs,
-    steadyMs: () => nowMs,
+    steadyMs: () => steadyMs,
     after: () => ({ [Symbol.dispose]: () => {} }),
     every(_, run) {
       tick = run;
@@ -29,12 +30,14 @@ function bench() {
     },
   };
   const advance = async (ms: number, revision: number): Promise<void> => {
+    steadyMs += ms;
     nowMs += ms;
     store.revision = toRevision(revision);
     tick?.();
     await Promise.resolve();
   };
-  return { clock, store, advance };
+  const set = (byMs: number) => void (nowMs += byMs);
+  return { clock, store, advance, set };
 }
 
 test("history is kept for the retention time and then compacted to the revision at its beginning", async () => {
@@ -61,12 +64,15 @@ test("a failed compaction is reported and retried later", async () => {
   expect(store.compactedRevision).toBe(toRevision(20));
 });
 
-test("a clock that jumps back delays compaction by no more than the retention time", async () => {
-  const { clock, store, advance } = bench();
+test.each([-3_600_000, 3_600_000])("system time that is set by %i ms changes nothing", async (byMs) => {
+  const { clock, store, advance, set } = bench();
   using _ = new Retention({ store, clock, retentionMs, mayAct }).start();
-  await advance(-3_600_000, 10);
-  await advance(retentionMs, 20);
-  expect(store.compactedRevision).toBe(toRevision(10));
+  await advance(60_000, 10);
+  set(byMs);
+  await advance(retentionMs - 60_001, 20);
+  expect(store.compactedRevision).toBe(zeroRevision);
+  await advance(1, 30);
+  expect(store.compactedRevision).toBe(toRevision(1));
 });
 
 test("nothing is compacted after disposal", async () => {

@@ -16,6 +16,7 @@ export interface RetentionOptions {
 }
 
 interface Mark {
+  /** On the steady clock. */
   readonly timeMs: number;
   readonly revision: Revision;
 }
@@ -41,7 +42,7 @@ export class Retention {
   #tick(): void {
     this.#mark();
     const { clock, retentionMs, store } = this.#options;
-    const keepFrom = clock.nowMs() - retentionMs;
+    const keepFrom = clock.steadyMs() - retentionMs;
     const expired = this.#marks.findLastIndex(({ timeMs }) => timeMs <= keepFrom);
     const mark = this.#marks[expired];
     if (mark === undefined) return;
@@ -50,10 +51,7 @@ export class Retention {
   }
 
   #mark(): void {
-    const timeMs = this.#options.clock.nowMs();
-    // If the clock was set back, marks lie in the future and would expire late. They count as made now.
-    this.#marks = this.#marks.map((mark) => (mark.timeMs > timeMs ? { ...mark, timeMs } : mark));
-    this.#marks.push({ timeMs, revision: this.#options.store.revision });
+    this.#marks.push({ timeMs: this.#options.clock.steadyMs(), revision: this.#options.store.revision });
     if (this.#marks.length > marksPerRetention * 2) this.#marks.splice(1, 1);
   }
 

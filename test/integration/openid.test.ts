@@ -18,6 +18,7 @@ let skewMs = 0;
 const clock: Clock = {
   ...systemClock,
   nowMs: () => Date.now() + skewMs,
+  steadyMs: () => performance.now() + skewMs,
   after: (ms, run) => systemClock.after(Math.min(ms, 20), run),
   every: (ms, run) => systemClock.every(Math.min(ms, 50), run),
 };

@@ -110,7 +110,7 @@ export class WatchClient {
             : { matches: isColor(color), pins: [{ facet: "label color", values: [color] }] }),
           start: isFirst ? { kind: "initial", endBookmark: true } : { kind: "after", revision: after },
           bookmarks: true,
-          deadlineMs: replica.clock.nowMs() + world.random.between(deadlineMsMin, world.random.pick(deadlinesMsMax)),
+          deadlineMs: replica.clock.steadyMs() + world.random.between(deadlineMsMin, world.random.pick(deadlinesMsMax)),
           encoder: lines,
         });
         await watcher.run(connection.sink);

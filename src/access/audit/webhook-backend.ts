@@ -46,7 +46,7 @@ export class WebhookBackend implements TextBackend {
   constructor(options: WebhookBackendOptions) {
     this.#options = options;
     this.#allowance = options.throttleBurst;
-    this.#allowanceMs = options.clock.nowMs();
+    this.#allowanceMs = options.clock.steadyMs();
   }
 
   write(event: string): void | Promise<void> {
@@ -141,7 +141,7 @@ export class WebhookBackend implements TextBackend {
   async #throttle(): Promise<void> {
     const { clock, throttleQps, throttleBurst } = this.#options;
     if (throttleQps <= 0 || this.#closed) return;
-    const nowMs = clock.nowMs();
+    const nowMs = clock.steadyMs();
     this.#allowance = Math.min(throttleBurst, this.#allowance + ((nowMs - this.#allowanceMs) / 1_000) * throttleQps);
     this.#allowanceMs = nowMs;
     if (this.#allowance < 1) await this.#pause(((1 - this.#allowance) / throttleQps) * 1_000);

@@ -4,8 +4,8 @@ import { type Clock, systemClock } from "../../process/clock.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
 import { tokenWebhook } from "./token-webhook.ts";
 
-let nowMs = 0;
-const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+let steadyMs = 0;
+const clock: Clock = { ...systemClock, steadyMs: () => steadyMs };
 
 /** Returns a service that always answers with `status` and records its requests. */
 function service(status: object | (() => Answer), cacheTtlMs = 1_000) {
@@ -84,7 +84,7 @@ describe("token review by a webhook", () => {
     await webhook.authenticateToken("u", ["api"]);
     await webhook.authenticateToken("t", ["api", "vault"]);
     expect(asked).toHaveLength(3);
-    nowMs += 1_001;
+    steadyMs += 1_001;
     await webhook.authenticateToken("t", ["api"]);
     expect(asked).toHaveLength(4);
   });

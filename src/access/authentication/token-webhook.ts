@@ -44,7 +44,7 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
     authenticateToken(token, audiences) {
       const key = Bun.SHA256.hash(`${salt}${JSON.stringify([token, audiences])}`, "base64");
       const known = kept.get(key);
-      if (known !== undefined && known.untilMs > clock.nowMs()) return known.answer;
+      if (known !== undefined && known.untilMs > clock.steadyMs()) return known.answer;
       const running = asking.get(key);
       if (running !== undefined) return running;
       if (asking.size >= questionsMax) throw failed("too many tokens are being reviewed");
@@ -57,7 +57,7 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
   };
 
   function keep(key: string, answer: TokenAnswer | undefined): TokenAnswer | undefined {
-    if (cacheTtlMs > 0) kept.set(key, { answer, untilMs: clock.nowMs() + cacheTtlMs });
+    if (cacheTtlMs > 0) kept.set(key, { answer, untilMs: clock.steadyMs() + cacheTtlMs });
     return answer;
   }
 }

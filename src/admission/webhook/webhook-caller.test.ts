@@ -22,6 +22,7 @@ if (webhook === undefined) throw new Error("there is one webhook");
 async function timeOut({ waitedMs, requestMs }: { waitedMs: number; requestMs: number | undefined }) {
   const clock = new ManualClock();
   const changes: string[] = [];
+  const ended: boolean[] = [];
   const timeouts = new Set<number>();
   const caller = new WebhookCaller({
     clock,
@@ -35,23 +36,30 @@ async function timeOut({ waitedMs, requestMs }: { waitedMs: number; requestMs: n
       }),
     },
   });
-  const deadlineMs = requestMs === undefined ? undefined : clock.nowMs() + requestMs;
+  const deadlineMs = requestMs === undefined ? undefined : clock.steadyMs() + requestMs;
   const request = attributes("/configmaps", { deadlineMs });
   const matched = { info: request.info, kind: request.kind };
   for (let count = 0; count < timeoutsMax; count++) {
-    await caller.ask({ webhook: webhook as never, matched }, request, {} as never, false).catch(() => undefined);
+    const call = caller.ask({ webhook: webhook as never, matched }, request, {} as never, false);
+    await call.catch(({ isRequestOver }) => ended.push(isRequestOver));
   }
-  return { changes, timeouts: [...timeouts] };
+  return { changes, timeouts: [...timeouts], endsRequest: [...new Set(ended)] };
 }
 
 test("a webhook that uses up its own time is not waited for any more", async () => {
-  expect(await timeOut({ waitedMs: 10_000, requestMs: undefined })).toEqual({ changes: ["open"], timeouts: [10_000] });
+  const outcome = { changes: ["open"], timeouts: [10_000], endsRequest: [false] };
+  expect(await timeOut({ waitedMs: 10_000, requestMs: undefined })).toEqual(outcome);
 });
 
 test("requests with little time of their own say nothing about the webhook", async () => {
-  expect(await timeOut({ waitedMs: 100, requestMs: 100 })).toEqual({ changes: [], timeouts: [100] });
+  expect(await timeOut({ waitedMs: 100, requestMs: 100 })).toEqual({
+    changes: [],
+    timeouts: [100],
+    endsRequest: [true],
+  });
 });
 
 test("the wait for a place among the running calls is not held against the webhook", async () => {
-  expect(await timeOut({ waitedMs: 4_000, requestMs: undefined })).toEqual({ changes: [], timeouts: [10_000] });
+  const outcome = { changes: [], timeouts: [10_000], endsRequest: [false] };
+  expect(await timeOut({ waitedMs: 4_000, requestMs: undefined })).toEqual(outcome);
 });

@@ -82,7 +82,8 @@ export class WebhookCaller {
     if (breaker?.admits(webhook) === false) {
       throw new CallingWebhookError(name, "failed to call webhook: it has not answered lately, and is not waited for");
     }
-    const timeoutMs = this.#timeLeft(webhook, attributes);
+    const requestMs = this.#timeLeft(attributes);
+    const timeoutMs = Math.min(webhook.timeoutMs, requestMs);
     try {
       const answer = await client.post({ body, timeoutMs, answerBytesMax, signal: attributes.signal() });
       breaker?.answered(webhook);
@@ -90,7 +91,9 @@ export class WebhookCaller {
     } catch (error) {
       if (error instanceof WebhookCallError) {
         if (hadItsTime(webhook, error)) breaker?.timedOut(webhook);
-        throw new CallingWebhookError(name, `failed to call webhook: ${error.message}`, { reason: error.reason });
+        const { reason } = error;
+        const isRequestOver = reason === "timeout" && requestMs <= webhook.timeoutMs;
+        throw new CallingWebhookError(name, `failed to call webhook: ${error.message}`, { reason, isRequestOver });
       }
       if (!(error instanceof WebhookAnswerError)) throw error;
       throw new CallingWebhookError(name, `failed to call webhook: ${error.message}`, { code: error.code });
@@ -105,9 +108,9 @@ export class WebhookCaller {
     }
   }
 
-  /** Returns the time for a call: that of the webhook, or what is left of the request's. */
-  #timeLeft({ timeoutMs }: AdmissionWebhook, { deadlineMs }: AdmissionAttributes): number {
-    return deadlineMs === undefined ? timeoutMs : Math.min(timeoutMs, deadlineMs - this.#parts.clock.nowMs());
+  /** Returns the time that a request still has, in milliseconds. */
+  #timeLeft({ deadlineMs }: AdmissionAttributes): number {
+    return deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - this.#parts.clock.steadyMs();
   }
 
   #read(name: string, read: () => ReviewResponse): ReviewResponse {

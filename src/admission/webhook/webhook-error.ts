@@ -1,5 +1,11 @@
 import { type Status, StatusError, status } from "../../api/status.ts";
 
+interface CallFailure {
+  readonly code?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly isRequestOver?: boolean | undefined;
+}
+
 /** A call gave no usable answer. The failure policy decides whether the request continues. */
 export class CallingWebhookError extends Error {
   override readonly name = "CallingWebhookError";
@@ -7,16 +13,15 @@ export class CallingWebhookError extends Error {
   readonly code: number;
   readonly isCanceled: boolean;
   readonly isTimeout: boolean;
+  /** Whether the call used up the time of the request, which the failure policy cannot extend. */
+  readonly isRequestOver: boolean;
 
-  constructor(
-    webhook: string,
-    why: string,
-    { code = 503, reason }: { readonly code?: number | undefined; readonly reason?: string | undefined } = {},
-  ) {
+  constructor(webhook: string, why: string, { code = 503, reason, isRequestOver = false }: CallFailure = {}) {
     super(`failed calling webhook ${JSON.stringify(webhook)}: ${why}`);
     this.code = code;
     this.isCanceled = reason === "canceled";
     this.isTimeout = reason === "timeout";
+    this.isRequestOver = isRequestOver;
   }
 }
 

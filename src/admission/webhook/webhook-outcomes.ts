@@ -1,7 +1,7 @@
 import { status } from "../../api/status.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
-import { refuseAbandoned } from "../../registry/request-lifetime.ts";
+import { outOfTime, refuseAbandoned } from "../../registry/request-lifetime.ts";
 import type { ShownDocuments } from "../matching/shown-documents.ts";
 import type { ReviewResponse } from "./admission-review.ts";
 import { type AnnotatedCall, annotateFailedOpen } from "./webhook-annotations.ts";
@@ -73,7 +73,8 @@ export class WebhookOutcomes {
       this.#dispatch.observer.failedOpen(call.webhook.name, this.#type);
       annotateFailedOpen(attributes, call, this.#type === "admit" ? "mutating" : "validating");
     }
-    // The webhook may have had less than its own time, so its policy does not apply.
+    // A timer may fire just before the deadline, so the clock alone does not tell that the time is over.
+    if (error.isRequestOver) throw outOfTime();
     refuseAbandoned(attributes, this.#dispatch.clock);
   }
 

@@ -139,7 +139,7 @@ function encoded(text: string): string {
 
 /** Returns the answer for the client, read at the client's pace, up to the deadline of the request. */
 function passOn({ code, headers, body }: BackendAnswer, { deadlineMs }: Exchange, clock: Clock): StreamReply {
-  const leftMs = deadlineMs === undefined ? undefined : Math.max(0, deadlineMs - clock.nowMs());
+  const leftMs = deadlineMs === undefined ? undefined : Math.max(0, deadlineMs - clock.steadyMs());
   return { kind: "stream", code, headers: answeredHeaders(headers), run: (sink) => copy(body, sink, leftMs, clock) };
 }
 

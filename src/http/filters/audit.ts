@@ -165,7 +165,7 @@ function writeEnd(
   const { rule } = recording;
   const stages = rule === undefined ? [] : endStages(exchange, rule, response);
   if (rule === undefined || stages.length === 0) return undefined;
-  const latencyMs = options.clock.nowMs() - exchange.receivedMs;
+  const latencyMs = options.clock.steadyMs() - exchange.startedMs;
   if (latencyMs > latencyMsUnremarkable) annotateLatency(recording, latencyMs);
   const bytes = response.kind === "reply" && readsBody(exchange, rule) ? bodyBytes(response.body) : undefined;
   const rest = { responseStatus: statusText(exchange, response), object: objectOf(exchange, recording, bytes) };

@@ -73,7 +73,7 @@ export function buildChain(
     ...(options.onAnswer ?? []),
     compression,
     responseHeaders,
-    ...(metrics === undefined ? [] : [requestMetrics(metrics)]),
+    ...(metrics === undefined ? [] : [requestMetrics(clock, metrics)]),
     ...(onRequest === undefined ? [] : [requestLog(clock, onRequest)]),
   ];
 
@@ -88,7 +88,7 @@ export function buildChain(
   };
 
   return (request) => {
-    const exchange = newExchange(request, clock.nowMs());
+    const exchange = newExchange(request, clock);
     let response: Eventual<HttpResponse>;
     try {
       response = enter(exchange);
@@ -103,11 +103,11 @@ export function buildChain(
   };
 }
 
-function newExchange(request: IncomingRequest, receivedMs: number): Exchange {
+function newExchange(request: IncomingRequest, clock: Clock): Exchange {
   return {
     request,
-    receivedMs,
-    startedMs: performance.now(),
+    receivedMs: clock.nowMs(),
+    startedMs: clock.steadyMs(),
     auditId: "",
     info: unparsedRequest,
     user: anonymousUser,

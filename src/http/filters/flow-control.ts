@@ -63,7 +63,7 @@ function serveInTurn(
   const arrivedMs = clock.steadyMs();
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
   const { request } = exchange;
-  const timeMs = exchange.deadlineMs === undefined ? requestTimeoutMs : exchange.deadlineMs - exchange.receivedMs;
+  const timeMs = exchange.deadlineMs === undefined ? requestTimeoutMs : exchange.deadlineMs - exchange.startedMs;
   const onAbort = (reason: Error) => {
     stopWaiting();
     control.giveUp(passage, "cancelled");
@@ -157,7 +157,7 @@ function countedBody(
   deadlines: Deadlines,
   finish: () => void,
 ): Reply {
-  const leftMs = deadlineMs === undefined ? requestTimeoutMs : deadlineMs - clock.nowMs();
+  const leftMs = deadlineMs === undefined ? requestTimeoutMs : deadlineMs - clock.steadyMs();
   const deadline = deadlines.add(leftMs, finish);
   const done = () => {
     deadlines.delete(deadline);

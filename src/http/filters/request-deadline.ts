@@ -23,7 +23,7 @@ export function requestDeadline({ clock, timeoutMs, onLate }: RequestDeadlineOpt
   return (next) => (exchange) => {
     if (isLongRunning(exchange.info)) return next(exchange);
     const limitMs = Math.min(timeoutMs, askedMs(exchange.info.query) ?? timeoutMs);
-    exchange.deadlineMs = exchange.receivedMs + limitMs;
+    exchange.deadlineMs = exchange.startedMs + limitMs;
     const response = next(exchange);
     if (!(response instanceof Promise)) return response;
     return new Promise<HttpResponse>((resolve, reject) => {

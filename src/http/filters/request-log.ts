@@ -13,8 +13,8 @@ export type OnRequest = (outcome: RequestOutcome, record: () => RequestRecord) =
 /** Reports every request when its response is ready or its stream ends. */
 export function requestLog(clock: Clock, onRequest: OnRequest): Finish {
   const report = (exchange: Exchange, code: number) => {
-    const { info, receivedMs, failed = false } = exchange;
-    const outcome = { longRunning: isLongRunning(info), code, latencyMs: clock.nowMs() - receivedMs, failed };
+    const { info, startedMs, failed = false } = exchange;
+    const outcome = { longRunning: isLongRunning(info), code, latencyMs: clock.steadyMs() - startedMs, failed };
     onRequest(outcome, () => recordOf(exchange, outcome));
   };
   return (exchange, response) => {
@@ -36,7 +36,7 @@ function recordOf({ request, info, user, auditId }: Exchange, { code, latencyMs 
     userAgent: (header(request, "user-agent") ?? "").slice(0, userAgentCharactersMax),
     httpVersion: request.httpVersion,
     code,
-    latencyMs,
+    latencyMs: Math.round(latencyMs),
   };
 }
 

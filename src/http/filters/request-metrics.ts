@@ -1,3 +1,4 @@
+import type { Clock } from "../../process/clock.ts";
 import type { Exchange, Finish, HttpResponse } from "../../request/exchange.ts";
 import { isLongRunning } from "../long-running.ts";
 import { whenComplete } from "../with-headers.ts";
@@ -23,9 +24,9 @@ export interface RequestMetrics {
 }
 
 /** Counts and times every request. A gauge counts running long-running ones. */
-export function requestMetrics(metrics: RequestMetrics): Finish {
+export function requestMetrics(clock: Clock, metrics: RequestMetrics): Finish {
   const observe = (exchange: Exchange, response: HttpResponse) => {
-    const seconds = (performance.now() - exchange.startedMs) / 1000;
+    const seconds = (clock.steadyMs() - exchange.startedMs) / 1_000;
     metrics.observeRequest(exchange, { code: response.code, seconds, responseBytes: knownBytes(response) });
   };
   return (exchange, response) => {

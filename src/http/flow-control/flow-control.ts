@@ -114,7 +114,7 @@ export class FlowControl {
     observer?.arrived(flow, seats);
     if (typeof outcome === "string") {
       observer?.refused(flow, outcome, undefined, nowMs);
-      return { kind: "refused", retryAfterSeconds: level.refused(outcome, clock.nowMs()) };
+      return { kind: "refused", retryAfterSeconds: level.refused(outcome, nowMs) };
     }
     observer?.changed(level, nowMs);
     const passage: Passage = { flow, ticket: outcome };
@@ -157,7 +157,7 @@ export class FlowControl {
     this.#onStart.delete(ticket);
     level.leave(ticket, nowMs);
     this.#options.observer?.refused(flow, reason, nowMs - ticket.arrivedMs, nowMs);
-    const seconds = level.refused(reason, this.#options.clock.nowMs());
+    const seconds = level.refused(reason, nowMs);
     this.#changed(level, nowMs);
     return seconds;
   }

@@ -40,12 +40,12 @@ export const watch: VerbHandler = async (call) => {
       content: selection.content,
       start: watchStart(options, registry.store),
       bookmarks: options.allowWatchBookmarks,
-      deadlineMs: parts.clock.nowMs() + durationMs,
+      deadlineMs: parts.clock.steadyMs() + durationMs,
       encoder,
       onInitialSent: () => {
         call.exchange.onStateSent?.();
         if (options.sendInitialEvents !== true) return;
-        const seconds = (performance.now() - call.exchange.startedMs) / 1_000;
+        const seconds = (parts.clock.steadyMs() - call.exchange.startedMs) / 1_000;
         parts.metrics?.watchListed(info, scopeOf(request), seconds);
       },
     });

@@ -28,7 +28,7 @@ function open(limits: Partial<CacherLimits> = {}, store = new MemoryStore()) {
       prefix,
       start: { kind: "after", revision: store.revision },
       bookmarks: false,
-      deadlineMs: clock.nowMs() + farMs,
+      deadlineMs: clock.steadyMs() + farMs,
       encoder: lineEncoder(),
       ...options,
     });
@@ -129,7 +129,7 @@ test("a watch of one name or one namespace sees no events of its neighbours", as
 
 test("bookmarks come about once a minute, when other resources make progress, and shortly before the deadline", async () => {
   const { store, clock, watch } = open();
-  const { sink, state } = watch({ bookmarks: true, deadlineMs: clock.nowMs() + 100_000 });
+  const { sink, state } = watch({ bookmarks: true, deadlineMs: clock.steadyMs() + 100_000 });
   await put(store, "/registry/services/x");
   clock.advance(59_000);
   await settle();

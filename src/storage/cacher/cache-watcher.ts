@@ -52,7 +52,7 @@ export interface WatchOptions {
     | { readonly kind: "initial"; readonly endBookmark: boolean }
     | { readonly kind: "after"; readonly revision: Revision };
   readonly bookmarks: boolean;
-  /** Time at which the watch ends, in milliseconds since the epoch. */
+  /** Time on the steady clock at which the watch ends. */
   readonly deadlineMs: number;
   readonly encoder: FrameEncoder;
   /** Called when the initial state has been sent. */
@@ -167,7 +167,7 @@ export class WindowWatcher implements CacheWatcher {
       this.#initial = { tree, low: this.#low, inVain: 0 };
     }
     this.#position = source.window().positionAfter(this.#after) ?? -1;
-    this.#nextBookmarkMs = this.#bookmarkTime(source.clock.nowMs());
+    this.#nextBookmarkMs = this.#bookmarkTime(source.clock.steadyMs());
   }
 
   run(sink: ByteSink): Promise<void> {

@@ -42,7 +42,7 @@ test("the watches of a removed resource end cleanly, and its next cache is a new
       prefix: "/registry/pods/",
       start: { kind: "initial", endBookmark: false },
       bookmarks: false,
-      deadlineMs: clock.nowMs() + 1e6,
+      deadlineMs: clock.steadyMs() + 1e6,
       encoder: lineEncoder(),
     })
     .run(sink);

@@ -176,7 +176,7 @@ export class Cacher {
     if (at > this.revision) throw status.tooLargeResourceVersion(at, this.revision);
     // Every replica gives the same answer, regardless of the history that it still has in memory.
     if (at < this.#store.compactedRevision) throw new CompactedError(this.#store.compactedRevision);
-    const tree = at >= this.#changed ? this.#tree : this.#history.at(at, this.#tree, this.#clock.nowMs());
+    const tree = at >= this.#changed ? this.#tree : this.#history.at(at, this.#tree, this.#clock.steadyMs());
     return tree === undefined ? this.#listHistory(options, at) : this.#listTree(tree, options, at);
   }
 
@@ -225,7 +225,7 @@ export class Cacher {
     this.#index.apply(event);
     this.#changed = event.revision;
     this.#all = undefined;
-    this.#window.append(event, this.#clock.nowMs());
+    this.#window.append(event, this.#clock.steadyMs());
     this.#parked.receive(event, this.#window.end - 1);
   }
 
@@ -291,18 +291,18 @@ export class Cacher {
     this.#count(options, examined, entries.length);
     const page = pageOf(entries, revision, more);
     if (page.next === undefined) return page;
-    if (tree === this.#tree) this.#history.keep(tree, this.#changed, this.#clock.nowMs());
+    if (tree === this.#tree) this.#history.keep(tree, this.#changed, this.#clock.steadyMs());
     return matches === undefined ? { ...page, remaining: countEntries(tree, page.next, high) } : page;
   }
 
   /** Returns a part of the newest state with all entries that meet the conditions, if it is known. */
   #select(pins: readonly Pin[] = []): EntryTree | undefined {
-    return pins.length === 0 ? undefined : this.#index.select(pins, this.#tree.size, this.#clock.nowMs());
+    return pins.length === 0 ? undefined : this.#index.select(pins, this.#tree.size, this.#clock.steadyMs());
   }
 
   #examinedInVain(pins: readonly Pin[] = [], count: number): void {
     if (pins.length === 0 || count === 0) return;
-    const needsPostings = this.#index.examinedInVain(pins, count, this.#tree.size, this.#clock.nowMs());
+    const needsPostings = this.#index.examinedInVain(pins, count, this.#tree.size, this.#clock.steadyMs());
     if (needsPostings) this.#feed.scheduler.schedule(this.#build);
   }
 
@@ -347,7 +347,7 @@ export class Cacher {
   }
 
   #trim(): void {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     this.#window.trim(nowMs);
     this.#history.trim(nowMs);
     this.#index.trim(nowMs);

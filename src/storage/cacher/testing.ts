@@ -7,7 +7,9 @@ import type { Store } from "../store.ts";
 
 /** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
-  #nowMs = 1_000_000;
+  #steadyMs = 1_000_000;
+  /** The system's time less the steady clock. */
+  #setMs = 0;
   readonly #timers = new Set<{ dueMs: number; everyMs: number | undefined; run: () => void }>();
 
   get timers(): number {
@@ -15,32 +17,37 @@ export class ManualClock implements Clock {
   }
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.#steadyMs + this.#setMs;
   }
 
   steadyMs(): number {
-    return this.#nowMs;
+    return this.#steadyMs;
+  }
+
+  /** Sets the system's time forward, or back by a negative number. No timer notices. */
+  set(byMs: number): void {
+    this.#setMs += byMs;
   }
 
   after(delayMs: number, run: () => void): Disposable {
-    return this.#add({ dueMs: this.#nowMs + delayMs, everyMs: undefined, run });
+    return this.#add({ dueMs: this.#steadyMs + delayMs, everyMs: undefined, run });
   }
 
   every(intervalMs: number, run: () => void): Disposable {
-    return this.#add({ dueMs: this.#nowMs + intervalMs, everyMs: intervalMs, run });
+    return this.#add({ dueMs: this.#steadyMs + intervalMs, everyMs: intervalMs, run });
   }
 
   advance(ms: number): void {
-    const endMs = this.#nowMs + ms;
+    const endMs = this.#steadyMs + ms;
     for (;;) {
       const next = [...this.#timers].sort((a, b) => a.dueMs - b.dueMs)[0];
       if (next === undefined || next.dueMs > endMs) break;
-      this.#nowMs = next.dueMs;
+      this.#steadyMs = next.dueMs;
       if (next.everyMs === undefined) this.#timers.delete(next);
       else next.dueMs += next.everyMs;
       next.run();
     }
-    this.#nowMs = endMs;
+    this.#steadyMs = endMs;
   }
 
   #add(timer: { dueMs: number; everyMs: number | undefined; run: () => void }): Disposable {

@@ -14,7 +14,7 @@ const turnMsMax = 5;
 /** Number of tasks between two checks of the turn's duration. */
 const tasksPerCheck = 32;
 const slotMs = 100;
-/** Longest sleep, in slots. Somebody may set the clock while nothing is due. */
+/** Longest sleep, in slots. It bounds the search for the next slot. */
 const sleepSlotsMax = 10;
 
 /**
@@ -37,7 +37,7 @@ export class WatchScheduler {
   constructor(clock: Clock, defer: (run: () => void) => void = setImmediate) {
     this.#clock = clock;
     this.#defer = defer;
-    this.#reached = Math.floor(clock.nowMs() / slotMs);
+    this.#reached = Math.floor(clock.steadyMs() / slotMs);
   }
 
   schedule(task: Task): void {
@@ -54,7 +54,7 @@ export class WatchScheduler {
   /** Calls `timed.due` once, at most 100 ms after `dueMs`. Replaces an earlier deadline. */
   arm(timed: Timed, dueMs: number): void {
     this.disarm(timed);
-    if (this.#ticking === undefined) this.#reached = Math.floor(this.#clock.nowMs() / slotMs);
+    if (this.#ticking === undefined) this.#reached = Math.floor(this.#clock.steadyMs() / slotMs);
     const slot = Math.max(this.#reached + 1, Math.ceil(dueMs / slotMs));
     const waiting = this.#slots.get(slot);
     if (waiting === undefined) this.#slots.set(slot, new Set([timed]));
@@ -89,7 +89,7 @@ export class WatchScheduler {
     if (slot === this.#wakeAt) return;
     this.close();
     this.#wakeAt = slot;
-    const delayMs = Math.max(1, slot * slotMs - this.#clock.nowMs());
+    const delayMs = Math.max(1, slot * slotMs - this.#clock.steadyMs());
     this.#ticking = this.#clock.every(delayMs, () => this.#tick());
   }
 
@@ -106,12 +106,12 @@ export class WatchScheduler {
     this.#deferred = false;
     const tasks = this.#tasks;
     this.#tasks = new Set();
-    const startedMs = this.#clock.nowMs();
+    const startedMs = this.#clock.steadyMs();
     let done = 0;
     for (const task of tasks) {
       tasks.delete(task);
       task.run();
-      if (++done % tasksPerCheck === 0 && this.#clock.nowMs() - startedMs > turnMsMax) break;
+      if (++done % tasksPerCheck === 0 && this.#clock.steadyMs() - startedMs > turnMsMax) break;
     }
     if (tasks.size === 0) return;
     const later = this.#tasks;
@@ -124,7 +124,7 @@ export class WatchScheduler {
 
   #tick(): void {
     this.close();
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     const now = Math.floor(nowMs / slotMs);
     // After a long sleep of the machine, walking the slots is cheaper than walking the elapsed time.
     const slots =

@@ -22,8 +22,8 @@ const keySet: JSONWebKeySet = { keys: [{ ...(await exportJWK(pair.publicKey)), k
 
 /** Returns an authenticator with a stopped clock and an issuer that answers by `answer`. */
 function authenticator(answer: () => Promise<JSONWebKeySet>) {
-  const time = { nowMs: 1_700_000_000_000, asked: 0, withdrawn: 0 };
-  const clock: Clock = { ...systemClock, nowMs: () => time.nowMs };
+  const time = { nowMs: 1_700_000_000_000, steadyMs: 0, asked: 0, withdrawn: 0 };
+  const clock: Clock = { ...systemClock, nowMs: () => time.nowMs, steadyMs: () => time.steadyMs };
   const fetchKeys = () => {
     time.asked++;
     return answer();
@@ -73,7 +73,7 @@ describe("the keys of an issuer", () => {
     for (let at = 0; at < 5; at++) expect(await ask()).toBe("refused");
     expect(time.asked).toBe(1);
     works = true;
-    time.nowMs += 10_001;
+    time.steadyMs += 10_001;
     expect(await ask()).toBe("jane");
     expect(time.asked).toBe(2);
   });
@@ -90,7 +90,7 @@ describe("the keys of an issuer", () => {
     expect(await ask()).toBe("jane");
     const slow = Promise.withResolvers<JSONWebKeySet>();
     answer = () => slow.promise;
-    time.nowMs += 10_001;
+    time.steadyMs += 10_001;
     const made = ask({}, "made-up");
     expect(await ask()).toBe("jane");
     slow.reject(new Error("down"));
@@ -104,9 +104,9 @@ describe("the keys of an issuer", () => {
     expect(await ask()).toBe("jane");
     doubtKeys();
     expect([await ask(), time.asked]).toEqual(["jane", 1]);
-    time.nowMs += 10_001;
+    time.steadyMs += 10_001;
     expect([await ask(), time.asked]).toEqual(["jane", 2]);
-    time.nowMs += 10_001;
+    time.steadyMs += 10_001;
     expect([await ask(), time.asked, time.withdrawn]).toEqual(["jane", 2, 0]);
   });
 
@@ -116,10 +116,10 @@ describe("the keys of an issuer", () => {
     expect(await ask()).toBe("jane");
     const [key] = keySet.keys;
     keys = [...keySet.keys, { ...key, kid: "two" }] as typeof keys;
-    time.nowMs += 10_001;
+    time.steadyMs += 10_001;
     expect([await ask({}, "two"), time.withdrawn]).toEqual(["jane", 0]);
     keys = keys.slice(1);
-    time.nowMs += 10_001;
+    time.steadyMs += 10_001;
     doubtKeys();
     // It does not wait for the answer.
     expect(await ask({}, "two")).toBe("jane");
@@ -131,7 +131,7 @@ describe("the keys of an issuer", () => {
     const { time, ask, doubtKeys } = authenticator(async () => ({ keys }));
     expect(await ask()).toBe("jane");
     keys = keys.toReversed().map((key) => ({ use: "sig", ...Object.fromEntries(Object.entries(key).toReversed()) }));
-    time.nowMs += 10_001;
+    time.steadyMs += 10_001;
     doubtKeys();
     await ask();
     expect([await ask(), time.asked, time.withdrawn]).toEqual(["jane", 2, 0]);
@@ -145,7 +145,7 @@ describe("the keys of an issuer", () => {
     }));
     await ask();
     for (let step = 0; step < 18; step++) {
-      time.nowMs += 10_001;
+      time.steadyMs += 10_001;
       doubtKeys();
       await ask();
       await ask();
@@ -158,11 +158,11 @@ describe("the keys of an issuer", () => {
     const { time, ask } = authenticator(() => answer());
     expect(await ask()).toBe("jane");
     answer = () => Promise.reject(new Error("down"));
-    time.nowMs += 10 * 60_000 + 1;
+    time.steadyMs += 10 * 60_000 + 1;
     expect([await ask(), time.asked]).toEqual(["jane", 2]);
     await Bun.sleep(0);
     answer = async () => ({ keys: [] });
-    time.nowMs += 10_001;
+    time.steadyMs += 10_001;
     expect([await ask(), time.asked]).toEqual(["jane", 3]);
     expect(await ask()).toBe("refused");
   });

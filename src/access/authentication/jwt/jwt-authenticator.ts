@@ -123,7 +123,7 @@ class IssuerKeys {
   /** Returns the key resolver. @throws Error while no keys are known and the issuer cannot be reached */
   async resolver() {
     const { createLocalJWKSet } = await import("jose");
-    const ageMs = this.#clock.nowMs() - this.#askedMs;
+    const ageMs = this.#clock.steadyMs() - this.#askedMs;
     if (this.#known === undefined) return createLocalJWKSet(await this.#first(ageMs));
     this.#tellOfWithdrawals();
     // Do not make the caller wait, because its key is most likely among the known ones.
@@ -133,7 +133,7 @@ class IssuerKeys {
 
   /** Fetches the keys again. Returns false if a fetch was made just before or has failed. */
   async refetch(): Promise<boolean> {
-    const ageMs = this.#clock.nowMs() - this.#askedMs;
+    const ageMs = this.#clock.steadyMs() - this.#askedMs;
     if (this.#fetching === undefined && ageMs < refetchMsMin) return false;
     return this.#ask().then(
       () => true,
@@ -156,7 +156,7 @@ class IssuerKeys {
   }
 
   async #fetchOnce(): Promise<JSONWebKeySet> {
-    this.#askedMs = this.#clock.nowMs();
+    this.#askedMs = this.#clock.steadyMs();
     this.#isDoubted = false;
     const before = this.#known;
     const known = await this.#fetched();
@@ -178,7 +178,7 @@ class IssuerKeys {
   }
 
   #tellOfWithdrawals(): void {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     if (!this.#hasUntoldWithdrawal || nowMs - this.#toldMs < withdrawalsToldMsMin) return;
     this.#hasUntoldWithdrawal = false;
     this.#toldMs = nowMs;

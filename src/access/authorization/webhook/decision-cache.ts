@@ -28,7 +28,7 @@ export class DecisionCache {
     const kept = this.#kept.get(question);
     if (kept === undefined) return undefined;
     this.#kept.delete(question);
-    if (kept.untilMs <= this.#clock.nowMs()) return undefined;
+    if (kept.untilMs <= this.#clock.steadyMs()) return undefined;
     this.#kept.set(question, kept);
     return kept.decision;
   }
@@ -38,6 +38,6 @@ export class DecisionCache {
     if (ttlMs <= 0 || question.length > cachedQuestionCharactersMax) return;
     this.#kept.delete(question);
     if (this.#kept.size >= cachedDecisionsMax) this.#kept.delete(this.#kept.keys().next().value as string);
-    this.#kept.set(question, { decision, untilMs: this.#clock.nowMs() + ttlMs });
+    this.#kept.set(question, { decision, untilMs: this.#clock.steadyMs() + ttlMs });
   }
 }

@@ -164,7 +164,10 @@ describe("attack 30: answers are cached for exactly the question", () => {
       answer({ allowed: true }),
     ]);
     await ask();
+    clock.set(-3_600_000);
     clock.advance(299_999);
+    expect((await ask()).kind).toBe("allow");
+    clock.set(7_200_000);
     expect((await ask()).kind).toBe("allow");
     clock.advance(1);
     expect((await ask()).kind).toBe("noOpinion");

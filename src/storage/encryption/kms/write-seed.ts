@@ -19,7 +19,7 @@ const apiVersions = ["v2", "v2beta1"];
 export interface WriteSeed {
   readonly cipher: SeedCipher;
   readonly seed: EncryptedSeed;
-  /** Time until which it may encrypt. Reading with it is always possible. */
+  /** Time on the steady clock until which it may encrypt. Reading with it is always possible. */
   readonly expiresAtMs: number;
 }
 
@@ -60,11 +60,11 @@ export class WriteSeedSource implements Disposable {
   /** @throws Error with upstream's message if no seed may encrypt now */
   writable(): WriteSeed {
     const current = this.current();
-    const nowMs = this.#options.clock.nowMs();
-    if (nowMs <= current.expiresAtMs) return current;
+    const { clock } = this.#options;
+    if (clock.steadyMs() <= current.expiresAtMs) return current;
     const hash = JSON.stringify(keyIdHash(current.seed.keyId));
     throw new Error(
-      `encryptedDEKSource with keyID hash ${hash} expired at ${timeText(current.expiresAtMs)} (current time is ${timeText(nowMs)})`,
+      `encryptedDEKSource with keyID hash ${hash} expired at ${this.#timeText(current.expiresAtMs)} (current time is ${timeText(clock.nowMs())})`,
     );
   }
 
@@ -145,7 +145,7 @@ export class WriteSeedSource implements Disposable {
   async #follow(keyId: string): Promise<string | undefined> {
     const { clock, onRotated } = this.#options;
     // The time counts from before the call.
-    const expiresAtMs = clock.nowMs() + writableMs;
+    const expiresAtMs = clock.steadyMs() + writableMs;
     if (this.#current?.seed.keyId === keyId) {
       this.#current = { ...this.#current, expiresAtMs };
       return undefined;
@@ -172,7 +172,7 @@ export class WriteSeedSource implements Disposable {
       `statusKeyIDHash=${JSON.stringify(keyIdHash(keyId))}`,
       `encryptKeyIDHash=${JSON.stringify(keyIdHash(made?.seed.keyId ?? ""))}`,
       `stateKeyIDHash=${JSON.stringify(keyIdHash(before?.seed.keyId ?? ""))}`,
-      `expirationTimestamp=${before === undefined ? "0001-01-01T00:00:00Z" : timeText(before.expiresAtMs)}`,
+      `expirationTimestamp=${before === undefined ? "0001-01-01T00:00:00Z" : this.#timeText(before.expiresAtMs)}`,
     ];
     return `failed to rotate DEK ${parts.join(", ")}`;
   }
@@ -190,6 +190,12 @@ export class WriteSeedSource implements Disposable {
     }
     refuseInvalidSeed(seed);
     return { cipher: new SeedCipher(plain), seed };
+  }
+
+  /** Writes a time on the steady clock as a time of the system's clock. */
+  #timeText(atMs: number): string {
+    const { clock } = this.#options;
+    return timeText(clock.nowMs() + atMs - clock.steadyMs());
   }
 }
 
