@@ -7,9 +7,9 @@ import type { Store } from "../store.ts";
 
 /** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
-  #steadyMs = 1_000_000;
-  /** The system's time less the steady clock. */
-  #setMs = 0;
+  #steadyMs = 5_000;
+  /** The system's time less the steady clock. They differ, so that no test passes that compares one with the other. */
+  #setMs = 995_000;
   readonly #timers = new Set<{ dueMs: number; everyMs: number | undefined; run: () => void }>();
 
   get timers(): number {
