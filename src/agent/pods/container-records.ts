@@ -1,21 +1,35 @@
 import type { Pod } from "../../api/types/core-v1.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { RuntimeContainer, RuntimeId } from "../runtime/runtime.ts";
 import { CrashBackoff } from "./crash-backoff.ts";
 import { containersOf, type PodContainer } from "./pod-containers.ts";
-import { type Applied, latestRun, type PodView, type Waiting } from "./pod-view.ts";
+import { type Applied, latestRun, type PodView, type RestartDelay, type Waiting } from "./pod-view.ts";
+import { steadyTime } from "./steady-time.ts";
 
 /** The part of the view of a pod that the agent itself remembers of its containers. */
-export class ContainerRecords implements Pick<PodView, "waiting" | "applied" | "restarting" | "restartDelayMs"> {
+export class ContainerRecords implements Pick<PodView, "waiting" | "applied" | "restarting" | "restartDelay"> {
+  readonly #clock: Clock;
   readonly #crashes = new CrashBackoff();
+  /** The ends of the latest runs by the steady clock, by the names of the containers. */
+  readonly #ends = new Map<string, { readonly containerId: RuntimeId; readonly atMs: number }>();
   readonly waiting = new Map<string, Waiting>();
   readonly applied = new Map<string, Applied>();
   readonly restarting = new Set<RuntimeId>();
 
-  restartDelayMs = (name: string, finishedAtMs: number): number => this.#crashes.delayMs(name, finishedAtMs);
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  restartDelay = (run: RuntimeContainer): RestartDelay | undefined => {
+    const endMs = this.#endMs(run);
+    const delayMs = endMs === undefined ? 0 : this.#crashes.delayMs(run.name, endMs);
+    return endMs === undefined || delayMs === 0 ? undefined : { delayMs, untilMs: endMs + delayMs };
+  };
 
   /** Notes that a container starts, after its latest run. */
-  starting(latest: RuntimeContainer | undefined, nowMs: number): void {
-    if (latest?.state.kind === "exited") this.#crashes.next(latest.name, latest.state.finishedAtMs, nowMs);
+  starting(latest: RuntimeContainer | undefined): void {
+    const endMs = latest === undefined ? undefined : this.#endMs(latest);
+    if (latest !== undefined && endMs !== undefined) this.#crashes.next(latest.name, endMs, this.#clock.steadyMs());
   }
 
   created(containerId: RuntimeId, { spec: { name, image = "", resources } }: PodContainer): void {
@@ -47,6 +61,16 @@ export class ContainerRecords implements Pick<PodView, "waiting" | "applied" | "
       const isLatest = run !== undefined && latestRun({ containers }, run.name) === run;
       if (!isLatest) this.restarting.delete(id);
     }
+  }
+
+  /** Returns the end of a run that has exited. The system's time may be set afterwards without moving it. */
+  #endMs({ id, name, state }: RuntimeContainer): number | undefined {
+    if (state.kind !== "exited") return undefined;
+    const known = this.#ends.get(name);
+    if (known?.containerId === id) return known.atMs;
+    const atMs = steadyTime(this.#clock, state.finishedAtMs);
+    this.#ends.set(name, { containerId: id, atMs });
+    return atMs;
   }
 
   #recover({ status }: Pod, { id, name }: RuntimeContainer, image = "", runtimeType: string): void {

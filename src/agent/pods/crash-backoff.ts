@@ -11,7 +11,7 @@ interface Delay {
 
 /**
  * The delays between attempts at things that fail again and again: restarts of containers, pulls of images. Nothing is
- * delayed before it is counted once.
+ * delayed before it is counted once. All times are by the steady clock.
  */
 export class CrashBackoff {
   readonly #delays = new Map<string, Delay>();

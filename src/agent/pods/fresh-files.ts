@@ -35,12 +35,12 @@ export class FreshFiles {
     return this.#isPrepared;
   }
 
-  /** Time of the next attempt. */
+  /** Time of the next attempt, by the steady clock. */
   get dueMs(): number {
     return this.#dueMs;
   }
 
-  /** Brings the next attempt forward to a time. */
+  /** Brings the next attempt forward to a time of the steady clock. */
   setDue(ms: number): void {
     this.#dueMs = Math.min(this.#dueMs, ms);
   }
@@ -48,7 +48,7 @@ export class FreshFiles {
   /** Brings the files up to date, after any earlier attempt. Returns whether that succeeded. */
   prepare(): Promise<boolean> {
     const { clock, random } = this.#parts;
-    this.#dueMs = clock.nowMs() + refreshMs * (1 + random() / 2);
+    this.#dueMs = clock.steadyMs() + refreshMs * (1 + random() / 2);
     this.#latest = this.#latest.then(() => this.#prepareNow());
     return this.#latest;
   }

@@ -24,7 +24,7 @@ export interface ImagePullerParts {
 /** Provides the images of the containers of one node. Pulls one at a time, as upstream does by default. */
 export class ImagePuller {
   readonly #parts: ImagePullerParts;
-  /** By pod and image. Entries of pods that are gone are forgotten with them. */
+  /** By pod and image, with times by the steady clock. Entries of pods that are gone are forgotten with them. */
   readonly #failed = new Map<string, { readonly backoff: CrashBackoff; atMs: number; message: string }>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -93,13 +93,13 @@ export class ImagePuller {
     const name = JSON.stringify(requested);
     const key = `${pod.metadata.uid}_${requested}`;
     const failed = this.#failed.get(key);
-    const dueMs = failed === undefined ? 0 : failed.atMs + failed.backoff.delayMs(requested, clock.nowMs());
-    if (failed !== undefined && clock.nowMs() < dueMs) {
+    const askedMs = clock.steadyMs();
+    const dueMs = failed === undefined ? 0 : failed.atMs + failed.backoff.delayMs(requested, askedMs);
+    if (failed !== undefined && askedMs < dueMs) {
       record(pod, { type: "Normal", reason: "BackOff", message: `Back-off pulling image ${name}` }, container);
       throw new StartError("ImagePullBackOff", `Back-off pulling image ${name}: ${failed.message}`, dueMs);
     }
     record(pod, { type: "Normal", reason: "Pulling", message: `Pulling image ${name}` }, container);
-    const askedMs = clock.steadyMs();
     try {
       const pulled = this.#inTurn(async () => {
         signal.throwIfAborted();
@@ -121,11 +121,12 @@ export class ImagePuller {
         container,
       );
       const backoff = failed?.backoff ?? new CrashBackoff();
-      backoff.next(requested, clock.nowMs(), clock.nowMs());
+      const failedMs = clock.steadyMs();
+      backoff.next(requested, failedMs, failedMs);
       const known = error instanceof RuntimeError && namedReasons.has(error.reason);
       const reason = known ? error.reason : "ErrImagePull";
-      this.#failed.set(key, { backoff, atMs: clock.nowMs(), message: `${reason}: ${message}` });
-      throw new StartError(reason, message, clock.nowMs() + shownMs);
+      this.#failed.set(key, { backoff, atMs: failedMs, message: `${reason}: ${message}` });
+      throw new StartError(reason, message, failedMs + shownMs);
     }
   }
 

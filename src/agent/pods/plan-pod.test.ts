@@ -3,11 +3,11 @@ import { type PodAction, planPod } from "./plan-pod.ts";
 import type { PodView } from "./pod-view.ts";
 import { container, type ViewOptions, viewOf } from "./testing.ts";
 
-const nowMs = 100_000;
+const steadyMs = 100_000;
 
 /** Returns the actions in a few words each, `done` for a pod that is to end, and the reasons of delays. */
 function planned(options: ViewOptions): string[] {
-  const { actions, delayed, isDone } = planPod(viewOf(options), nowMs);
+  const { actions, delayed, isDone } = planPod(viewOf(options), steadyMs);
   const waits = [...delayed].map(([name, { reason }]) => `${name} waits: ${reason}`);
   return isDone ? ["done"] : [...actions.map(wordsOf), ...waits];
 }
@@ -273,8 +273,11 @@ describe("probes", () => {
 
 describe("a container that failed before", () => {
   test("waits after its end", () => {
-    const view = viewOf({ runs: [["web", 1, 3]], more: { restartDelayMs: () => 160_000 } });
-    const { delayed, actions } = planPod(view, nowMs);
+    const view = viewOf({
+      runs: [["web", 1, 3]],
+      more: { restartDelay: () => ({ delayMs: 160_000, untilMs: 162_000 }) },
+    });
+    const { delayed, actions } = planPod(view, steadyMs);
     expect(actions).toEqual([]);
     expect(delayed.get("web")).toEqual({
       reason: "CrashLoopBackOff",
@@ -283,10 +286,11 @@ describe("a container that failed before", () => {
     });
   });
   test("starts when the wait is over", () => {
-    expect(planned({ runs: [["web", 1, 3]], more: { restartDelayMs: () => 98_000 } })).toEqual(["start web#4"]);
+    const more = { restartDelay: () => ({ delayMs: 98_000, untilMs: steadyMs }) };
+    expect(planned({ runs: [["web", 1, 3]], more })).toEqual(["start web#4"]);
   });
   test("waits for the next pull of its image", () => {
-    const waiting = new Map([["web", { reason: "ImagePullBackOff", message: "", retryAtMs: nowMs + 1 }]]);
+    const waiting = new Map([["web", { reason: "ImagePullBackOff", message: "", retryAtMs: steadyMs + 1 }]]);
     expect(planned({ more: { waiting } })).toEqual(["web waits: ImagePullBackOff"]);
   });
 });

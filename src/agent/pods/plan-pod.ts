@@ -39,8 +39,8 @@ export interface PodPlan {
 }
 
 /** Decides what brings a pod that is to run closer to its spec. */
-export function planPod(view: PodView, nowMs: number): PodPlan {
-  const plan = new Planning(view, nowMs);
+export function planPod(view: PodView, steadyMs: number): PodPlan {
+  const plan = new Planning(view, steadyMs);
   if (readySandbox(view) === undefined) plan.replaceSandbox();
   else plan.keepContainers();
   return plan;
@@ -51,12 +51,12 @@ class Planning implements PodPlan {
   readonly delayed = new Map<string, Waiting>();
   isDone = false;
   readonly #view: PodView;
-  readonly #nowMs: number;
+  readonly #steadyMs: number;
   readonly #containers: readonly PodContainer[];
 
-  constructor(view: PodView, nowMs: number) {
+  constructor(view: PodView, steadyMs: number) {
     this.#view = view;
-    this.#nowMs = nowMs;
+    this.#steadyMs = steadyMs;
     this.#containers = containersOf(view.pod);
   }
 
@@ -195,22 +195,19 @@ class Planning implements PodPlan {
   #start(container: PodContainer): void {
     const { spec } = container;
     const run = latestRun(this.#view, spec.name);
-    const wait = this.#crashWait(spec, run) ?? this.#view.waiting.get(spec.name);
-    if (wait !== undefined && wait.retryAtMs > this.#nowMs) {
+    const wait = this.#crashWait(run) ?? this.#view.waiting.get(spec.name);
+    if (wait !== undefined && wait.retryAtMs > this.#steadyMs) {
       this.delayed.set(spec.name, wait);
       return;
     }
     this.actions.push({ kind: "start-container", container, attempt: this.#nextAttempt(spec, run) });
   }
 
-  #crashWait({ name }: Container, run: RuntimeContainer | undefined): Waiting | undefined {
-    if (run?.state.kind !== "exited") return undefined;
-    const { finishedAtMs } = run.state;
-    const delayMs = this.#view.restartDelayMs(name, finishedAtMs);
-    const retryAtMs = finishedAtMs + delayMs;
-    if (delayMs === 0 || retryAtMs <= this.#nowMs) return undefined;
-    const message = `back-off ${formatGoDuration(BigInt(delayMs) * 1_000_000n)} restarting failed container=${name} pod=${podText(this.#view.pod)}`;
-    return { reason: "CrashLoopBackOff", message, retryAtMs };
+  #crashWait(run: RuntimeContainer | undefined): Waiting | undefined {
+    const delay = run === undefined ? undefined : this.#view.restartDelay(run);
+    if (run === undefined || delay === undefined || delay.untilMs <= this.#steadyMs) return undefined;
+    const message = `back-off ${formatGoDuration(BigInt(delay.delayMs) * 1_000_000n)} restarting failed container=${run.name} pod=${podText(this.#view.pod)}`;
+    return { reason: "CrashLoopBackOff", message, retryAtMs: delay.untilMs };
   }
 
   #nextAttempt({ name }: Container, run: RuntimeContainer | undefined): number {

@@ -10,8 +10,14 @@ export type ProbeResult = "success" | "failure" | "unknown";
 export interface Waiting {
   readonly reason: string;
   readonly message: string;
-  /** Time of the next attempt to start the container. */
+  /** Time of the next attempt to start the container, by the steady clock. */
   readonly retryAtMs: number;
+}
+
+export interface RestartDelay {
+  readonly delayMs: number;
+  /** Time at which it is over, by the steady clock. */
+  readonly untilMs: number;
 }
 
 /** A resource request as it was when the container got it, and the image that the container was made from. */
@@ -40,8 +46,8 @@ export interface PodView {
   readonly restarting: ReadonlySet<RuntimeId>;
   /** Returns the result for a run of a container; undefined if it has no such probe. */
   probeResult(run: RuntimeContainer, kind: ProbeKind): ProbeResult | undefined;
-  /** Returns the delay between the end of a container and its restart; 0 if there is none. */
-  restartDelayMs(name: string, finishedAtMs: number): number;
+  /** Returns the delay between the end of a run and the restart of its container; undefined if there is none. */
+  restartDelay(run: RuntimeContainer): RestartDelay | undefined;
 }
 
 /** Returns the latest run of a container. */

@@ -37,6 +37,8 @@ const networkRetryMs = 1_000;
 const retryMsMax = 60_000;
 /** Longest wait before a status is written again. Clients wait for it. */
 const writeRetryMsMax = 10_000;
+/** Longest wait before a deadline is compared again with the system's time, which may have been set. */
+const deadlineCheckMsMax = 60_000;
 /** Number of ended runs of a container that are kept for their logs, besides the latest one. */
 const endedRunsKept = 1;
 
@@ -77,7 +79,7 @@ type Stage = "running" | "stopping" | "ended";
 export class PodWorker implements Scheduled, Disposable {
   readonly #parts: PodWorkerParts;
   readonly #probes: PodProbes;
-  readonly #records = new ContainerRecords();
+  readonly #records: ContainerRecords;
   readonly #resize: ResizeProgress;
   readonly #retry: Backoff;
   readonly #writeRetry: Backoff;
@@ -100,15 +102,16 @@ export class PodWorker implements Scheduled, Disposable {
   #task: Promise<void> | undefined;
   /** Ends the start of a container. */
   #starting: AbortController | undefined;
-  /** Time before which nothing new is started, because something failed. */
+  /** Time by the steady clock before which nothing new is started, because something failed. */
   #retryAtMs = 0;
-  /** Time of the next turn, whatever happens until then. */
+  /** Time by the steady clock of the next turn, whatever happens until then. */
   #wakeAtMs = Number.POSITIVE_INFINITY;
   /** Grace period with which the pod is being stopped. */
   #graceSeconds = Number.POSITIVE_INFINITY;
 
   constructor(parts: PodWorkerParts, pod: Pod) {
     this.#parts = parts;
+    this.#records = new ContainerRecords(parts.clock);
     this.#retry = new Backoff(retryMsMin, retryMsMax, parts.random);
     this.#writeRetry = new Backoff(retryMsMin, writeRetryMsMax, parts.random);
     this.#resize = new ResizeProgress(parts.record);
@@ -181,10 +184,10 @@ export class PodWorker implements Scheduled, Disposable {
   }
 
   due(): void {
-    const nowMs = this.#parts.clock.nowMs();
+    const steadyMs = this.#parts.clock.steadyMs();
     if (this.#stage !== "ended") this.#probes.runDue(this.#pod, this.#seen().containers, this.#address());
-    if (this.#files.dueMs <= nowMs && this.#stage === "running") void this.#files.prepare();
-    if (this.#wakeAtMs <= nowMs) this.wake();
+    if (this.#files.dueMs <= steadyMs && this.#stage === "running") void this.#files.prepare();
+    if (this.#wakeAtMs <= steadyMs) this.wake();
     else this.#schedule();
   }
 
@@ -206,7 +209,7 @@ export class PodWorker implements Scheduled, Disposable {
 
   #turn(nowMs: number): void {
     if (this.#isRemoved) return;
-    this.#wakeAtMs = this.#retryAtMs > nowMs ? this.#retryAtMs : Number.POSITIVE_INFINITY;
+    this.#wakeAtMs = this.#isHeldBack ? this.#retryAtMs : Number.POSITIVE_INFINITY;
     this.#probes.update(this.#pod, this.#seen().containers, this.#parts.runtimeType);
     if (this.#stage === "running") {
       if (this.#mustEnd(nowMs)) this.#beginEnd();
@@ -226,7 +229,7 @@ export class PodWorker implements Scheduled, Disposable {
     if (activeDeadlineSeconds === undefined || startTime === undefined) return false;
     const deadlineMs = Date.parse(startTime) + Number(activeDeadlineSeconds) * 1_000;
     if (nowMs < deadlineMs) {
-      this.#wakeAt(deadlineMs);
+      this.#wakeAfter(Math.min(deadlineMs - nowMs, deadlineCheckMsMax));
       return false;
     }
     this.#verdict = deadlineExceeded;
@@ -238,17 +241,18 @@ export class PodWorker implements Scheduled, Disposable {
     this.#records.update(this.#pod, this.#seen().containers, this.#parts.runtimeType);
     this.#resize.update(this.#pod, isResizing(this.#view()), () => this.#parts.rejectionOf(this.#pod));
     const view = this.#view();
+    const steadyMs = this.#parts.clock.steadyMs();
     this.#publish(view, nowMs);
     // A pod that ran before the agent started has files, but nothing keeps them up to date yet.
-    if (readySandbox(view) !== undefined && !this.#files.isPrepared) this.#files.setDue(nowMs + retryMsMin);
-    const plan = planPod(view, nowMs);
+    if (readySandbox(view) !== undefined && !this.#files.isPrepared) this.#files.setDue(steadyMs + retryMsMin);
+    const plan = planPod(view, steadyMs);
     if (plan.isDone) return this.#beginEnd();
     const waiting = [...plan.delayed].filter(([name, one]) => this.#records.wait(name, one));
     for (const [name, { reason }] of waiting) if (reason === "CrashLoopBackOff") this.#recordBackOff(name);
     // The end of a container is shown before the wait for its restart.
     if (waiting.length > 0) this.#publish(view, nowMs);
     for (const { retryAtMs } of plan.delayed.values()) this.#wakeAt(retryAtMs);
-    for (const action of plan.actions) this.#begin(action, nowMs);
+    for (const action of plan.actions) this.#begin(action);
   }
 
   #beginEnd(): void {
@@ -258,9 +262,9 @@ export class PodWorker implements Scheduled, Disposable {
     this.#retryAtMs = 0;
   }
 
-  #begin(action: PodAction, nowMs: number): void {
+  #begin(action: PodAction): void {
     if (action.kind === "stop-container") return this.#stopContainer(action);
-    if (this.#task !== undefined || this.#retryAtMs > nowMs) return;
+    if (this.#task !== undefined || this.#isHeldBack) return;
     this.#startTask(() => this.#carryOut(action));
   }
 
@@ -312,7 +316,7 @@ export class PodWorker implements Scheduled, Disposable {
     const { signal } = this.#starting;
     if (!this.#files.isPrepared && !(await this.#files.prepare())) return this.#retryLater();
     const { containers } = this.#seen();
-    this.#records.starting(latestRun({ containers }, name), clock.nowMs());
+    this.#records.starting(latestRun({ containers }, name));
     let isCreated = false;
     const created = (id: RuntimeId): void => {
       isCreated = true;
@@ -328,7 +332,7 @@ export class PodWorker implements Scheduled, Disposable {
       // The pod ends instead.
       if (signal.aborted) return;
       if (!(error instanceof StartError)) throw error;
-      const retryAtMs = error.retryAtMs ?? clock.nowMs() + restartWaitMs * (1 + random() / 2);
+      const retryAtMs = error.retryAtMs ?? clock.steadyMs() + restartWaitMs * (1 + random() / 2);
       this.#records.wait(name, { reason: error.reason, message: error.message, retryAtMs });
     } finally {
       this.#starting = undefined;
@@ -372,7 +376,7 @@ export class PodWorker implements Scheduled, Disposable {
       const { runtime, onError } = this.#parts;
       hurryPod(runtime, this.#seen(), graceSeconds).catch(onError);
     }
-    if (this.#task !== undefined || this.#retryAtMs > nowMs) return;
+    if (this.#task !== undefined || this.#isHeldBack) return;
     this.#graceSeconds = graceSeconds;
     this.#startTask(() => this.#stopAll(graceSeconds));
   }
@@ -395,7 +399,7 @@ export class PodWorker implements Scheduled, Disposable {
   /** Publishes the last status. Then removes the API object if it is being deleted, or what is left after it. */
   #finish(nowMs: number): void {
     if (this.#isGone) {
-      if (this.#task === undefined && this.#retryAtMs <= nowMs) this.#startTask(() => this.#removeAll());
+      if (this.#task === undefined && !this.#isHeldBack) this.#startTask(() => this.#removeAll());
       return;
     }
     this.#publish(this.#view(), nowMs);
@@ -456,7 +460,7 @@ export class PodWorker implements Scheduled, Disposable {
   }
 
   #failed(): void {
-    this.#wakeAt(this.#parts.clock.nowMs() + this.#writeRetry.next());
+    this.#wakeAfter(this.#writeRetry.next());
     this.#schedule();
   }
 
@@ -474,7 +478,7 @@ export class PodWorker implements Scheduled, Disposable {
   }
 
   #view(): PodView {
-    const { waiting, applied, restarting, restartDelayMs } = this.#records;
+    const { waiting, applied, restarting, restartDelay } = this.#records;
     return {
       pod: this.#pod,
       old: this.#api.status,
@@ -482,7 +486,7 @@ export class PodWorker implements Scheduled, Disposable {
       waiting,
       applied,
       restarting,
-      restartDelayMs,
+      restartDelay,
       holdsResize: this.#resize.isPending,
       probeResult: (run, kind) => this.#probes.result(run, kind),
     };
@@ -518,8 +522,16 @@ export class PodWorker implements Scheduled, Disposable {
   }
 
   #retryAfter(ms: number): void {
-    this.#retryAtMs = this.#parts.clock.nowMs() + ms;
+    this.#retryAtMs = this.#parts.clock.steadyMs() + ms;
     this.#wakeAt(this.#retryAtMs);
+  }
+
+  get #isHeldBack(): boolean {
+    return this.#retryAtMs > this.#parts.clock.steadyMs();
+  }
+
+  #wakeAfter(ms: number): void {
+    this.#wakeAt(this.#parts.clock.steadyMs() + ms);
   }
 
   #wakeAt(ms: number): void {
@@ -528,13 +540,13 @@ export class PodWorker implements Scheduled, Disposable {
 
   /** Sets the time at which this worker has something to do next. */
   #schedule(): void {
-    const { clock, schedule } = this.#parts;
+    const { schedule } = this.#parts;
     if (this.#isRemoved) return;
     const probeMs = this.#stage === "ended" ? undefined : this.#probes.nextMs(this.#pod);
     const refreshAtMs = this.#stage === "running" ? this.#files.dueMs : Number.POSITIVE_INFINITY;
     const dueMs = Math.min(this.#wakeAtMs, refreshAtMs, probeMs ?? Number.POSITIVE_INFINITY);
     if (dueMs === Number.POSITIVE_INFINITY) schedule.clear(this);
-    else schedule.set(this, clock.steadyMs() + Math.max(0, dueMs - clock.nowMs()));
+    else schedule.set(this, dueMs);
   }
 }
 

@@ -2,7 +2,7 @@
 export class StartError extends Error {
   override readonly name = "StartError";
   readonly reason: string;
-  /** Time of the next attempt; undefined to let the worker choose. */
+  /** Time of the next attempt, by the steady clock; undefined to let the worker choose. */
   readonly retryAtMs: number | undefined;
   constructor(reason: string, message: string, retryAtMs?: number) {
     super(message);

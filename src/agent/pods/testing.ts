@@ -92,7 +92,7 @@ export function viewOf({ spec = {}, metadata = {}, old = {}, sandboxes = [true],
     holdsResize: false,
     restarting: new Set(),
     probeResult: () => undefined,
-    restartDelayMs: () => 0,
+    restartDelay: () => undefined,
     ...more,
   };
   return view;

@@ -5,6 +5,7 @@ import type { Runtime, RuntimeContainer } from "../../runtime/runtime.ts";
 import { containersOf, type PodContainer } from "../pod-containers.ts";
 import type { RecordPodEvent } from "../pod-recorder.ts";
 import { latestRun, type ProbeKind, type ProbeResult } from "../pod-view.ts";
+import { steadyTime } from "../steady-time.ts";
 import { ProbeCount } from "./probe-count.ts";
 import type { ProbeOutcome } from "./probe-outcome.ts";
 import { afterOutcome, newProbeState, nextProbeMs, type ProbeState } from "./probe-state.ts";
@@ -67,7 +68,8 @@ export class PodProbes {
           this.#states.delete(key);
         } else if (this.#states.get(key)?.containerId !== run.id) {
           const known = knownResult(pod, spec.name, `${runtimeType}://${run.id}`, kind);
-          this.#states.set(key, newProbeState(run.id, kind, probe, run.state.startedAtMs, known));
+          const startedMs = steadyTime(this.#parts.clock, run.state.startedAtMs);
+          this.#states.set(key, newProbeState(run.id, kind, probe, startedMs, known));
         }
       }
     }
@@ -82,7 +84,7 @@ export class PodProbes {
     return state?.containerId === id ? state.result : undefined;
   }
 
-  /** Returns the time at which the next probe is due; undefined if there is none. */
+  /** Returns the time by the steady clock at which the next probe is due; undefined if there is none. */
   nextMs(pod: Pod): number | undefined {
     if (this.#states.size === 0) return undefined;
     let next: number | undefined;
@@ -94,9 +96,9 @@ export class PodProbes {
 
   /** Starts the probes that are due. */
   runDue(pod: Pod, runs: readonly RuntimeContainer[], address: string | undefined): void {
-    const nowMs = this.#parts.clock.nowMs();
+    const steadyMs = this.#parts.clock.steadyMs();
     for (const { key, container, kind, probe, dueMs } of this.#due(pod)) {
-      if (dueMs > nowMs || this.#running.has(key)) continue;
+      if (dueMs > steadyMs || this.#running.has(key)) continue;
       const state = this.#states.get(key) as ProbeState;
       const run = runs.find(({ id }) => id === state.containerId);
       if (run !== undefined) void this.#probe({ pod, key, container, kind, probe, run, address });
@@ -132,13 +134,13 @@ export class PodProbes {
     const state = this.#states.get(key);
     if (state?.containerId !== run.id) return planned();
     if (outcome === undefined) {
-      this.#states.set(key, { ...state, dueMs: nextProbeMs(probe, clock.nowMs()) });
+      this.#states.set(key, { ...state, dueMs: nextProbeMs(probe, clock.steadyMs()) });
       return planned();
     }
     this.#report(pod, container, kind, outcome);
     const isSuccess = outcome.result !== "failure";
     this.#countOf(key, container.spec.name, kind).add(isSuccess, (clock.steadyMs() - startedMs) / 1_000);
-    const next = afterOutcome(state, kind, probe, isSuccess ? "success" : "failure", clock.nowMs());
+    const next = afterOutcome(state, kind, probe, isSuccess ? "success" : "failure", clock.steadyMs());
     this.#states.set(key, next);
     if (next.result === state.result) planned();
     else changed();

@@ -12,7 +12,7 @@ export interface ProbeState {
   /** Latest outcome, and how often it came in a row. */
   readonly last: "success" | "failure" | undefined;
   readonly inRow: number;
-  /** Time of the next probe; undefined if there is none for this run. */
+  /** Time of the next probe, by the steady clock; undefined if there is none for this run. */
   readonly dueMs: number | undefined;
 }
 
@@ -24,16 +24,17 @@ const initialResults = { startup: "unknown", liveness: "success", readiness: "fa
 
 /**
  * Returns the state for a new run of a container.
+ * @param startedMs time of its start, by the steady clock
  * @param known result from before a restart of the agent
  */
 export function newProbeState(
   containerId: RuntimeId,
   kind: ProbeKind,
   probe: Probe,
-  startedAtMs: number,
+  startedMs: number,
   known?: ProbeResult,
 ): ProbeState {
-  const dueMs = startedAtMs + (probe.initialDelaySeconds ?? 0) * 1_000;
+  const dueMs = startedMs + (probe.initialDelaySeconds ?? 0) * 1_000;
   const isOver = kind === "startup" && known === "success";
   return {
     containerId,
@@ -50,17 +51,17 @@ export function afterOutcome(
   kind: ProbeKind,
   probe: Probe,
   outcome: "success" | "failure",
-  nowMs: number,
+  steadyMs: number,
 ): ProbeState {
   const inRow = state.last === outcome ? state.inRow + 1 : 1;
   const threshold = outcome === "success" ? (probe.successThreshold ?? 1) : (probe.failureThreshold ?? 3);
-  const dueMs = nextProbeMs(probe, nowMs);
+  const dueMs = nextProbeMs(probe, steadyMs);
   if (inRow < threshold) return { ...state, last: outcome, inRow, dueMs };
   // The container is about to restart, or has started for good.
   const isLast = kind === "startup" || (kind === "liveness" && outcome === "failure");
   return { ...state, result: outcome, last: outcome, inRow: isLast ? 0 : inRow, dueMs: isLast ? undefined : dueMs };
 }
 
-export function nextProbeMs({ periodSeconds }: Probe, nowMs: number): number {
-  return nowMs + (periodSeconds === undefined ? periodMsDefault : periodSeconds * 1_000);
+export function nextProbeMs({ periodSeconds }: Probe, steadyMs: number): number {
+  return steadyMs + (periodSeconds === undefined ? periodMsDefault : periodSeconds * 1_000);
 }
