@@ -7,13 +7,13 @@ const minuteMs = 60_000;
 let images: StoredImage[];
 let warnings: string[];
 let usedBytes: number;
-let nowMs: number;
+let steadyMs: number;
 let tick: () => void;
 let removeError: Error | undefined;
 
 const clock = {
   ...systemClock,
-  nowMs: () => nowMs,
+  steadyMs: () => steadyMs,
   every: (_: number, run: () => void) => {
     tick = run;
     return { [Symbol.dispose]() {} };
@@ -33,7 +33,7 @@ beforeEach(() => {
   images = [];
   warnings = [];
   usedBytes = 0;
-  nowMs = 1_000_000;
+  steadyMs = 1_000_000;
   removeError = undefined;
 });
 
@@ -48,7 +48,7 @@ function open(): ImageCollector {
 
 /** Lets time pass, and a round with it. */
 async function pass(minutes: number): Promise<readonly string[]> {
-  nowMs += minutes * minuteMs;
+  steadyMs += minutes * minuteMs;
   tick();
   await Bun.sleep(0);
   return images.map(({ id }) => id);

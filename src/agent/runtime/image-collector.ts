@@ -33,6 +33,7 @@ export interface ImageCollectorParts {
   readonly warn: (reason: string, message: string) => void;
 }
 
+/** Times by the steady clock. */
 interface ImageRecord {
   readonly firstSeenMs: number;
   usedMs: number;
@@ -59,9 +60,9 @@ export class ImageCollector implements Disposable {
 
   /** Removes all images without a container, because pods would have to go otherwise. */
   async removeUnused(): Promise<void> {
-    const nowMs = this.#parts.clock.nowMs();
-    const candidates = this.#update(await this.#parts.store.list(), nowMs);
-    await this.#free(candidates, Number.POSITIVE_INFINITY, nowMs, 0);
+    const steadyMs = this.#parts.clock.steadyMs();
+    const candidates = this.#update(await this.#parts.store.list(), steadyMs);
+    await this.#free(candidates, Number.POSITIVE_INFINITY, steadyMs, 0);
   }
 
   async #run(): Promise<void> {
@@ -81,8 +82,8 @@ export class ImageCollector implements Disposable {
 
   async #collect(): Promise<void> {
     const { store, limits, clock, warn } = this.#parts;
-    const nowMs = clock.nowMs();
-    const candidates = this.#update(await store.list(), nowMs);
+    const steadyMs = clock.steadyMs();
+    const candidates = this.#update(await store.list(), steadyMs);
     const { capacityBytes, availableBytes } = await store.fileSystem();
     if (capacityBytes === 0) {
       const message = "invalid capacity 0 on image filesystem";
@@ -92,7 +93,7 @@ export class ImageCollector implements Disposable {
     const usedPercent = 100 - Math.floor((Math.min(availableBytes, capacityBytes) * 100) / capacityBytes);
     if (usedPercent < limits.highPercent) return;
     const wantedBytes = Math.floor((capacityBytes * (100 - limits.lowPercent)) / 100) - availableBytes;
-    const freedBytes = await this.#free(candidates, wantedBytes, nowMs);
+    const freedBytes = await this.#free(candidates, wantedBytes, steadyMs);
     if (freedBytes >= wantedBytes) return;
     const message =
       `Insufficient free disk space on the node's image filesystem (${usedPercent}% of ${sizeText(capacityBytes)} used). ` +
@@ -103,15 +104,15 @@ export class ImageCollector implements Disposable {
   }
 
   /** Notes which images are used. Returns those that may go, the longest unused first. */
-  #update(images: readonly StoredImage[], nowMs: number): readonly StoredImage[] {
+  #update(images: readonly StoredImage[], steadyMs: number): readonly StoredImage[] {
     const present = new Set(images.map(({ id }) => id));
     for (const id of this.#records.keys()) if (!present.has(id)) this.#records.delete(id);
     for (const { id, isUsed } of images) {
       let record = this.#records.get(id);
-      if (record === undefined) this.#records.set(id, (record = { firstSeenMs: nowMs, usedMs: 0 }));
-      if (isUsed) record.usedMs = nowMs;
+      if (record === undefined) this.#records.set(id, (record = { firstSeenMs: steadyMs, usedMs: 0 }));
+      if (isUsed) record.usedMs = steadyMs;
     }
-    const ageOf = ({ id }: StoredImage) => this.#records.get(id) ?? { firstSeenMs: nowMs, usedMs: nowMs };
+    const ageOf = ({ id }: StoredImage) => this.#records.get(id) ?? { firstSeenMs: steadyMs, usedMs: steadyMs };
     return images
       .filter(({ isUsed, isPinned }) => !isUsed && !isPinned)
       .sort((a, b) => ageOf(a).usedMs - ageOf(b).usedMs || ageOf(a).firstSeenMs - ageOf(b).firstSeenMs);
@@ -121,7 +122,7 @@ export class ImageCollector implements Disposable {
   async #free(
     candidates: readonly StoredImage[],
     wantedBytes: number,
-    nowMs: number,
+    steadyMs: number,
     ageMsMin = this.#parts.limits.ageMsMin,
   ): Promise<number> {
     const { store } = this.#parts;
@@ -129,7 +130,7 @@ export class ImageCollector implements Disposable {
     let freedBytes = 0;
     for (const { id, sizeBytes } of candidates) {
       if (freedBytes >= wantedBytes) break;
-      if (nowMs - (this.#records.get(id)?.firstSeenMs ?? nowMs) < ageMsMin) continue;
+      if (steadyMs - (this.#records.get(id)?.firstSeenMs ?? steadyMs) < ageMsMin) continue;
       try {
         await store.remove(id);
         this.#records.delete(id);
