@@ -6,9 +6,18 @@ const encoder = new TextEncoder();
 const followMs = 200;
 
 interface PlannedLine {
+  /** Time from the start of the container. */
+  readonly afterMs: number;
   readonly timeMs: number;
   readonly stream: "stdout" | "stderr";
   readonly text: string;
+}
+
+export interface ContainerLogOptions {
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+  /** Time from the start of the container before which lines are left out. */
+  readonly fromMs?: number | undefined;
 }
 
 /**
@@ -17,13 +26,13 @@ interface PlannedLine {
  */
 export async function* containerLog(
   container: SimulatedContainer,
-  { follow, signal }: { readonly follow: boolean; readonly signal: AbortSignal },
-  nowMs: () => number,
+  { follow, signal, fromMs = 0 }: ContainerLogOptions,
 ): AsyncGenerator<LogLine> {
   let sent = 0;
   for (;;) {
     const isOver = container.state.kind === "exited";
-    for (const line of linesUntil(container, nowMs()).slice(sent)) {
+    const lines = linesUntilNow(container).filter(({ afterMs }) => afterMs >= fromMs);
+    for (const line of lines.slice(sent)) {
       if (signal.aborted) return;
       sent++;
       yield logLine(line);
@@ -33,27 +42,30 @@ export async function* containerLog(
   }
 }
 
-function linesUntil(container: SimulatedContainer, nowMs: number): PlannedLine[] {
-  const { state, script } = container;
+function linesUntilNow(container: SimulatedContainer): PlannedLine[] {
+  const { state, script, elapsedMs } = container;
   if (state.kind !== "running" && state.kind !== "exited") return [];
-  const endMs = state.kind === "exited" ? state.finishedAtMs : nowMs;
-  const lines =
-    script === undefined
-      ? ownLines(container, state.startedAtMs)
-      : script.outputs.flatMap(({ afterMs, stream, text }) =>
-          linesOf(text).map((line) => ({ timeMs: state.startedAtMs + afterMs, stream, text: line })),
-        );
-  return lines.filter(({ timeMs }) => timeMs <= endMs);
+  const { startedAtMs } = state;
+  if (script === undefined) return ownLines(container, startedAtMs);
+  return script.outputs
+    .filter(({ afterMs }) => afterMs <= elapsedMs)
+    .flatMap(({ afterMs, stream, text }) =>
+      linesOf(text).map((line) => ({ afterMs, timeMs: startedAtMs + afterMs, stream, text: line })),
+    );
 }
 
-function ownLines({ name, image, behaviour, state }: SimulatedContainer, startedAtMs: number): PlannedLine[] {
-  const stdout = (text: string, timeMs = startedAtMs): PlannedLine => ({ timeMs, stream: "stdout", text: `${text}\n` });
-  const lines = [
-    stdout(`simulated container ${name} of image ${image} has started`),
-    ...behaviour.logs.map((text) => stdout(text)),
+function ownLines(
+  { name, image, behaviour, state, elapsedMs }: SimulatedContainer,
+  startedAtMs: number,
+): PlannedLine[] {
+  const begin = { afterMs: 0, timeMs: startedAtMs, stream: "stdout" } as const;
+  const lines: PlannedLine[] = [
+    { ...begin, text: `simulated container ${name} of image ${image} has started\n` },
+    ...behaviour.logs.map((text) => ({ ...begin, text: `${text}\n` })),
   ];
   if (state.kind !== "exited") return lines;
-  return [...lines, stdout(`simulated container ${name} exits with code ${state.exitCode}`, state.finishedAtMs)];
+  const text = `simulated container ${name} exits with code ${state.exitCode}\n`;
+  return [...lines, { afterMs: elapsedMs, timeMs: state.finishedAtMs, stream: "stdout", text }];
 }
 
 /** Splits a text after its newlines. */

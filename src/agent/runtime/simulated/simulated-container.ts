@@ -41,10 +41,13 @@ export class SimulatedContainer implements RuntimeContainer, Scheduled {
   /** Called when it has exited. */
   readonly #waiting: (() => void)[] = [];
   readonly #onExit: (container: SimulatedContainer) => void;
-  /** Times of the wall clock at which its probes change. */
-  #startupAtMs = Number.POSITIVE_INFINITY;
-  #readyAtMs = Number.POSITIVE_INFINITY;
-  #unhealthyAtMs = Number.POSITIVE_INFINITY;
+  /** Its start and its end, by the steady clock. */
+  #startedMs: number | undefined;
+  #endedMs: number | undefined;
+  /** Times from its start until its probes change. */
+  #startupMs = Number.POSITIVE_INFINITY;
+  #readyMs = Number.POSITIVE_INFINITY;
+  #unhealthyMs = Number.POSITIVE_INFINITY;
   #end: Ended | undefined;
 
   /** @throws RuntimeError for an annotation that cannot be read */
@@ -81,6 +84,12 @@ export class SimulatedContainer implements RuntimeContainer, Scheduled {
     return this.#plan.behaviour;
   }
 
+  /** Time for which it has run. */
+  get elapsedMs(): number {
+    if (this.#startedMs === undefined) return 0;
+    return (this.#endedMs ?? this.#simulation.clock.steadyMs()) - this.#startedMs;
+  }
+
   /** Resolves when it has exited. */
   async ended(): Promise<void> {
     if (this.state.kind !== "exited") await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -92,11 +101,11 @@ export class SimulatedContainer implements RuntimeContainer, Scheduled {
     const { clock, random } = this.#simulation;
     if (this.state.kind !== "created") throw new RuntimeError("RunContainerError", "the container was started before");
     if (random() < behaviour.start.failureRate) throw new RuntimeError("RunContainerError", behaviour.start.message);
-    const startedAtMs = clock.nowMs();
-    this.state = { kind: "running", startedAtMs };
-    this.#startupAtMs = startedAtMs + drawMsOrNever(behaviour.startup, random);
-    this.#readyAtMs = startedAtMs + drawMsOrNever(behaviour.ready, random);
-    this.#unhealthyAtMs = startedAtMs + drawMsOrNever(behaviour.unhealthy, random);
+    this.state = { kind: "running", startedAtMs: clock.nowMs() };
+    this.#startedMs = clock.steadyMs();
+    this.#startupMs = drawMsOrNever(behaviour.startup, random);
+    this.#readyMs = drawMsOrNever(behaviour.ready, random);
+    this.#unhealthyMs = drawMsOrNever(behaviour.unhealthy, random);
     this.#planEnd();
   }
 
@@ -119,10 +128,10 @@ export class SimulatedContainer implements RuntimeContainer, Scheduled {
 
   isSuccessful(kind: "startup" | "liveness" | "readiness"): boolean {
     if (this.state.kind !== "running") return false;
-    const nowMs = this.#simulation.clock.nowMs();
-    if (kind === "startup") return nowMs >= this.#startupAtMs;
-    if (nowMs >= this.#unhealthyAtMs) return false;
-    return kind === "liveness" || nowMs >= this.#readyAtMs;
+    const { elapsedMs } = this;
+    if (kind === "startup") return elapsedMs >= this.#startupMs;
+    if (elapsedMs >= this.#unhealthyMs) return false;
+    return kind === "liveness" || elapsedMs >= this.#readyMs;
   }
 
   /** The end that was scheduled has come. */
@@ -158,6 +167,7 @@ export class SimulatedContainer implements RuntimeContainer, Scheduled {
   #finish({ code, reason, message }: Ended): void {
     const { clock, schedule } = this.#simulation;
     schedule.clear(this);
+    this.#endedMs = clock.steadyMs();
     const finishedAtMs = clock.nowMs();
     const startedAtMs = this.state.kind === "running" ? this.state.startedAtMs : finishedAtMs;
     const ownReason = reason ?? (code === 0 ? "Completed" : "Error");

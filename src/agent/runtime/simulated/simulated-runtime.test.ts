@@ -142,6 +142,23 @@ describe("a container", () => {
     ]);
   });
 
+  test("runs on as before when the system's time is set back or forward", async () => {
+    for (const shiftMs of [-3_600_000, 3_600_000]) {
+      const fixture = new Fixture("rules: [{startup: {after: 2s}, unhealthy: {after: 4s}}]");
+      const run = await fixture.start({ command: ["sh", "-c"], args: ["echo one; sleep 2; echo two; sleep 10"] });
+      fixture.clock.advance(1_000);
+      fixture.clock.set(shiftMs);
+      expect([fixture.runtime.probe(run, "startup"), fixture.runtime.probe(run, "liveness")]).toEqual([false, true]);
+      expect(await fixture.log(run)).toBe("one\n");
+      fixture.clock.advance(1_000);
+      expect(fixture.runtime.probe(run, "startup")).toBe(true);
+      expect(await fixture.log(run)).toBe("one\ntwo\n");
+      expect(await fixture.runtime.stats()).toMatchObject([{ cpuNanoseconds: 20_000_000 }]);
+      fixture.clock.advance(2_000);
+      expect(fixture.runtime.probe(run, "liveness")).toBe(false);
+    }
+  });
+
   test("follows its command if that is simple", async () => {
     const fixture = new Fixture();
     const run = await fixture.start({ command: ["sh", "-c"], args: ["echo $NAME; sleep 3; echo done; exit 7"] });
@@ -308,7 +325,10 @@ describe("sessions", () => {
     const run = await fixture.start();
     fixture.clock.advance(1_000);
     const { texts, streams } = output();
+    // Lines are chosen by the time that the container has run, whatever the system's time is.
+    fixture.clock.set(3_600_000);
     const attached = fixture.runtime.attach(run.id, options, streams);
+    fixture.clock.set(-3_600_000);
     await fixture.runtime.stopSandbox(run.sandboxId);
     await attached;
     expect(texts.stdout).toBe("simulated container main exits with code 137\n");

@@ -165,7 +165,7 @@ export class SimulatedRuntime implements Runtime {
   }
 
   async *logs({ id }: RuntimeContainer, options: { follow: boolean; signal: AbortSignal }): AsyncGenerator<LogLine> {
-    yield* containerLog(this.#container(id), options, () => this.#simulation.clock.nowMs());
+    yield* containerLog(this.#container(id), options);
   }
 
   async exec(
@@ -183,9 +183,8 @@ export class SimulatedRuntime implements Runtime {
     { stdout, stderr }: ProcessStreams,
   ): Promise<void> {
     const container = this.#running(id);
-    const attachedMs = this.#simulation.clock.nowMs();
-    for await (const { stream, text, timeMs } of this.logs(container, { follow: true, signal })) {
-      if (timeMs < attachedMs) continue;
+    const { elapsedMs: fromMs } = container;
+    for await (const { stream, text } of containerLog(container, { follow: true, signal, fromMs })) {
       await (stream === "stdout" || tty ? stdout : stderr)?.(text);
     }
   }
@@ -202,9 +201,9 @@ export class SimulatedRuntime implements Runtime {
 
   async stats(): Promise<readonly ContainerStats[]> {
     const timeMs = this.#simulation.clock.nowMs();
-    return [...this.#containers.values()].flatMap(({ id: containerId, state }) => {
+    return [...this.#containers.values()].flatMap(({ id: containerId, state, elapsedMs }) => {
       if (state.kind !== "running") return [];
-      const cpuNanoseconds = (timeMs - state.startedAtMs) * cpuNanosecondsPerMs;
+      const cpuNanoseconds = Math.trunc(elapsedMs) * cpuNanosecondsPerMs;
       return [{ containerId, timeMs, cpuNanoseconds, memoryBytes, workingSetBytes: memoryBytes }];
     });
   }
