@@ -34,6 +34,8 @@ export class CpuRates {
 function nextSample(before: KeptSample | undefined, sample: CpuSample): KeptSample {
   if (before === undefined) return { ...sample, nanoCores: undefined };
   const elapsedMs = sample.timeMs - before.timeMs;
+  // The system's time was set back. The time since the last sample is unknown, so the rate stays for now.
+  if (elapsedMs < 0) return { ...sample, nanoCores: before.nanoCores };
   if (elapsedMs < sampleIntervalMs) return before;
   const grown = Math.max(0, sample.cpuNanoseconds - before.cpuNanoseconds);
   return { ...sample, nanoCores: Math.round((grown / elapsedMs) * 1_000) };

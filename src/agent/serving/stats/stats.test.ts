@@ -136,6 +136,14 @@ describe("rates", () => {
     expect(rates.update([sample("a", 20_000, 0)], 20_000).get("a")).toBe(0);
   });
 
+  test("are computed again soon after the system's time was set back", () => {
+    const rates = new CpuRates();
+    rates.update([sample("a", 4_000_000, 0)], 4_000_000);
+    rates.update([sample("a", 4_010_000, 5e9)], 4_010_000);
+    expect(rates.update([sample("a", 410_000, 6e9)], 410_000).get("a")).toBe(5e8);
+    expect(rates.update([sample("a", 420_000, 7e9)], 420_000).get("a")).toBe(1e8);
+  });
+
   test("are forgotten with time", () => {
     const rates = new CpuRates();
     rates.update([sample("a", 0, 0)], 0);
