@@ -74,7 +74,9 @@ class Planning implements PodPlan {
     if (isInitialized && !startsAgain) return this.#stopPod();
     const init = new Set(this.#containers.filter(({ role }) => isInit(role)).map(({ spec }) => spec.name));
     const stale = containers.filter(({ name }) => init.has(name)).map(({ id }) => id);
-    this.actions.push({ kind: "run-sandbox", attempt: sandboxes.length, replaced: sandboxes[0], stale });
+    const [replaced] = sandboxes;
+    const attempt = replaced === undefined ? 0 : replaced.attempt + 1;
+    this.actions.push({ kind: "run-sandbox", attempt, replaced, stale });
   }
 
   keepContainers(): void {

@@ -140,6 +140,15 @@ describe.each([
   });
 });
 
+test("a sandbox that replaces another after the system's time was set back is the pod's", async () => {
+  await node.create("p");
+  node.clock.set(-hourMs);
+  node.runtime.loseSandbox("uid-p");
+  await node.pass(5);
+  expect(node.runtime.log.slice(-3)).toEqual(["stop sandbox p", "run p", "start web#1"]);
+  expect(node.status("p").phase).toBe("Running");
+});
+
 test("an agent that starts after the system's time was set back probes containers that seem to start later", async () => {
   let probes = 0;
   node.runtime.scripts.set("web", { probe: () => ++probes > 0 });

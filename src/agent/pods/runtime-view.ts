@@ -75,7 +75,7 @@ export class RuntimeView {
     }
     for (const container of containers) podOf.get(container.sandboxId)?.containers.push(container);
     for (const pod of pods.values()) {
-      if (pod.sandboxes.length > 1) pod.sandboxes.sort((a, b) => b.createdAtMs - a.createdAtMs);
+      if (pod.sandboxes.length > 1) pod.sandboxes.sort((a, b) => b.attempt - a.attempt);
       if (pod.containers.length > 1) pod.containers.sort((a, b) => a.attempt - b.attempt);
     }
     this.#pods = pods;

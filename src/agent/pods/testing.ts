@@ -76,7 +76,7 @@ export function viewOf({ spec = {}, metadata = {}, old = {}, sandboxes = [true],
       podName: "p",
       isReady,
       ips: ["10.1.0.1"],
-      createdAtMs: sandboxes.length - at,
+      attempt: sandboxes.length - 1 - at,
     })),
     containers: runs.map(([name, state, attempt = 0]) => ({
       id: `${name}#${attempt}`,

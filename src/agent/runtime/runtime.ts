@@ -12,7 +12,8 @@ export interface Sandbox {
   readonly isReady: boolean;
   /** Addresses of the pod, the primary one first. Empty for a pod on the host's network. */
   readonly ips: readonly string[];
-  readonly createdAtMs: number;
+  /** 0 for the first sandbox of a pod. One that replaces another has the next number. */
+  readonly attempt: number;
 }
 
 export type ContainerState =

@@ -112,7 +112,7 @@ export class FakeRuntime implements Runtime {
       podName,
       isReady: true,
       ips: pod.spec?.hostNetwork === true ? [] : [`10.1.${attempt}.${number}`],
-      createdAtMs: this.#clock.nowMs() + attempt,
+      attempt,
     };
     this.#sandboxes.set(sandbox.id, sandbox);
     return sandbox;

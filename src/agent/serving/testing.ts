@@ -86,7 +86,7 @@ export function runningPod(runtime: Runtime, name: string, pod: Partial<Pod> = {
       podName: name,
       isReady: true,
       ips: ["10.0.0.1"],
-      createdAtMs: 0,
+      attempt: 0,
     },
     containers,
     probes: [],

@@ -154,7 +154,7 @@ describe("sandboxes", () => {
       podName: "web",
       isReady: true,
       ips: ["10.1.0.5", "fd00::5"],
-      createdAtMs: 1_700_000_000_000,
+      attempt: 2,
     });
     const config = cri.pods.get("pod-1")?.config;
     expect(config?.metadata).toEqual({ name: "web", namespace: "shop", uid: "u1", attempt: 2 });

@@ -73,12 +73,6 @@ export interface CriRuntimeOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The part of a sandbox that stays the same. */
-interface KnownSandbox {
-  readonly attempt: number;
-  readonly ips: readonly string[];
-}
-
 /** The runtime behind a CRI v1 socket, such as containerd's. It keeps its state itself, also while no agent runs. */
 export class CriRuntime implements Runtime {
   readonly version: string;
@@ -90,8 +84,8 @@ export class CriRuntime implements Runtime {
   readonly #changes: Changes;
   readonly #rotation: Disposable;
   #isRotating = false;
-  /** By id. Entries go with their sandboxes. */
-  readonly #sandboxes = new Map<RuntimeId, KnownSandbox>();
+  /** The addresses of sandboxes, which never change, by id. Entries go with their sandboxes. */
+  readonly #ips = new Map<RuntimeId, readonly string[]>();
   /** Containers that have ended, which do not change any more, by id. Entries go with their containers. */
   readonly #ended = new Map<RuntimeId, RuntimeContainer>();
   #features: RuntimeFeatures | undefined;
@@ -186,8 +180,9 @@ export class CriRuntime implements Runtime {
     );
     const { status } = await this.#client.call("PodSandboxStatus", { podSandboxId }, { reason });
     if (status === null) throw new RuntimeError(reason, "the runtime does not know the sandbox that it made");
-    this.#sandboxes.set(podSandboxId, { attempt, ips: ipsOf(status) });
-    return sandboxOf(status, ipsOf(status));
+    const ips = ipsOf(status);
+    this.#ips.set(podSandboxId, ips);
+    return sandboxOf(status, ips);
   }
 
   async stopSandbox(id: RuntimeId): Promise<void> {
@@ -198,7 +193,7 @@ export class CriRuntime implements Runtime {
     const { items } = await this.#client.call("ListPodSandbox", {});
     const metadata = items.find((item) => item.id === id)?.metadata;
     await gone(this.#client.call("RemovePodSandbox", { podSandboxId: id }));
-    this.#sandboxes.delete(id);
+    this.#ips.delete(id);
     if (metadata == null || items.some((item) => item.id !== id && item.metadata?.uid === metadata.uid)) return;
     if (this.#cgroupDriver === "cgroupfs") removePodCgroup(metadata.uid);
     await rm(podLogDirectory(this.#options.logDirectory, { metadata }), { recursive: true, force: true });
@@ -210,7 +205,6 @@ export class CriRuntime implements Runtime {
     const user = await this.#images.userOf(imageRef);
     await mkdir(dirname(logPath), { recursive: true, mode: 0o755 });
     const directory = this.#containerDirectory(sandbox.podUid, spec.name);
-    const attempt = this.#sandboxes.get(sandbox.id)?.attempt ?? 0;
     const request = {
       podSandboxId: sandbox.id,
       config: containerConfig(pod, config, {
@@ -221,7 +215,7 @@ export class CriRuntime implements Runtime {
         extraMounts: await makeTerminationFile(directory, spec, mounts),
         targetId: await this.#targetOf(sandbox, spec),
       }),
-      sandboxConfig: await this.#sandboxConfig(pod, attempt),
+      sandboxConfig: await this.#sandboxConfig(pod, sandbox.attempt),
     };
     const options = { reason: "CreateContainerError", isBare: true };
     return (await this.#client.call("CreateContainer", request, options)).containerId;
@@ -255,12 +249,12 @@ export class CriRuntime implements Runtime {
     const own = items.filter(({ labels }) => labels[labelNames.podUid] !== undefined);
     const found = await Promise.all(
       own.map(async (item) => {
-        const known = this.#sandboxes.get(item.id) ?? (await this.#learnSandbox(item));
-        return known === undefined ? undefined : sandboxOf(item, known.ips);
+        const ips = this.#ips.get(item.id) ?? (await this.#learnIps(item.id));
+        return ips === undefined ? undefined : sandboxOf(item, ips);
       }),
     );
     const ids = new Set(items.map(({ id }) => id));
-    for (const id of this.#sandboxes.keys()) if (!ids.has(id)) this.#sandboxes.delete(id);
+    for (const id of this.#ips.keys()) if (!ids.has(id)) this.#ips.delete(id);
     return found.filter((sandbox) => sandbox !== undefined);
   }
 
@@ -414,12 +408,13 @@ export class CriRuntime implements Runtime {
     return container;
   }
 
-  async #learnSandbox({ id, metadata }: Message<"PodSandbox">): Promise<KnownSandbox | undefined> {
+  /** Returns the addresses of a sandbox; undefined if it was removed in the meantime. */
+  async #learnIps(id: RuntimeId): Promise<readonly string[] | undefined> {
     const answer = await gone(this.#client.call("PodSandboxStatus", { podSandboxId: id }));
     if (answer?.status == null) return undefined;
-    const known = { attempt: metadata?.attempt ?? 0, ips: ipsOf(answer.status) };
-    this.#sandboxes.set(id, known);
-    return known;
+    const ips = ipsOf(answer.status);
+    this.#ips.set(id, ips);
+    return ips;
   }
 
   /** Runs a command that the runtime kills when its time is over. */
@@ -527,7 +522,7 @@ function ipsOf({ network }: Message<"PodSandboxStatus">): string[] {
 }
 
 function sandboxOf(
-  { id, metadata, state, createdAt }: Message<"PodSandbox"> | Message<"PodSandboxStatus">,
+  { id, metadata, state }: Message<"PodSandbox"> | Message<"PodSandboxStatus">,
   ips: readonly string[],
 ): Sandbox {
   return {
@@ -537,6 +532,6 @@ function sandboxOf(
     podName: metadata?.name ?? "",
     isReady: state === sandboxStates.ready,
     ips,
-    createdAtMs: msOf(createdAt),
+    attempt: metadata?.attempt ?? 0,
   };
 }

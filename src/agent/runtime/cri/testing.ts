@@ -163,14 +163,13 @@ export class FakeCri implements AsyncDisposable {
       PodSandboxStatus: ({ podSandboxId }) => {
         const { id, state, config } = this.#pod(podSandboxId);
         const network = { ip: "10.1.0.5", additionalIps: [{ ip: "fd00::5" }] };
-        return { status: { id, state, metadata: config.metadata ?? undefined, createdAt, network } };
+        return { status: { id, state, metadata: config.metadata ?? undefined, network } };
       },
       ListPodSandbox: () => ({
         items: [...this.pods.values()].map(({ id, state, config }) => ({
           id,
           state,
           metadata: config.metadata ?? undefined,
-          createdAt,
           labels: config.labels,
         })),
       }),

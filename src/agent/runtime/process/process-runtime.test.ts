@@ -230,7 +230,7 @@ describe("stopping", () => {
 });
 
 test("the logs of a pod go with its containers and its last sandbox", async () => {
-  const second = await machine.runtime.runSandbox(testPod);
+  const second = await machine.runtime.runSandbox(testPod, 1);
   const id = await machine.run("echo one");
   await machine.ended(id);
   const pod = join(machine.folder, "logs", "shop_web_pod-1");

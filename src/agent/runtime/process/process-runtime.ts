@@ -122,10 +122,9 @@ export class ProcessRuntime implements Runtime {
     return [];
   }
 
-  async runSandbox(pod: Pod): Promise<Sandbox> {
+  async runSandbox(pod: Pod, attempt: number): Promise<Sandbox> {
     const { uid = "", namespace = "", name = "" } = pod.metadata;
-    const createdAtMs = this.#options.clock.nowMs();
-    const sandbox = { id: newId(), podUid: uid, namespace, podName: name, isReady: true, ips: [], createdAtMs };
+    const sandbox = { id: newId(), podUid: uid, namespace, podName: name, isReady: true, ips: [], attempt };
     this.#keep(sandbox);
     return sandbox;
   }

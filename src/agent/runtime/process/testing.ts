@@ -33,7 +33,7 @@ export class TestRuntime implements AsyncDisposable {
   static async open(): Promise<TestRuntime> {
     const opened = new TestRuntime();
     await opened.reopen();
-    opened.sandbox = await opened.runtime.runSandbox(testPod);
+    opened.sandbox = await opened.runtime.runSandbox(testPod, 0);
     return opened;
   }
 

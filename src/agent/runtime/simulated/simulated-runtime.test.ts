@@ -23,7 +23,7 @@ class Fixture {
   }
 
   async create(spec: Partial<Container> = {}, more: Partial<Pod> = {}): Promise<{ id: string; sandbox: Sandbox }> {
-    const sandbox = await this.runtime.runSandbox({ ...pod, ...more });
+    const sandbox = await this.runtime.runSandbox({ ...pod, ...more }, 0);
     const id = await this.runtime.createContainer(
       sandbox,
       { ...pod, ...more },
@@ -243,24 +243,24 @@ describe("images", () => {
 describe("addresses", () => {
   test("come from the node's range, one for each pod", async () => {
     const fixture = new Fixture("{}", ["10.1.2.0/30", "fd00::/64"]);
-    const first = await fixture.runtime.runSandbox(pod);
-    const second = await fixture.runtime.runSandbox(pod);
+    const first = await fixture.runtime.runSandbox(pod, 0);
+    const second = await fixture.runtime.runSandbox(pod, 0);
     expect([first.ips, second.ips]).toEqual([
       ["10.1.2.1", "fd00::1"],
       ["10.1.2.2", "fd00::2"],
     ]);
-    await expect(fixture.runtime.runSandbox(pod)).rejects.toThrow("no address is left in 10.1.2.0/30");
+    await expect(fixture.runtime.runSandbox(pod, 0)).rejects.toThrow("no address is left in 10.1.2.0/30");
     await fixture.runtime.stopSandbox(first.id);
-    expect((await fixture.runtime.runSandbox(pod)).ips[0]).toBe("10.1.2.1");
+    expect((await fixture.runtime.runSandbox(pod, 0)).ips[0]).toBe("10.1.2.1");
   });
 
   test("are shared by nodes without a range, and absent on the host's network", async () => {
     const fixture = new Fixture();
     const other = new SimulatedRuntime({ simulation: fixture.simulation });
-    expect((await fixture.runtime.runSandbox(pod)).ips).toEqual(["10.240.0.1"]);
-    expect((await other.runSandbox(pod)).ips).toEqual(["10.240.0.2"]);
+    expect((await fixture.runtime.runSandbox(pod, 0)).ips).toEqual(["10.240.0.1"]);
+    expect((await other.runSandbox(pod, 0)).ips).toEqual(["10.240.0.2"]);
     const hosted = { ...pod, spec: { containers: [], hostNetwork: true } };
-    expect((await fixture.runtime.runSandbox(hosted)).ips).toEqual([]);
+    expect((await fixture.runtime.runSandbox(hosted, 0)).ips).toEqual([]);
   });
 
   test("are reused as late as possible", () => {

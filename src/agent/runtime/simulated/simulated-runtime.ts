@@ -87,7 +87,7 @@ export class SimulatedRuntime implements Runtime {
     }));
   }
 
-  async runSandbox({ metadata, spec }: Pod): Promise<Sandbox> {
+  async runSandbox({ metadata, spec }: Pod, attempt: number): Promise<Sandbox> {
     const ranges = spec?.hostNetwork === true ? [] : this.#ranges();
     const sandbox: SimulatedSandbox = {
       id: this.#simulation.newId(),
@@ -97,7 +97,7 @@ export class SimulatedRuntime implements Runtime {
       isReady: true,
       ips: takeAddresses(ranges),
       ranges,
-      createdAtMs: this.#simulation.clock.nowMs(),
+      attempt,
     };
     this.#sandboxes.set(sandbox.id, sandbox);
     return sandbox;
