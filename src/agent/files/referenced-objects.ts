@@ -86,8 +86,8 @@ export class ReferencedObjects<T extends KubeObject> implements Disposable {
   }
 
   #dropIdle(): void {
-    const nowMs = this.#parts.clock.steadyMs();
-    for (const [key, { usedAtMs }] of this.#watched) if (nowMs - usedAtMs >= idleMsMax) this.#drop(key);
+    const steadyMs = this.#parts.clock.steadyMs();
+    for (const [key, { usedAtMs }] of this.#watched) if (steadyMs - usedAtMs >= idleMsMax) this.#drop(key);
   }
 
   #drop(key: string): void {

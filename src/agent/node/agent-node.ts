@@ -175,16 +175,16 @@ export class AgentNode implements Disposable {
     const evaluated = await this.#evaluate(known, info);
     const { status } = evaluated;
     this.#hasBeenReady ||= (status.conditions ?? []).some((one) => one.type === "Ready" && one.status === "True");
-    const nowMs = clock.steadyMs();
+    const steadyMs = clock.steadyMs();
     const dueMs = (this.#reportedMs ?? Number.NEGATIVE_INFINITY) + settings.statusReportMs + this.#shiftMs;
     const changes = statusPatch(known.status ?? {}, status, false);
-    const document = changes ?? (nowMs >= dueMs ? statusPatch(known.status ?? {}, status, true) : undefined);
+    const document = changes ?? (steadyMs >= dueMs ? statusPatch(known.status ?? {}, status, true) : undefined);
     if (document === undefined) return;
     const of = { name: settings.name, subresource: "status" };
     const patched = await client.patch(nodeType, of, { kind: "strategic", document }, { timeoutMs: this.#timeoutMs });
     // Thousands of nodes do not keep it twice.
     this.#node = this.#parts.cached() === undefined ? patched : undefined;
-    this.#reportedMs = nowMs;
+    this.#reportedMs = steadyMs;
     this.#shiftMs = changes !== undefined ? settings.statusReportMs * reportShift * (2 * random() - 1) : 0;
     this.#recordAll(evaluated, info);
   }

@@ -435,9 +435,9 @@ export class CriRuntime implements Runtime {
     let lookedMs = this.#options.clock.steadyMs();
     const look = async () => {
       await sleep(followMs);
-      const nowMs = this.#options.clock.steadyMs();
-      if (nowMs - lookedMs < followStateMs) return;
-      lookedMs = nowMs;
+      const steadyMs = this.#options.clock.steadyMs();
+      if (steadyMs - lookedMs < followStateMs) return;
+      lookedMs = steadyMs;
       try {
         isClosed = (await this.#statusOf(id))?.state !== containerStates.running;
       } catch {
