@@ -38,13 +38,12 @@ export const fieldError = {
   invalidUnshown: (field: string, detail: string) => make(field, "FieldValueInvalid", "Invalid value", detail),
   notFound: (field: string, value: JsonValue | undefined, detail = "") =>
     make(field, "FieldValueNotFound", `Not found: ${formatValue(value)}`, detail),
+  /** Upstream has types for most enumerations, and shows their values as JSON. */
   notSupported: (field: string, value: JsonValue | undefined, supported: readonly string[]) =>
-    make(
-      field,
-      "FieldValueNotSupported",
-      `Unsupported value: ${formatValue(value)}: supported values: ${supported.map((text) => JSON.stringify(text)).join(", ")}`,
-      "",
-    ),
+    notSupported(field, typeof value === "string" ? jsonText(value) : formatValue(value), supported),
+  /** The same for an enumeration that is plain text in upstream's types. */
+  notSupportedText: (field: string, value: JsonValue, supported: readonly string[]) =>
+    notSupported(field, formatValue(value), supported),
   forbidden: (field: string, detail = "") => make(field, "FieldValueForbidden", "Forbidden", detail),
   tooLong: (field: string, maxBytes: number) =>
     make(field, "FieldValueTooLong", `Too long: may not be more than ${counted(maxBytes, "byte")}`, ""),
@@ -64,6 +63,11 @@ function make(field: string, reason: FieldErrorReason, message: string, detail: 
   return { field, reason, message: detail === "" ? message : `${message}: ${detail}` };
 }
 
+function notSupported(field: string, shown: string, supported: readonly string[]): FieldError {
+  const choices = supported.map((text) => JSON.stringify(text)).join(", ");
+  return make(field, "FieldValueNotSupported", `Unsupported value: ${shown}: supported values: ${choices}`, "");
+}
+
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -73,6 +77,11 @@ function formatValue(value: JsonValue | undefined): string {
   if (typeof value === "string") return quoteText(value);
   const text = JSON.stringify(value, replaceBigInt);
   return typeof value === "object" ? text.replaceAll(/[<>&\u2028\u2029]/g, escaped) : text;
+}
+
+/** Formats a text as Go's encoder of JSON does. */
+function jsonText(value: string): string {
+  return JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, escaped);
 }
 
 /** Escapes characters as Go's encoder does for HTML, in values that are not plain text. */

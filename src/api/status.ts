@@ -1,4 +1,5 @@
 import { type FieldError, fieldErrorText } from "./field-error.ts";
+import { quoteText } from "./go-literal.ts";
 import { type GroupResource, groupKindText, groupResourceText } from "./gvk.ts";
 import { metaGroup } from "./vendor.ts";
 
@@ -253,5 +254,5 @@ function groupField(group: string): { group?: string } {
 
 /** Quotes a name as Go's %q. JSON quoting differs only for characters that names cannot contain. */
 function quote(name: string): string {
-  return JSON.stringify(name);
+  return quoteText(name);
 }

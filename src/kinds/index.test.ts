@@ -50,7 +50,7 @@ type Random = (below: number) => number;
 
 async function check(info: ResourceInfo, strategy: Strategy, random: Random): Promise<void> {
   const [object, draft] = [randomObject(info, random), randomObject(info, random)];
-  strategy.prepareForCreate(object, systemUser);
+  strategy.prepareForCreate(object, { user: systemUser, warn() {} });
   const stored = canonical(info, object);
   strategy.prepareForUpdate(draft, cloneJson(stored as unknown as JsonObject) as unknown as KubeObject, nowMs);
   const fresh = canonical(info, draft);

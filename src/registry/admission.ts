@@ -33,7 +33,7 @@ export interface AdmissionAttributes {
   readonly reinvocation: Reinvocation;
   readonly user: UserInfo;
   readonly dryRun: boolean;
-  /** Deadline in milliseconds since the epoch; undefined for none. */
+  /** Deadline on the steady clock; undefined for none. */
   readonly deadlineMs: number | undefined;
   /** Returns a signal that aborts when the client no longer waits; undefined for requests that are always awaited. */
   signal(): AbortSignal | undefined;

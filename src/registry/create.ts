@@ -41,7 +41,7 @@ const preparation: readonly WriteStep[] = [
 
 /** Steps under each name that is tried. */
 const completion: readonly WriteStep[] = [
-  ({ object, strategy, context }) => strategy.prepareForCreate(object, context.user),
+  ({ object, strategy, context }) => strategy.prepareForCreate(object, context),
   allocate,
   writeSteps.canonicalise,
   refuseInvalid,

@@ -3,7 +3,7 @@ import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { MetaRules } from "../api/validation/object-meta.ts";
 import type { Eventual } from "../process/eventual.ts";
-import type { UserInfo } from "../request/user-info.ts";
+import type { WriteContext } from "./write-context.ts";
 
 /** Options of a delete, decoded and validated. */
 export interface DeleteOptions {
@@ -16,6 +16,9 @@ export interface DeleteOptions {
   /** True to remove the object only if it cannot be read. */
   readonly ignoreReadErrors?: boolean;
 }
+
+/** The creator of an object, and the place for warnings about it. */
+export type CreationContext = Pick<WriteContext, "user" | "warn">;
 
 /** An object to be validated beyond its metadata. */
 export interface ExaminedWrite<T extends KubeObject = KubeObject> {
@@ -58,11 +61,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   validateName(name: string, object: T): readonly string[];
   /** Whether `generateName` is checked, and not only the name made from it; true by default. */
   readonly validatesPrefix?: boolean;
-  /**
-   * Prepares a new object.
-   * @param writer its creator, for kinds that record it
-   */
-  prepareForCreate(object: T, writer: UserInfo): void;
+  /** Prepares a new object. Some kinds record its creator, or warn of fields that they replace. */
+  prepareForCreate(object: T, context: CreationContext): void;
   prepareForUpdate(object: T, old: T, nowMs: number): void;
   /**
    * Validates an object in its stored form.

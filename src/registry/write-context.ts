@@ -19,7 +19,7 @@ export interface WriteContext {
   readonly version?: ResourceInfo | undefined;
   /** Fields of the request's CreateOptions, UpdateOptions or PatchOptions; empty by default. */
   readonly options?: JsonObject | undefined;
-  /** Deadline in milliseconds since the epoch; by default none. */
+  /** Deadline on the steady clock; by default none. */
   readonly deadlineMs?: number | undefined;
   /** Returns a signal, made on first use, that aborts when the client no longer waits. */
   readonly signal?: (() => AbortSignal) | undefined;

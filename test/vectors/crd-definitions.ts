@@ -30,7 +30,7 @@ export function compareDefinition(recorded: DefinitionCase): Difference[] {
   const definition = decoded(recorded.crd);
   if (old === undefined) {
     delete definition["status"];
-    strategy.prepareForCreate(definition, systemUser);
+    strategy.prepareForCreate(definition, { user: systemUser, warn() {} });
   } else {
     if (old["status"] === undefined) delete definition["status"];
     else definition["status"] = cloneJson(old["status"]);
@@ -43,7 +43,7 @@ export function compareDefinition(recorded: DefinitionCase): Difference[] {
 export function definitionProblems(json: JsonObject): FieldError[] {
   const definition = decoded(json);
   delete definition["status"];
-  strategy.prepareForCreate(definition, systemUser);
+  strategy.prepareForCreate(definition, { user: systemUser, warn() {} });
   return problemsOf(definition, undefined);
 }
 

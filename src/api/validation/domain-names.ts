@@ -28,12 +28,10 @@ export function validateDomainPrefixedPath(path: string, field: string): FieldEr
     return [fieldError.invalid(field, path, 'must be a domain-prefixed path (such as "acme.io/foo")')];
   }
   const host = path.slice(0, slash);
-  const problems = dnsSubdomainProblems(host).map((problem) => fieldError.invalid(field, host, problem));
-  if (problems.length > 0) return problems;
+  const errors = dnsSubdomainProblems(host).map((problem) => fieldError.invalid(field, host, problem));
   const rest = path.slice(slash + 1);
-  return /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest)
-    ? []
-    : [fieldError.invalid(field, rest, `Invalid path (regex used for validation is '${pathForm}')`)];
+  if (/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest)) return errors;
+  return [...errors, fieldError.invalid(field, rest, `Invalid path (regex used for validation is '${pathForm}')`)];
 }
 
 const pathForm = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";

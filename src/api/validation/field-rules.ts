@@ -17,6 +17,16 @@ export function validateRequiredChoice(
   return textOf(value) === "" ? [fieldError.required(field)] : validateChoice(value, choices, field);
 }
 
+/** Requires one of the choices. Unlike the rule above, an empty text is another choice and not an absent one. */
+export function validateGivenChoice(
+  value: string | undefined,
+  choices: readonly string[],
+  field: string,
+): FieldError[] {
+  if (value === undefined) return [fieldError.required(field)];
+  return choices.includes(value) ? [] : [fieldError.notSupported(field, value, choices)];
+}
+
 /** Returns an error for each of the named texts that is empty or absent. */
 export function requireTexts<T extends JsonObject>(
   owner: T,

@@ -97,7 +97,7 @@ export function identifierProblems(name: string): string[] {
 export function portNameProblems(name: string): string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push("must be no more than 15 characters");
-  if (!/^[-a-z0-9]*$/.test(name))
+  if (!/^[-a-z0-9]+$/.test(name))
     problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
   if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
   if (name.includes("--")) problems.push("must not contain consecutive hyphens");

@@ -100,8 +100,10 @@ function markDeletion(definition: CustomResourceDefinition, now: string): void {
 function recordStorageVersion(definition: CustomResourceDefinition): void {
   const { spec, status = emptyStatus } = definition;
   const stored = status.storedVersions ?? [];
-  const { name = "" } = (spec.versions ?? []).find(({ storage }) => storage) ?? {};
-  if (name !== "" && !stored.includes(name)) definition.status = { ...status, storedVersions: [...stored, name] };
+  const version = (spec.versions ?? []).find(({ storage }) => storage);
+  if (version === undefined) return;
+  const { name = "" } = version;
+  if (!stored.includes(name)) definition.status = { ...status, storedVersions: [...stored, name] };
 }
 
 function defaultCustomResourceDefinition(definition: CustomResourceDefinition): void {

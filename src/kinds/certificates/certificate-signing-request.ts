@@ -5,7 +5,7 @@ import type * as certificatesV1 from "../../api/types/certificates-v1.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import type { Strategy } from "../../registry/strategy.ts";
+import type { CreationContext, Strategy } from "../../registry/strategy.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { certificateApprovalStrategy, certificateStatusStrategy } from "./certificate-signing-request-status.ts";
 import { validateSigningRequest } from "./validation/certificate-signing-request.ts";
@@ -52,9 +52,9 @@ export const certificateSigningRequest = builtInKind("certificatesigningrequests
 });
 
 /** Overwrites who asks. Approvers decide by that, so it is not for the requester to say. */
-function recordRequester(request: certificatesV1.CertificateSigningRequest, writer: UserInfo): void {
+function recordRequester(request: certificatesV1.CertificateSigningRequest, { user }: CreationContext): void {
   const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = request.spec;
-  const { name, uid, groups, extra } = writer;
+  const { name, uid, groups, extra } = user;
   request.spec = {
     ...asked,
     username: name,

@@ -16,6 +16,8 @@ import { type Amounts, addAmounts, amountsOf, raiseAmounts, roundResourceList } 
 export function defaultPod({ spec }: Pod): void {
   if (spec === undefined) return;
   spec.enableServiceLinks ??= true;
+  // Only in pods. A template keeps a negative period, with a warning.
+  if (Number(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1;
   for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
     const { resources } = container;
     if (resources?.limits !== undefined) addMissing(resources, "requests", Object.entries(resources.limits));
@@ -27,8 +29,6 @@ export function defaultPod({ spec }: Pod): void {
 /** Sets the defaults of every pod spec, also inside templates. Plain values come from the generated data. */
 export function defaultPodSpec(spec: PodSpec): void {
   mirrorServiceAccount(spec);
-  const { terminationGracePeriodSeconds: seconds } = spec;
-  if (typeof seconds === "number" && seconds < 0) spec.terminationGracePeriodSeconds = 1;
   roundResourceList(spec.overhead);
 }
 

@@ -7,6 +7,8 @@ import { action, builtInKind, connection, stored, strategyOf, subresource } from
 import type { DeleteOptions, Strategy } from "../../registry/strategy.ts";
 import { podEviction } from "../policy/eviction.ts";
 import { podDisruptionBudget } from "../policy/pod-disruption-budget.ts";
+import { adoptAppArmorAnnotations } from "./app-armor-annotations.ts";
+import { mergeLabelKeys } from "./match-label-keys.ts";
 import { alignAddresses } from "./pod-addresses.ts";
 import { podBinding } from "./pod-binding.ts";
 import { podCells, podRowConditions } from "./pod-cells.ts";
@@ -28,8 +30,10 @@ export const podStrategy: Strategy<Pod> = {
   returnsDeletedObject: true,
   generationFields: ["spec"],
   resetFields: ["status"],
-  prepareForCreate(pod) {
+  prepareForCreate(pod, context) {
     pod.status = { phase: "Pending", ...gatedCondition(pod), qosClass: qosClassOf(pod) };
+    mergeLabelKeys(pod);
+    adoptAppArmorAnnotations(pod, (text) => context.warn(text));
   },
   validate: (pod, old) => validatePod(pod, old),
   // Updates come from controllers, which do not read warnings.

@@ -40,7 +40,12 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   ],
   ["hard.storage", 1, 'hard[storage]: Invalid value: "storage": must be a standard resource for quota'],
   ["scopes", ["Any"], 'scopes: Invalid value: ["Any"]: unsupported scope'],
-  ["scopes", ["BestEffort"], 'scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
+  [
+    "scopes",
+    ["BestEffort"],
+    'scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource',
+    'scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource',
+  ],
   [
     "scopes",
     ["Terminating", "NotTerminating"],
@@ -86,4 +91,10 @@ test("the status has a path of its own", async () => {
   expect(await updateRefusal(path, minimal, { ...minimal, status: { used: { pods: "-1" } } }, "status")).toEqual([
     'status.used[pods]: Invalid value: "-1": must be greater than or equal to 0',
   ]);
+});
+
+test("errors about a long list of scopes are made once, because each shows the list", async () => {
+  const scopes = Array.from({ length: 101 }, (_, at) => `Odd${at}`);
+  expect(await refusal(path, changed(rich, "spec.scopes", scopes.slice(1)))).toHaveLength(100);
+  expect(await refusal(path, changed(rich, "spec.scopes", scopes))).toHaveLength(1);
 });

@@ -58,7 +58,7 @@ export class ClusterIpAllocator {
   }
 
   /**
-   * Takes the requested address, in its canonical form.
+   * Takes the requested address, in its canonical form. As upstream does, a dry run only checks that a range has it.
    * @returns why it cannot be taken
    */
   async take(ip: IpAddress, asked: string, service: ServiceRef, dryRun: boolean): Promise<string | undefined> {
@@ -67,7 +67,8 @@ export class ClusterIpAllocator {
       const valid = ranges.map(({ text }) => text).join(",");
       return `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${valid}`;
     }
-    const isFree = !this.#isTaken(ip.text) && (dryRun || (await this.#claim(ip.text, ip.family, service)));
+    if (dryRun) return undefined;
+    const isFree = !this.#isTaken(ip.text) && (await this.#claim(ip.text, ip.family, service));
     return isFree ? undefined : "provided IP is already allocated";
   }
 

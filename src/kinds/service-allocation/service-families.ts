@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { ServiceSpec } from "../../api/types/core-v1.ts";
-import { type IpFamily, isIp, parseIp } from "../../api/validation/ip.ts";
+import { type IpFamily, parseIp } from "../../api/validation/ip.ts";
+import { validateStrictIp } from "../../api/validation/strict-ip.ts";
 import { validateEach } from "../../api/validation/validate-each.ts";
 import { isHeadless, needsClusterIp, noClusterIp } from "./service.ts";
 
@@ -20,7 +21,7 @@ export function completeFamilies(
   if (!needsClusterIp(spec) || keepsPreferredDualStack(spec, old)) return [];
   const isDual = isSelectorlessHeadless(spec);
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isDual ? "RequireDualStack" : "SingleStack");
-  const malformed = addressFieldErrors(spec);
+  const malformed = addressFieldErrors(spec, old);
   if (malformed.length > 0) return malformed;
   if (old !== undefined) dropSecond(spec, old);
   const misfits = [...policyErrors(spec, old), ...inferFamilies(spec, configured)];
@@ -50,13 +51,13 @@ export function keepsPreferredDualStack(spec: ServiceSpec, old: ServiceSpec | un
 }
 
 /** Rules that the address fields of a Service follow together, unless it is an ExternalName. */
-export function addressFieldErrors(spec: ServiceSpec): readonly FieldError[] {
+export function addressFieldErrors(spec: ServiceSpec, old: ServiceSpec | undefined): readonly FieldError[] {
   const { clusterIP = "", clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const errors = [...syncErrors(clusterIP, clusterIPs), ...familyErrors(ipFamilies)];
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) {
     errors.push(fieldError.notSupported("spec.ipFamilyPolicy", ipFamilyPolicy, policies));
   }
-  const invalid = invalidAddresses(clusterIPs);
+  const invalid = invalidAddresses(clusterIPs, old?.clusterIPs ?? []);
   if (clusterIPs.length > 2) {
     errors.push(fieldError.invalid("spec.clusterIPs", clusterIPs, "may only hold up to 2 values"));
   }
@@ -96,14 +97,14 @@ function familyErrors(asked: readonly string[]): FieldError[] {
   });
 }
 
-function invalidAddresses(clusterIPs: string[]): FieldError[] {
+/** @param known addresses that the Service already has, which may be from before the rules became strict */
+function invalidAddresses(clusterIPs: string[], known: readonly string[]): FieldError[] {
   return validateEach(clusterIPs, (ip, at) => {
     if (at === 0 && ip === noClusterIp) {
       if (clusterIPs.length === 1) return [];
       return [fieldError.invalid("spec.clusterIPs", clusterIPs, "'None' must be the first and only value")];
     }
-    const detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-    return isIp(ip) ? [] : [fieldError.invalid(`spec.clusterIPs[${at}]`, ip, detail)];
+    return known.includes(ip) ? [] : validateStrictIp(ip, `spec.clusterIPs[${at}]`);
   });
 }
 

@@ -15,7 +15,7 @@ import type {
   Variable,
 } from "../../../api/types/admissionregistration-v1.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
-import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
+import { validateGivenChoice, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
@@ -145,7 +145,7 @@ function* validateComposition(
 
 export function validateMatchResources(resources: MatchResources, field: string): FieldError[] {
   return [
-    ...validateRequiredChoice(resources.matchPolicy, matchPolicies, `${field}.matchPolicy`),
+    ...validateGivenChoice(resources.matchPolicy, matchPolicies, `${field}.matchPolicy`),
     ...(["namespaceSelector", "objectSelector"] as const).flatMap((name) =>
       resources[name] === undefined
         ? [fieldError.required(`${field}.${name}`)]

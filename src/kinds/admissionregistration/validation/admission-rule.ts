@@ -57,10 +57,17 @@ function validateResources(resources: readonly string[], field: string): FieldEr
   const errors = resources.length === 0 ? [fieldError.required(field)] : [];
   const ofResource = new Set<string>();
   const ofSubresource = new Set<string>();
+  let endsWithResource = false;
   for (const [at, text] of resources.entries()) {
-    if (text === "") errors.push(fieldError.required(`${field}[${at}]`));
+    if (text === "") {
+      errors.push(fieldError.required(`${field}[${at}]`));
+      continue;
+    }
     const slash = text.indexOf("/");
-    if (slash < 0) continue;
+    if (slash < 0) {
+      endsWithResource = text !== all;
+      continue;
+    }
     const [resource, subresource] = [text.slice(0, slash), text.slice(slash + 1)];
     const refuse = (pattern: string) =>
       errors.push(fieldError.invalid(`${field}[${at}]`, text, `if '${pattern}' is present, must not specify ${text}`));
@@ -73,7 +80,8 @@ function validateResources(resources: readonly string[], field: string): FieldEr
   if (resources.length > 1 && resources.includes("*/*")) {
     refuseAll("if '*/*' is present, must not specify other resources");
   }
-  if (resources.includes(all) && resources.some((text) => text !== "" && text !== all && !text.includes("/"))) {
+  // Upstream looks only at the last name without a subresource.
+  if (resources.includes(all) && endsWithResource) {
     refuseAll("if '*' is present, must not specify other resources without subresources");
   }
   return errors;

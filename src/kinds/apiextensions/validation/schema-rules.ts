@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type { OpenApiSchema } from "../../../api/structural/open-api-schema.ts";
 import { valuesOf } from "../../../api/structural/open-api-schema.ts";
 import { resourceFields } from "../../../api/structural/prune.ts";
@@ -168,7 +169,8 @@ function validateSupported(
   for (const [name, schemas] of Object.entries(names)) {
     forbid(Object.keys(schemas ?? {}).length > 0, name, `${name} is not supported`);
   }
-  forbid(schema.dependencies !== undefined, "dependencies", "dependencies is not supported");
+  const hasDependencies = schema.dependencies !== undefined || isGivenEmpty(schema, "dependencies");
+  forbid(hasDependencies, "dependencies", "dependencies is not supported");
   forbid(schema.$ref !== undefined, "$ref", "$ref is not supported");
   forbid(type === "null", "type", "type cannot be set to null, use nullable as an alternative");
   const hasItemSchemas = (schema.itemSchemas ?? []).length > 0;

@@ -114,7 +114,7 @@ export function validateImageOfPod({ image = "" }: AnyContainer, field: string):
 
 function validateNameUnique({ name }: AnyContainer, names: Set<string>, field: string): FieldError[] {
   if (names.has(name)) return [fieldError.duplicate(field, name)];
-  if (name !== "") names.add(name);
+  names.add(name);
   return [];
 }
 

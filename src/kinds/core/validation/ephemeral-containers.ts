@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type { EphemeralContainer, PodSpec } from "../../../api/types/core-v1.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { type ContainerContext, validateCommon, validateImageOfPod } from "./container.ts";
@@ -42,7 +43,7 @@ function forbidFields(container: EphemeralContainer, field: string): FieldError[
 
 function isSet(container: EphemeralContainer, name: (typeof forbiddenFields)[number]): boolean {
   if (name === "resources") return Object.keys(container.resources ?? {}).length > 0;
-  return container[name] !== undefined;
+  return container[name] !== undefined || isGivenEmpty(container, name);
 }
 
 function forbidSubPaths({ volumeMounts = [] }: EphemeralContainer, field: string): FieldError[] {

@@ -36,9 +36,11 @@ export function validateClaim({ spec = {} }: PersistentVolumeClaim): FieldError[
 
 /** Validates the spec of a claim, or of a template of claims at another path. */
 export function validateClaimSpec(spec: PersistentVolumeClaimSpec, field: string): FieldError[] {
+  const { accessModes = [] } = spec;
+  const modeErrors = validateAccessModes(accessModes, "at least 1 access mode is required", `${field}.accessModes`);
+  const selectorErrors = validateLabelSelector(spec.selector, `${field}.selector`);
   return [
-    ...validateAccessModes(spec.accessModes ?? [], "at least 1 access mode is required", `${field}.accessModes`),
-    ...validateLabelSelector(spec.selector, `${field}.selector`),
+    ...(accessModes.length === 0 ? [...modeErrors, ...selectorErrors] : [...selectorErrors, ...modeErrors]),
     ...validateStorage(spec, `${field}.resources[storage]`),
     ...validateText(spec.storageClassName, dnsSubdomainProblems, `${field}.storageClassName`),
     ...validateChoice(spec.volumeMode, volumeModes, `${field}.volumeMode`),

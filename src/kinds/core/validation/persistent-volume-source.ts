@@ -3,7 +3,7 @@ import type * as core from "../../../api/types/core-v1.ts";
 import { requireTexts, validateText } from "../../../api/validation/field-rules.ts";
 import { validateNoBacksteps } from "../../../api/validation/local-path.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateCsiDriverName, volumeSourceRules, type WithSecret } from "./volume-source.ts";
+import { validateCsiDriverName, validateIscsi, volumeSourceRules, type WithSecret } from "./volume-source.ts";
 
 /** Fields of a spec that are not sources. */
 type OtherField =
@@ -32,7 +32,7 @@ const persistentSourceRules: {
   rbd: volumeSourceRules.rbd,
   quobyte: volumeSourceRules.quobyte,
   cephfs: volumeSourceRules.cephfs,
-  iscsi: volumeSourceRules.iscsi,
+  iscsi: (source, field) => validateIscsi(source, field, "must be valid format"),
   cinder: (source, field) => [...volumeSourceRules.cinder(source, field), ...requireSecretNamespace(source, field)],
   fc: volumeSourceRules.fc,
   flexVolume: volumeSourceRules.flexVolume,

@@ -48,7 +48,7 @@ export function validateInlineVolume(spec: PersistentVolumeSpec, field: string):
   errors.push(...validatePersistentSource(spec, field));
   if ((spec.storageClassName ?? "") !== "") errors.push(forbid("storageClassName"));
   if (volumeMode !== "Filesystem") errors.push(forbid("volumeMode", filesystem));
-  return [...errors, ...validateAttributesClass(spec, field)];
+  return errors;
 }
 
 /** Rejects changes of the source, and of the nodes that reach it once they are set. */

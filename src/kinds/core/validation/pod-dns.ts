@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { HostAlias, PodSpec } from "../../../api/types/core-v1.ts";
-import { validateIp } from "../../../api/validation/ip.ts";
 import { dnsSubdomainProblems, dnsSubdomainUnderscoreProblems } from "../../../api/validation/names.ts";
+import { validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 /** Limits of the resolvers of the C library. */
@@ -31,7 +31,7 @@ export function validateDnsConfig({ dnsPolicy, dnsConfig }: PodSpec, field: stri
 /** Names in the hosts file of a pod. */
 export function validateHostAliases(aliases: readonly HostAlias[] | undefined, field: string): FieldError[] {
   return validateEach(aliases ?? [], ({ ip, hostnames = [] }, at) => [
-    ...validateIp(ip, `${field}[${at}].ip`),
+    ...validateStrictIp(ip, `${field}[${at}].ip`),
     ...validateEach(hostnames, (name, index) =>
       dnsSubdomainProblems(name).map((problem) =>
         fieldError.invalid(`${field}[${at}].hostnames[${index}]`, name, problem),
@@ -44,7 +44,7 @@ function validateNameservers(nameservers: string[], field: string): FieldError[]
   const text = `must not have more than ${nameserversMax} nameservers`;
   return [
     ...(nameservers.length > nameserversMax ? [fieldError.invalid(field, nameservers, text)] : []),
-    ...validateEach(nameservers, (address, at) => validateIp(address, `${field}[${at}]`)),
+    ...validateEach(nameservers, (address, at) => validateStrictIp(address, `${field}[${at}]`)),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../../api/quantity.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type { PodResourceClaim, PodSpec, ResourceList } from "../../../api/types/core-v1.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
@@ -18,7 +19,7 @@ export function validatePodResources(spec: PodSpec, claims: ReadonlySet<string>,
   if (os?.name === "windows") return [fieldError.forbidden(field, "may not be set for a windows pod")];
   const rules = { validateName: validatePodResourceName, claims };
   return [
-    ...(resources.claims === undefined
+    ...(resources.claims === undefined && !isGivenEmpty(resources, "claims")
       ? []
       : [fieldError.forbidden(`${field}.claims`, "claims may not be set for Resources at pod-level")]),
     ...validateResourceRequirements(resources, field, rules),

@@ -158,9 +158,9 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
     "topologySpreadConstraints[0].minDomains: Invalid value: 1: can only use minDomains if whenUnsatisfiable=DoNotSchedule, not Wait",
   ],
   [
-    "topologySpreadConstraints[0].matchLabelKeys[0]",
-    "app",
-    'topologySpreadConstraints[0].matchLabelKeys[0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector',
+    "topologySpreadConstraints[0].labelSelector",
+    undefined,
+    "topologySpreadConstraints[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set",
   ],
   [
     "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",

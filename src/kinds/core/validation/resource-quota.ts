@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { JsonValue } from "../../../api/json.ts";
 import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type {
   ResourceList,
@@ -8,6 +9,7 @@ import type {
 } from "../../../api/types/core-v1.ts";
 import { immutableText } from "../../../api/validation/immutable.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
+import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { isQuotaResource, validateQuotaResourceName } from "../../../api/validation/resource-name.ts";
 import { validateEach, validateManyInTurns } from "../../../api/validation/validate-each.ts";
 import { atOnce } from "../../../process/sliced.ts";
@@ -37,6 +39,9 @@ const claimResources: ReadonlySet<string> = new Set(["persistentvolumeclaims", "
 const plainScopes = new Set(podScopes.filter((scope) => scope !== "PriorityClass"));
 const plainScopeText =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+const misfitText = "unsupported scope applied to resource";
+/** Number of items up to which errors about a whole list are repeated. */
+const repeatedListMax = 100;
 const contradictions = [
   ["BestEffort", "NotBestEffort"],
   ["NotTerminating", "Terminating"],
@@ -72,11 +77,13 @@ function validateAmounts(amounts: ResourceList, field: string): Generator<void, 
 
 function validateScopes(spec: ResourceQuotaSpec, field: string): FieldError[] {
   const { scopes = [] } = spec;
+  const refuse = refusals(scopes, scopes.length, field);
+  const countMisfits = misfitCounter(spec);
   return [
-    ...(scopes.every(isScope) ? [] : [fieldError.invalid(field, scopes, "unsupported scope")]),
-    ...([...new Set(scopes)].every((scope) => canLimitAll(scope, spec))
-      ? []
-      : [fieldError.invalid(field, scopes, "unsupported scope applied to resource")]),
+    ...validateEach(scopes, (scope) => [
+      ...refuse("unsupported scope", isScope(scope) ? 0 : 1),
+      ...refuse(misfitText, countMisfits(scope)),
+    ]),
     ...validateNoContradiction(scopes, scopes, field),
   ];
 }
@@ -84,29 +91,43 @@ function validateScopes(spec: ResourceQuotaSpec, field: string): FieldError[] {
 function validateScopeSelector(spec: ResourceQuotaSpec, field: string): FieldError[] {
   const { matchExpressions: expressions = [] } = spec.scopeSelector ?? {};
   const scopes = expressions.map(({ scopeName }) => scopeName);
+  const countMisfits = misfitCounter(spec);
+  const refuse = refusals(internalForm(spec.scopeSelector, "core/v1.ScopeSelector"), expressions.length, field);
   return [
-    ...validateEach(expressions, (expression) => validateExpression(expression, spec, field)),
+    ...validateEach(expressions, (expression) => [
+      ...validateScopeName(expression, field),
+      ...refuse(misfitText, countMisfits(expression.scopeName)),
+      ...validateExpression(expression, field),
+    ]),
     ...validateNoContradiction(scopes, spec.scopes ?? [], field),
   ];
+}
+
+/**
+ * Returns a function that repeats an error about a whole list. Upstream repeats it for each item of the list and each
+ * resource. About a long list it is made once, because each error shows all of the list.
+ */
+function refusals(list: JsonValue, length: number, field: string) {
+  const made = new Map<string, FieldError>();
+  return (text: string, times: number): FieldError[] => {
+    const known = made.get(text);
+    if (times === 0 || (known !== undefined && length > repeatedListMax)) return [];
+    const error = known ?? fieldError.invalid(field, list, text);
+    made.set(text, error);
+    return new Array<FieldError>(length > repeatedListMax ? 1 : times).fill(error);
+  };
+}
+
+function validateScopeName({ scopeName: scope }: ScopedResourceSelectorRequirement, field: string): FieldError[] {
+  return isScope(scope) ? [] : [fieldError.invalid(`${field}.scopeName`, scope, "unsupported scope")];
 }
 
 /** Upstream names the list in these errors, not its item. */
 function validateExpression(
   { scopeName: scope, operator, values = [] }: ScopedResourceSelectorRequirement,
-  spec: ResourceQuotaSpec,
   field: string,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (!isScope(scope)) errors.push(fieldError.invalid(`${field}.scopeName`, scope, "unsupported scope"));
-  if (!canLimitAll(scope, spec)) {
-    errors.push(
-      fieldError.invalid(
-        field,
-        internalForm(spec.scopeSelector, "core/v1.ScopeSelector"),
-        "unsupported scope applied to resource",
-      ),
-    );
-  }
   if (plainScopes.has(scope) && operator !== "Exists") {
     errors.push(fieldError.invalid(`${field}.operator`, operator, plainScopeText));
   }
@@ -140,10 +161,24 @@ function isScope(scope: string): boolean {
   return podScopes.includes(scope) || scope === claimScope;
 }
 
-/** Reports whether the scope covers all standard resources that the quota limits. */
-function canLimitAll(scope: string, { hard = {} }: ResourceQuotaSpec): boolean {
-  if (!isScope(scope)) return true;
+/**
+ * Returns a function that counts the standard resources that the quota limits and a scope does not cover, up to a bound.
+ * It counts once for each scope, however often a request repeats it.
+ */
+function misfitCounter({ hard = {} }: ResourceQuotaSpec): (scope: string) => number {
   const limited = Object.keys(hard).filter(isQuotaResource);
-  if (scope === claimScope) return limited.every((name) => claimResources.has(name));
-  return limited.every((name) => (scope === "BestEffort" ? name === "pods" : podResources.has(name)));
+  const counts = new Map<string, number>();
+  return (scope) => {
+    if (!isScope(scope)) return 0;
+    const known = counts.get(scope);
+    if (known !== undefined) return known;
+    const count = Math.min(fieldErrorsMax, limited.filter((name) => !covers(scope, name)).length);
+    counts.set(scope, count);
+    return count;
+  };
+}
+
+function covers(scope: string, resource: string): boolean {
+  if (scope === claimScope) return claimResources.has(resource);
+  return scope === "BestEffort" ? resource === "pods" : podResources.has(resource);
 }

@@ -42,7 +42,7 @@ export function validateService(service: Service, old?: Service): FieldError[] {
     ...validateServicePorts(ports, "spec.ports"),
     ...validateLabels(spec.selector ?? {}, "spec.selector"),
     ...validateAffinity(spec),
-    ...(spec.type === "ExternalName" ? [] : addressFieldErrors(spec as Parameters<typeof addressFieldErrors>[0])),
+    ...(spec.type === "ExternalName" ? [] : addressFieldErrors(spec, old?.spec)),
     ...validateEach(spec.externalIPs ?? [], (ip, at) =>
       validateExternalIp(ip, knownIps.has(ip), `spec.externalIPs[${at}]`),
     ),

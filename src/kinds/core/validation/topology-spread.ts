@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { TopologySpreadConstraint } from "../../../api/types/core-v1.ts";
 import { validatePositive } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateMatchLabelKeys } from "./match-label-keys.ts";
 
 const actions = ["DoNotSchedule", "ScheduleAnyway"];
 const inclusionPolicies = ["Honor", "Ignore"];
@@ -23,7 +23,7 @@ export function validateTopologySpread(constraints: readonly TopologySpreadConst
       ...validateMinDomains(constraint.minDomains, action, `${item}.minDomains`),
       ...validateInclusion(constraint.nodeAffinityPolicy, `${item}.nodeAffinityPolicy`),
       ...validateInclusion(constraint.nodeTaintsPolicy, `${item}.nodeTaintsPolicy`),
-      ...validateLabelKeys(constraint, `${item}.matchLabelKeys`),
+      ...validateMatchLabelKeys(constraint, item),
       ...validateLabelSelector(constraint.labelSelector, `${item}.labelSelector`),
     ];
   });
@@ -44,22 +44,4 @@ function validateMinDomains(count: number | undefined, action: string, field: st
 function validateInclusion(policy: string | undefined, field: string): FieldError[] {
   if (policy === undefined || inclusionPolicies.includes(policy)) return [];
   return [fieldError.notSupported(field, policy, inclusionPolicies)];
-}
-
-function validateLabelKeys(constraint: TopologySpreadConstraint, field: string): FieldError[] {
-  const { matchLabelKeys: keys = [], labelSelector: selector } = constraint;
-  if (keys.length === 0) return [];
-  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
-  const selected = new Set([...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)]);
-  return [
-    ...(selector === undefined
-      ? [fieldError.forbidden(field, "must not be specified when labelSelector is not set")]
-      : []),
-    ...validateEach(keys, (key, at) => [
-      ...labelKeyErrors(key).map((problem) => fieldError.invalid(`${field}[${at}]`, key, problem)),
-      ...(selected.has(key)
-        ? [fieldError.invalid(`${field}[${at}]`, key, "exists in both matchLabelKeys and labelSelector")]
-        : []),
-    ]),
-  ];
 }

@@ -54,7 +54,7 @@ export const volumeSourceRules: {
   ],
   secret: (source, field) => [...requireTexts(source, ["secretName"], field), ...validateFiles(source, field)],
   nfs: validateNfs,
-  iscsi: validateIscsi,
+  iscsi: (source, field) => validateIscsi(source, field, "must be valid format starting with iqn, eui, or naa"),
   glusterfs: (source, field) => requireTexts(source, ["endpoints", "path"], field),
   flocker: validateFlocker,
   persistentVolumeClaim: (source, field) => requireTexts(source, ["claimName"], field),
@@ -130,22 +130,22 @@ function validateNfs(source: core.NFSVolumeSource, field: string): FieldError[] 
 /** The part that sources of pods and of persistent volumes have in common. */
 type Iscsi = Omit<core.ISCSIVolumeSource, "secretRef"> & WithSecret;
 
-function validateIscsi(source: Iscsi, field: string): FieldError[] {
+/** @param formText what is wrong with a name of an unknown form, which upstream says in two ways */
+export function validateIscsi(source: Iscsi, field: string, formText: string): FieldError[] {
   const { iqn, lun, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = source;
   const errors = requireTexts(source, ["targetPortal", "iqn"], field);
-  if (iqn !== "") errors.push(...iscsiNameProblems(iqn).map((text) => fieldError.invalid(`${field}.iqn`, iqn, text)));
+  if (iqn !== "") errors.push(...validateIscsiName(iqn, `${field}.iqn`, formText));
   errors.push(...validateRange(lun, lunRange, `${field}.lun`));
   const usesChap = chapAuthDiscovery === true || chapAuthSession === true;
   if (usesChap && secretRef === undefined) errors.push(fieldError.required(`${field}.secretRef`));
   if (initiatorName === undefined) return errors;
-  const problems = iscsiNameProblems(initiatorName);
-  return [...errors, ...problems.map((text) => fieldError.invalid(`${field}.initiatorname`, initiatorName, text))];
+  return [...errors, ...validateIscsiName(initiatorName, `${field}.initiatorname`, formText)];
 }
 
-function iscsiNameProblems(name: string): string[] {
+function validateIscsiName(name: string, field: string, formText: string): FieldError[] {
   const form = iscsiForms[name.slice(0, 3)];
-  if (form === undefined) return ["must be valid format starting with iqn, eui, or naa"];
-  return form(name) ? [] : ["must be valid format"];
+  if (form === undefined) return [fieldError.invalid(field, name, formText)];
+  return form(name) ? [] : [fieldError.invalid(field, name, "must be valid format")];
 }
 
 const iscsiForms: Readonly<Record<string, (name: string) => boolean>> = {

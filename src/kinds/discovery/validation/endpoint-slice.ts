@@ -3,7 +3,7 @@ import { equalJson } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
 import type * as discoveryV1 from "../../../api/types/discovery-v1.ts";
 import { validateFullyQualifiedDomainName } from "../../../api/validation/domain-names.ts";
-import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
+import { validateGivenChoice, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { type IpFamily, parseIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
@@ -116,7 +116,7 @@ function validatePorts(ports: readonly discoveryV1.EndpointPort[], field: string
     seen.add(name);
     return [
       ...errors,
-      ...validateRequiredChoice(protocol, protocols, `${field}[${at}].protocol`),
+      ...validateGivenChoice(protocol, protocols, `${field}[${at}].protocol`),
       ...problemsOf(appProtocol, labelKeyErrors, `${field}[${at}].appProtocol`),
     ];
   });

@@ -46,6 +46,6 @@ function validateParameters(parameters: networkingV1.IngressClassParametersRefer
       return [...errors, ...problems.map((problem) => fieldError.invalid(`${field}.namespace`, namespace, problem))];
     }
     default:
-      return [...errors, fieldError.notSupported(`${field}.scope`, scope, ["Cluster", "Namespace"])];
+      return [...errors, fieldError.notSupportedText(`${field}.scope`, scope, ["Cluster", "Namespace"])];
   }
 }

@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type * as networkingV1 from "../../../api/types/networking-v1.ts";
 import { validateText } from "../../../api/validation/field-rules.ts";
 import { isIp, validateIp } from "../../../api/validation/ip.ts";
@@ -19,7 +20,13 @@ export function validateIngress(ingress: networkingV1.Ingress, old?: networkingV
   return [
     ...(rules.length > 0 || defaultBackend !== undefined
       ? []
-      : [fieldError.invalid("spec", spec.rules, "either `defaultBackend` or `rules` must be specified")]),
+      : [
+          fieldError.invalid(
+            "spec",
+            isGivenEmpty(spec, "rules") ? [] : null,
+            "either `defaultBackend` or `rules` must be specified",
+          ),
+        ]),
     ...(defaultBackend === undefined ? [] : validateIngressBackend(defaultBackend, "spec.defaultBackend")),
     ...validateEach(rules, (rule, at) => validateRule(rule, allowed.wildcardRules, `spec.rules[${at}]`)),
     ...validateEach(tls, (entry, at) => validateTls(entry, allowed.secretNames, `spec.tls[${at}]`)),

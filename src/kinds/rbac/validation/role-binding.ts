@@ -54,10 +54,10 @@ function validateSubject(subject: rbacV1.Subject, namespaced: boolean, field: st
     case "Group":
       return [...errors, ...validateExact(apiGroup, [rbacGroup], `${field}.apiGroup`)];
     default:
-      return [...errors, fieldError.notSupported(`${field}.kind`, kind, ["ServiceAccount", "User", "Group"])];
+      return [...errors, fieldError.notSupportedText(`${field}.kind`, kind, ["ServiceAccount", "User", "Group"])];
   }
 }
 
 function validateExact(value: string, choices: readonly string[], field: string): FieldError[] {
-  return choices.includes(value) ? [] : [fieldError.notSupported(field, value, choices)];
+  return choices.includes(value) ? [] : [fieldError.notSupportedText(field, value, choices)];
 }

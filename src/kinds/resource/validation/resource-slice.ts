@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { isGivenEmpty } from "../../../api/schema/given-empty.ts";
 import type * as coreV1 from "../../../api/types/core-v1.ts";
 import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedSet } from "../../../api/validation/bounded-list.ts";
@@ -29,7 +30,7 @@ export function validateResourceSlice(
     ...validatePool(spec.pool, "spec.pool"),
     ...(old === undefined ? [] : validateOwner(spec, old.spec)),
     ...validateNodes(spec),
-    ...(sharedCounters.length > 0 && devices.length > 0
+    ...(isSet(spec, "sharedCounters") && isSet(spec, "devices")
       ? [fieldError.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")]
       : []),
     ...validateBoundedSet(
@@ -109,4 +110,8 @@ function validateTerms({ nodeSelectorTerms: terms }: coreV1.NodeSelector): Field
   const shown = terms === null ? null : internalForms(terms, "core/v1.NodeSelectorTerm");
   const text = "must have exactly one node selector term";
   return [fieldError.invalid("spec.nodeSelector.nodeSelectorTerms", shown, text)];
+}
+
+function isSet(spec: resourceV1.ResourceSliceSpec, list: "sharedCounters" | "devices"): boolean {
+  return spec[list] !== undefined || isGivenEmpty(spec, list);
 }

@@ -1,6 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as storageV1 from "../../../api/types/storage-v1.ts";
-import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateInlineVolume } from "../../core/validation/persistent-volume.ts";
@@ -16,7 +15,7 @@ export function validateVolumeAttachment(attachment: storageV1.VolumeAttachment)
     ...validateSource(source, "spec.source"),
     ...dnsSubdomainProblems(nodeName).map((problem) => fieldError.invalid("spec.nodeName", nodeName, problem)),
     ...validateVolumeAttachmentStatus(attachment),
-    ...validateText(source.persistentVolumeName, dnsSubdomainProblems, "spec.source.persistentVolumeName"),
+    ...validateVolumeName(source.persistentVolumeName, "spec.source.persistentVolumeName"),
   ];
 }
 
@@ -48,6 +47,13 @@ function validateSource(source: storageV1.VolumeAttachmentSource, field: string)
   if (name === undefined) return [fieldError.required(field, text)];
   if (name !== "") return [];
   return [fieldError.required(`${field}.persistentVolumeName`, "must specify non empty persistentVolumeName")];
+}
+
+/** An empty name is checked too. */
+function validateVolumeName(name: string | undefined, field: string): FieldError[] {
+  return name === undefined
+    ? []
+    : dnsSubdomainProblems(name).map((problem) => fieldError.invalid(field, name, problem));
 }
 
 function validateVolumeError(error: storageV1.VolumeError | undefined, field: string): FieldError[] {
