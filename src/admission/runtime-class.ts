@@ -1,4 +1,5 @@
 import { equalJson, type JsonObject } from "../api/json.ts";
+import { isGivenEmpty } from "../api/schema/given-empty.ts";
 import { status } from "../api/status.ts";
 import type { Pod, PodSpec } from "../api/types/core-v1.ts";
 import type { RuntimeClass } from "../api/types/node-v1.ts";
@@ -24,7 +25,8 @@ export function runtimeClass({ lookup }: { lookup: ObjectLookup }): AdmissionPlu
       if (spec === undefined) return;
       const found = findClass(attributes, spec, lookup);
       const expected = found?.overhead?.podFixed ?? {};
-      if (equalJson(spec.overhead ?? {}, expected)) return;
+      const isExpected = equalJson(spec.overhead ?? {}, expected);
+      if (isExpected && (found !== undefined || !isGivenEmpty(spec, "overhead"))) return;
       if (found === undefined) {
         throw refuse(attributes, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
       }

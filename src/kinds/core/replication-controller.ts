@@ -3,6 +3,7 @@ import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { cloneJson } from "../../api/json.ts";
 import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
 import type { ReplicationController } from "../../api/types/core-v1.ts";
+import { declaredSubdomainProblems } from "../../api/validation/names.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { replicaCells } from "../apps/workload-cells.ts";
@@ -17,6 +18,7 @@ import { templateWarnings, workloadWarnings } from "./workload-warnings.ts";
 
 const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...specStrategy,
+  validateName: declaredSubdomainProblems,
   validatesPrefix: false,
   metaRules: "update",
   orphansByDefault: true,

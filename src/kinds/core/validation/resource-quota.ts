@@ -114,7 +114,7 @@ function refusals(list: JsonValue, length: number, field: string) {
     if (times === 0 || (known !== undefined && length > repeatedListMax)) return [];
     const error = known ?? fieldError.invalid(field, list, text);
     made.set(text, error);
-    return new Array<FieldError>(length > repeatedListMax ? 1 : times).fill(error);
+    return Array.from({ length: length > repeatedListMax ? 1 : times }, () => error);
   };
 }
 
