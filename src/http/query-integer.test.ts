@@ -4,7 +4,6 @@ import { queryInteger } from "./query-integer.ts";
 const limit = (text: string) => queryInteger(new Map([["limit", [text]]]), "limit");
 
 test.each([
-  ["", undefined],
   ["0", 0],
   ["-5", -5],
   ["+5", 5],
@@ -21,6 +20,7 @@ test("an absent parameter has no value", () => {
 });
 
 test.each([
+  ["", "invalid syntax"],
   ["x", "invalid syntax"],
   ["1.5", "invalid syntax"],
   ["1e3", "invalid syntax"],

@@ -6,12 +6,12 @@ const int64Max = 2n ** 63n - 1n;
 const digitsMax = 64;
 
 /**
- * Returns a parameter of type int64 without loss; undefined if it is absent or empty.
- * @throws 400 in the words of Go's strconv
+ * Returns a parameter of type int64 without loss; undefined if it is absent.
+ * @throws 400 in the words of Go's strconv, also for an empty text
  */
 export function queryInteger(query: Query, name: string): number | bigint | undefined {
+  if (!query.has(name)) return undefined;
   const text = queryValue(query, name);
-  if (text === "") return undefined;
   if (!/^[+-]?[0-9]+$/.test(text)) throw refusal(text, "invalid syntax");
   if (text.length > digitsMax) throw refusal(text, "value out of range");
   const value = BigInt(text);

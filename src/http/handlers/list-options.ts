@@ -40,8 +40,9 @@ export function parseListOptions(query: Query, info: ResourceInfo, watch: boolea
   const match = queryValue(query, "resourceVersionMatch");
   const token = queryValue(query, "continue");
   const sendInitialEvents = query.has("sendInitialEvents") ? queryFlag(query, "sendInitialEvents") : undefined;
-  const errors = watch
-    ? watchOptionErrors(match, sendInitialEvents, token)
+  // Upstream judges a watch by its parameter, so the old paths of watches follow the rules of lists.
+  const errors = queryFlag(query, "watch")
+    ? watchOptionErrors(match, text, token, sendInitialEvents)
     : listOptionErrors(match, text, token, sendInitialEvents);
   if (errors.length > 0) throw status.invalidOptions("ListOptions", errors);
   refuseUnknownFields(info, fields);
@@ -93,9 +94,19 @@ function listOptionErrors(
   return [...errors, ...initial];
 }
 
-function watchOptionErrors(match: string, sendInitialEvents: boolean | undefined, token: string): FieldError[] {
+function watchOptionErrors(
+  match: string,
+  version: string,
+  token: string,
+  sendInitialEvents: boolean | undefined,
+): FieldError[] {
   const field = "resourceVersionMatch";
   const errors: FieldError[] = [];
+  const continued =
+    token === "" ? [] : [fieldError.forbidden(field, `${field} is forbidden when continue is provided`)];
+  // Such a watch starts with the newest state, as if it asked for the initial events not older than any version.
+  const isDefaulted = match === "" && sendInitialEvents === undefined && (version === "" || version === "0");
+  if (isDefaulted) return continued;
   if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
     errors.push(fieldError.forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`));
   }
@@ -104,10 +115,7 @@ function watchOptionErrors(match: string, sendInitialEvents: boolean | undefined
     errors.push(fieldError.forbidden(field, `${field} is forbidden for watch unless sendInitialEvents is provided`));
   }
   if (match !== "NotOlderThan") errors.push(fieldError.notSupported(field, match, ["NotOlderThan"]));
-  if (token !== "") {
-    errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
-  }
-  return errors;
+  return [...errors, ...continued];
 }
 
 function parseListVersion(text: string, watch: boolean): number | undefined {
