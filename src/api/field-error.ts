@@ -1,4 +1,4 @@
-import { quoteText } from "./go-literal.ts";
+import { doubleText, quoteText } from "./go-literal.ts";
 import { type JsonValue, replaceBigInt } from "./json.ts";
 
 /**
@@ -75,8 +75,14 @@ function counted(count: number, noun: string): string {
 function formatValue(value: JsonValue | undefined): string {
   if (value === undefined) return "null";
   if (typeof value === "string") return quoteText(value);
+  if (typeof value === "number") return numberText(value);
   const text = JSON.stringify(value, replaceBigInt);
   return typeof value === "object" ? text.replaceAll(/[<>&\u2028\u2029]/g, escaped) : text;
+}
+
+/** Numbers beyond the integers of 64 bits, and all others, are doubles upstream. */
+function numberText(value: number): string {
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? String(value) : doubleText(value);
 }
 
 /** Formats a text as Go's encoder of JSON does. */

@@ -146,12 +146,13 @@ export class StoredKind {
 
   /**
    * Brings an object into canonical order, with zero values as on the wire, so that equal objects have equal bytes.
-   * Takes over its argument.
+   * Takes over its argument. Nulls that are left are for the validation to refuse.
    * @param old the stored object. Its parts that the object has kept are canonical
    */
   canonical(object: KubeObject, old?: KubeObject): KubeObject {
     const { info } = this;
-    const options = { kind: info.kind, takesOver: true, settled: old as unknown as JsonObject | undefined };
+    const settled = old as unknown as JsonObject | undefined;
+    const options = { kind: info.kind, takesOver: true, keepsNulls: true, settled };
     const { object: canonical } = info.form.decode(object as unknown as JsonObject, options);
     return withType(canonical, info);
   }

@@ -114,6 +114,21 @@ describe("the objects of a definition", () => {
     );
   });
 
+  test("lose nulls of fields that cannot be null, except when they are applied", async () => {
+    const body = widget("n", { replicas: null, color: null });
+    const created = await server.request("POST", `${widgets}?dryRun=All`, { body });
+    expect(created.json.spec).toEqual({ color: "blue" });
+    const path = `${widgets}/n?dryRun=All&fieldManager=m`;
+    const applied = await server.patch(path, "application/apply-patch+yaml", body);
+    expect(applied.code).toBe(422);
+    expect(applied.json.details.causes[0]).toMatchObject({ field: "spec.replicas", reason: "FieldValueTypeInvalid" });
+  });
+
+  test("are refused with the number as a double writes it", async () => {
+    const refused = await server.request("POST", widgets, { body: widget("b", { replicas: 1e20 }) });
+    expect(refused.json.message).toContain("spec.replicas: Invalid value: 1e+20: ");
+  });
+
   test("count generations for the spec and not for the status", async () => {
     await server.request("POST", widgets, { body: widget("g") });
     const changed = await server.patch(`${widgets}/g`, mergePatch, { spec: { replicas: 3 }, status: { phase: "x" } });

@@ -16,6 +16,8 @@ export interface DecodeOptions {
   readonly kind: string;
   /** Reuses unchanged parts of the input instead of copying them; the caller must not change it later. */
   readonly takesOver?: boolean;
+  /** Keeps nulls of custom fields that cannot be null, so that they are refused and not dropped. */
+  readonly keepsNulls?: boolean;
   /** A decoded document, whose parts may be in the document again. They are not decoded again. */
   readonly settled?: JsonObject | undefined;
 }

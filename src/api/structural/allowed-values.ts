@@ -37,7 +37,7 @@ export function allowedValues(values: readonly JsonValue[]): AllowedValues {
     has,
     refuse(field, value) {
       listed ??= values.map((one) => JSON.stringify(typeof one === "string" ? one : jsonText(one))).join(", ");
-      const { reason, message } = fieldError.notSupported(field, sortedJson(value), []);
+      const { reason, message } = fieldError.notSupportedText(field, sortedJson(value), []);
       return { field, reason, message: message + listed };
     },
   };

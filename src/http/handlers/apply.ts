@@ -141,7 +141,10 @@ function typed(
 ): KubeObject {
   const version = view?.info ?? info;
   const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
-  const { object } = converted(applied, () => unstructuredObject(document, { gvk: version, form: version.form }));
+  // Upstream drops nulls when it decodes an object, and what it applies is not decoded.
+  const { object } = converted(applied, () =>
+    unstructuredObject(document, { gvk: version, form: version.form }, { keepsNulls: true }),
+  );
   setManagedFields(object, outcome.managedFields);
   return object;
 }

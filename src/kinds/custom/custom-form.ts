@@ -44,7 +44,7 @@ export class CustomForm implements StructuralForm {
     yield* this.#structural.prepare();
   }
 
-  decode(document: JsonValue, { takesOver = false }: DecodeOptions): Decoded {
+  decode(document: JsonValue, { takesOver = false, keepsNulls = false }: DecodeOptions): Decoded {
     if (document !== null && !isJsonObject(document)) {
       throw new DecodeTypeError("json: cannot unmarshal into Go value of type map[string]interface {}");
     }
@@ -52,7 +52,7 @@ export class CustomForm implements StructuralForm {
     const object = takesOver ? given : cloneJson(given);
     const unknownFields = decodeMetadata(object);
     const undeclared = this.structural.prune(object);
-    this.structural.dropNulls(object);
+    if (!keepsNulls) this.structural.dropNulls(object);
     const embedded = this.structural.coerceEmbedded(object);
     if (embedded.error !== undefined) throw new DecodeTypeError(fieldErrorText(embedded.error));
     const all = [...unknownFields, ...undeclared, ...embedded.unknownFields];
