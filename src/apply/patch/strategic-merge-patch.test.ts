@@ -79,11 +79,36 @@ describe("a strategic merge patch", () => {
       { volumes: [{ name: "v", secret: "s" }] },
     ],
     [
-      "drops directives from what is new",
+      "keeps most directives of what is new, which the type then calls unknown",
       {},
-      { containers: [{ name: "a", $retainKeys: ["name"], "$setElementOrder/env": [] }], overhead: { x: null } },
-      { containers: [{ name: "a" }], overhead: {} },
+      { containers: [{ name: "a", $retainKeys: ["name"] }, { name: "b", $patch: "merge" }], overhead: { x: null } },
+      { containers: [{ name: "a", $retainKeys: ["name"] }], overhead: {} },
     ],
+    [
+      "keeps nulls and directives of an item that is new in a list",
+      { containers: [a] },
+      { containers: [{ name: "b", image: null, env: [{ $patch: "delete", name: "e" }] }] },
+      { containers: [{ name: "b", image: null, env: [{ $patch: "delete", name: "e" }] }, a] },
+    ],
+    [
+      "keeps nulls and directives of a list that replaces another",
+      { tolerations: [{ key: "a" }] },
+      { tolerations: [{ key: "b", value: null }, { $patch: "delete" }] },
+      { tolerations: [{ key: "b", value: null }, { $patch: "delete" }] },
+    ],
+    [
+      "merges what a deletion of objects lists",
+      { containers: [a, b] },
+      { "$deleteFromPrimitiveList/containers": [{ name: "b", image: "b:2" }] },
+      { containers: [a, { name: "b", image: "b:2" }] },
+    ],
+    [
+      "deletes a field that a deletion list leaves null",
+      { containers: [a] },
+      { "$deleteFromPrimitiveList/containers": null },
+      {},
+    ],
+    ["ignores a deletion list that is no list", { containers: [a] }, { "$deleteFromPrimitiveList/containers": {} }, { containers: [a] }],
     [
       "merges nested lists",
       { containers: [{ ...a, ports: [{ containerPort: 80 }] }] },
@@ -132,7 +157,7 @@ test("a list or an object in a map cannot be merged: the type of a map says noth
 });
 
 describe("a strategic merge patch is refused", () => {
-  const base: JsonObject = { containers: [{ name: "a" }], strategy: { type: "x" }, overhead: { a: "1" } };
+  const base: JsonObject = { containers: [{ name: "a" }], tolerations: [{ key: "a" }], strategy: { type: "x" }, overhead: { a: "1" } };
   const cases: readonly [string, JsonObject, number][] = [
     ["with an unknown directive", { overhead: { $patch: "explode" } }, 500],
     ["with an unknown directive in a list", { containers: [{ $patch: 7, name: "a" }] }, 500],
@@ -149,7 +174,9 @@ describe("a strategic merge patch is refused", () => {
     ["with lists among objects", { containers: [[1]] }, 500],
     ["with null among objects", { containers: [null] }, 500],
     ["with scalars among objects", { containers: ["a"] }, 500],
-    ["with a deletion list that is no list", { "$deleteFromPrimitiveList/containers": {} }, 400],
+    ["with a deletion list without a field", { $deleteFromPrimitiveList: ["a"] }, 400],
+    ["with an element order without a field", { "$setElementOrder-": ["a"] }, 400],
+    ["with a deletion from objects without a merge key", { "$deleteFromPrimitiveList/tolerations": [{}] }, 500],
   ];
   test.each(cases)("%s", (_, patch, code) => {
     try {

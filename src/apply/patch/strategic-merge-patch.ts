@@ -16,17 +16,24 @@ import { elementKey, mergeKeyValue } from "./merge-key.ts";
 
 const directive = "$patch";
 const retainKeysDirective = "$retainKeys";
-const deleteFromListPrefix = "$deleteFromPrimitiveList/";
-const elementOrderPrefix = "$setElementOrder/";
+const deleteFromListDirective = "$deleteFromPrimitiveList";
+const elementOrderDirective = "$setElementOrder";
+
+export interface MergedPatch {
+  /** Shares with the document the parts that the patch does not touch. */
+  readonly merged: JsonObject;
+  /** What is left of the patch: the merge takes out some directives, and nulls for what is not there. */
+  readonly rest: JsonObject;
+}
 
 /**
  * Applies a patch that merges lists by the merge keys of the types, with the directives `$patch`, `$retainKeys`,
- * `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>`. The inputs are unchanged; the result shares with
- * the document the parts that the patch does not touch. Throws the errors of upstream: mostly 400 for the form of a
+ * `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>`. The inputs are unchanged. A value that replaces
+ * another as a whole keeps its nulls and directives. Throws the errors of upstream: mostly 400 for the form of a
  * directive, and 500 without a reason for its value.
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, schema: StructSchema): JsonObject {
-  return atOnce(applyStrategicMergePatchInSteps(document, patch, schema));
+  return atOnce(applyStrategicMergePatchInSteps(document, patch, schema)).merged;
 }
 
 /** Does the same, and yields between its passes over the patch. */
@@ -34,13 +41,13 @@ export function* applyStrategicMergePatchInSteps(
   document: JsonObject,
   patch: JsonObject,
   schema: StructSchema,
-): Generator<void, JsonObject> {
+): Generator<void, MergedPatch> {
   if (depthOf(patch, documentDepthMax) > documentDepthMax) {
     throw status.badRequest("error decoding patch: exceeded max depth");
   }
-  const own = cloneJson(patch);
+  const rest = cloneJson(patch);
   yield;
-  return mergeObject(document, own, schema);
+  return { merged: mergeObject(document, rest, schema), rest };
 }
 
 /** The patch is ours to change. */
@@ -48,49 +55,61 @@ function mergeObject(document: JsonObject, patch: JsonObject, schema: Schema | u
   const kind = patch[directive];
   if (kind !== undefined) {
     if (kind === "delete") return emptyJsonObject();
-    if (kind === "replace") return withoutDirectives(patch);
-    throw unknownDirective(kind, patch);
+    if (kind !== "replace") throw unknownDirective(kind, patch);
+    delete patch[directive];
+    return patch;
   }
   const original = shallowCopy(document);
   retainKeys(original, patch);
   orderElements(original, patch, schema);
   for (const key of Object.keys(patch)) {
     const value = patch[key] as JsonValue;
-    if (key.startsWith(deleteFromListPrefix)) {
-      deleteFromList(original, key.slice(deleteFromListPrefix.length), value, schema);
-    } else {
-      mergeField(original, key, value, schema);
-    }
+    const deletes = key.startsWith(deleteFromListDirective);
+    const name = deletes ? fieldOf(key, deleteFromListDirective, "primitive list") : key;
+    if (value === null) delete original[name];
+    else mergeField({ original, name, value, schema, deletes });
   }
   return original;
 }
 
-function mergeField(original: JsonObject, key: string, value: JsonValue, schema: Schema | undefined): void {
-  if (value === null) {
-    delete original[key];
+interface FieldMerge {
+  readonly original: JsonObject;
+  readonly name: string;
+  readonly value: JsonValue;
+  readonly schema: Schema | undefined;
+  /** The value lists what to delete. */
+  readonly deletes: boolean;
+}
+
+function mergeField({ original, name, value, schema, deletes }: FieldMerge): void {
+  const current = original[name];
+  if (!isMergeable(current, value)) {
+    if (!deletes || (current !== undefined && goInterfaceType(current) === goInterfaceType(value))) {
+      setCleaned(original, name, value);
+    }
     return;
   }
-  if (typeof value !== "object") {
-    original[key] = value;
-    return;
-  }
-  const current = original[key];
-  if (schema?.kind === "map" && isMergeable(current, value)) {
+  if (schema?.kind === "map") {
     throw status.unconverted("merging an object in json but data type is not struct, instead is: map");
   }
-  const place = placeOf(schema, key);
-  if (isJsonObject(current) && isJsonObject(value) && !place.replaced) {
-    original[key] = mergeObject(current, value, place.schema);
-  } else if (Array.isArray(current) && Array.isArray(value) && place.mergedList) {
-    original[key] = mergeList(current, value, place);
+  const place = placeOf(schema, name);
+  if (isJsonObject(value)) {
+    original[name] = place.replaced ? value : mergeObject(current as JsonObject, value, place.schema);
   } else {
-    setCleaned(original, key, value);
+    const merges = place.mergedList || deletes;
+    original[name] = merges ? mergeList(current as JsonValue[], value as JsonValue[], place, deletes) : value;
   }
 }
 
 /** Reports whether both are objects, or both are lists: then upstream asks the type how it merges them. */
 function isMergeable(current: JsonValue | undefined, value: JsonValue): boolean {
   return (isJsonObject(current) && isJsonObject(value)) || (Array.isArray(current) && Array.isArray(value));
+}
+
+/** Returns the field that a directive names after a slash. */
+function fieldOf(key: string, prefix: string, what: string): string {
+  if (!key.startsWith(`${prefix}/`)) throw status.badRequest(`invalid patch format of ${what}`);
+  return key.slice(prefix.length + 1);
 }
 
 interface Place {
@@ -129,7 +148,7 @@ function retainKeys(original: JsonObject, patch: JsonObject): void {
   if (!Array.isArray(listed)) throw status.badRequest("invalid patch format of retainKeys");
   const retained = new Set(listed);
   for (const key of Object.keys(patch)) {
-    const ignored = patch[key] === null || key.startsWith(deleteFromListPrefix) || key.startsWith(elementOrderPrefix);
+    const ignored = patch[key] === null || key.startsWith(deleteFromListDirective) || key.startsWith(elementOrderDirective);
     if (!ignored && !retained.has(key)) throw status.badRequest("invalid patch format of retainKeys");
   }
   for (const key of Object.keys(original)) if (!retained.has(key)) delete original[key];
@@ -138,10 +157,11 @@ function retainKeys(original: JsonObject, patch: JsonObject): void {
 /** `$setElementOrder/<field>`: merges that list and then puts it into the asked order. */
 function orderElements(original: JsonObject, patch: JsonObject, schema: Schema | undefined): void {
   for (const key of Object.keys(patch)) {
-    if (!key.startsWith(elementOrderPrefix)) continue;
+    if (!key.startsWith(elementOrderDirective)) continue;
     const order = patch[key];
     delete patch[key];
-    orderField(original, patch, key.slice(elementOrderPrefix.length), order, schema);
+    if (!Array.isArray(order)) throw notAList(order);
+    orderField(original, patch, fieldOf(key, elementOrderDirective, "setElementOrder list"), order, schema);
   }
 }
 
@@ -149,12 +169,11 @@ function orderField(
   original: JsonObject,
   patch: JsonObject,
   key: string,
-  order: JsonValue | undefined,
+  order: JsonValue[],
   schema: Schema | undefined,
 ): void {
   const current = original[key];
   const patched = patch[key];
-  if (!Array.isArray(order)) throw notAList(order);
   if (current === undefined && patched === undefined) return;
   if (current !== undefined && !Array.isArray(current)) throw notAList(current);
   if (patched !== undefined && !Array.isArray(patched)) throw notAList(patched);
@@ -166,33 +185,32 @@ function orderField(
     );
   }
   const merged = mergeForOrder(current, patched, place);
+  if (place.mergeKey !== undefined) requireMergeKeys(merged, place.mergeKey);
   original[key] = orderAsAsked({ merged, order, serverOrder: current ?? [], mergeKey: place.mergeKey });
   delete patch[key];
 }
 
 function mergeForOrder(current: JsonValue[] | undefined, patched: JsonValue[] | undefined, place: Place): JsonValue[] {
   if (patched === undefined) return current ?? [];
-  if (current === undefined || !place.mergedList) return listWithoutDirectives(patched);
-  return mergeList(current, patched, place);
+  if (current === undefined) return listWithoutDirectives(patched);
+  return place.mergedList ? mergeList(current, patched, place, false) : patched;
 }
 
 function withoutDeletions(list: readonly JsonValue[]): JsonValue[] {
   return list.filter((item) => !isJsonObject(item) || !Object.hasOwn(item, directive));
 }
 
-function deleteFromList(original: JsonObject, key: string, value: JsonValue, schema: Schema | undefined): void {
-  if (!Array.isArray(value)) throw status.badRequest("invalid patch format of primitive list");
-  const current = original[key];
-  if (!Array.isArray(current) || !placeOf(schema, key).mergedList) return;
-  const deleted = new Set(value.map(elementKey));
-  original[key] = current.filter((item) => !deleted.has(elementKey(item)));
+function mergeList(original: JsonValue[], patch: JsonValue[], place: Place, deletes: boolean): JsonValue[] {
+  if (original.length === 0 && patch.length === 0) return original;
+  if (elementsAreObjects(original, patch)) {
+    return mergeObjectList(original as JsonObject[], patch as JsonObject[], place);
+  }
+  return deletes ? withoutScalars(original, patch) : mergeScalarList(original, patch);
 }
 
-function mergeList(original: JsonValue[], patch: JsonValue[], place: Place): JsonValue[] {
-  if (original.length === 0 && patch.length === 0) return original;
-  return elementsAreObjects(original, patch)
-    ? mergeObjectList(original as JsonObject[], patch as JsonObject[], place)
-    : mergeScalarList(original, patch);
+function withoutScalars(original: JsonValue[], deleted: readonly JsonValue[]): JsonValue[] {
+  const keys = new Set(deleted.map(elementKey));
+  return original.filter((item) => !keys.has(elementKey(item)));
 }
 
 function elementsAreObjects(original: JsonValue[], patch: JsonValue[]): boolean {
@@ -219,13 +237,23 @@ function mergeScalarList(original: JsonValue[], patch: JsonValue[]): JsonValue[]
 
 function mergeObjectList(original: JsonObject[], patch: JsonObject[], place: Place): JsonValue[] {
   const { mergeKey } = place;
-  if (mergeKey === undefined) throw status.unconverted("cannot merge lists without merge key");
+  if (mergeKey === undefined) throw status.unconverted("cannot merge lists without merge key for struct");
   const { deleted, items, replace } = splitDirectives(patch, mergeKey);
-  if (replace) return listWithoutDirectives(items);
+  if (replace) {
+    requireMergeKeys(items, mergeKey);
+    return items;
+  }
   const merged = deleted.size === 0 ? [...original] : original.filter((item) => !deleted.has(keyOf(item, mergeKey)));
   const serverOrder = [...merged];
   mergeItems(merged, items, mergeKey, place.schema?.kind === "list" ? place.schema.items : undefined);
+  requireMergeKeys(merged, mergeKey);
   return orderAsAsked({ merged, order: items, serverOrder, mergeKey });
+}
+
+function requireMergeKeys(list: readonly JsonValue[], mergeKey: string): void {
+  for (const item of list) {
+    if (isJsonObject(item) && keyOf(item, mergeKey) === undefined) throw noMergeKey(item, mergeKey);
+  }
 }
 
 function mergeItems(merged: JsonObject[], items: JsonObject[], mergeKey: string, schema: Schema | undefined): void {
@@ -240,7 +268,7 @@ function mergeItems(merged: JsonObject[], items: JsonObject[], mergeKey: string,
     const at = places.get(key);
     if (at === undefined) {
       places.set(key, merged.length);
-      merged.push(withoutDirectives(item));
+      merged.push(item);
     } else {
       merged[at] = mergeObject(merged[at] as JsonObject, item, schema);
     }
@@ -276,35 +304,42 @@ function splitDirectives(patch: readonly JsonObject[], mergeKey: string) {
   return { deleted, items, replace };
 }
 
+/** Sets a value where there was none that it could be merged with. */
 function setCleaned(target: JsonObject, key: string, value: JsonValue): void {
-  const cleaned = cleanedValue(value);
-  if (cleaned !== undefined) target[key] = cleaned;
+  dropNulls(value);
+  const cleaned = withoutDirectives(value);
+  if (cleaned === undefined) delete target[key];
+  else target[key] = cleaned;
 }
 
-/** Returns undefined for a value with a directive: there is nothing that it could apply to. */
-function cleanedValue(value: JsonValue): JsonValue | undefined {
+/** Removes the fields that are null, from the value and all objects in it. */
+function dropNulls(value: JsonValue): void {
+  if (Array.isArray(value)) value.forEach(dropNulls);
+  if (!isJsonObject(value)) return;
+  for (const [key, part] of Object.entries(value)) {
+    if (part === null) delete value[key];
+    else dropNulls(part);
+  }
+}
+
+/** Returns undefined for a value with a `$patch`: there is nothing that it could apply to. Other directives stay. */
+function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) return listWithoutDirectives(value);
   if (!isJsonObject(value)) return value;
-  return Object.hasOwn(value, directive) ? undefined : withoutDirectives(value);
+  if (Object.hasOwn(value, directive)) return undefined;
+  for (const [key, part] of Object.entries(value)) {
+    const cleaned = withoutDirectives(part);
+    if (cleaned === undefined) delete value[key];
+    else value[key] = cleaned;
+  }
+  return value;
 }
 
 function listWithoutDirectives(list: readonly JsonValue[]): JsonValue[] {
   const cleaned: JsonValue[] = [];
   for (const item of list) {
-    const value = cleanedValue(item);
+    const value = withoutDirectives(item);
     if (value !== undefined) cleaned.push(value);
-  }
-  return cleaned;
-}
-
-/** Returns the part of a patch that a new object keeps, without nulls and directives. */
-function withoutDirectives(patch: JsonObject): JsonObject {
-  const cleaned = emptyJsonObject();
-  for (const key of Object.keys(patch)) {
-    if (key === directive || key === retainKeysDirective) continue;
-    if (key.startsWith(elementOrderPrefix) || key.startsWith(deleteFromListPrefix)) continue;
-    const value = patch[key] as JsonValue;
-    if (value !== null) setCleaned(cleaned, key, value);
   }
   return cleaned;
 }

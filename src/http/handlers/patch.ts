@@ -88,13 +88,13 @@ export const patch: VerbHandler = async (call) => {
     const draft = copyObject(old) as unknown as JsonObject;
     if (mayBeLarge) await nextTurn();
     const applied = applyPatch(draft, document, patchType, info.form);
-    const merged = applied instanceof Promise ? await applied : applied;
+    const { merged, rest } = applied instanceof Promise ? await applied : applied;
     if (!isJsonObject(merged)) throw status.patchNotApplicable();
     // A short patch of an ordinary object makes no large one, except by copying.
     if ((mayBeLarge || patchType === "json") && countObjectValues(merged, objectValuesMax) > objectValuesMax)
       throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
-    const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
+    const refusal = (why: string) => refusedPatch(refusedText(merged, rest, patchType, info), why);
     if (patchType !== "strategic")
       settlePatchedType(merged, { info, name: request.name, known: parts.catalog, refusal });
     const ordered =
@@ -137,12 +137,22 @@ function* parsePatch(
   }
 }
 
-function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, form: ObjectForm): Eventual<JsonValue> {
-  if (type === "json") return runSliced(applyJsonPatchInSteps(old, document));
-  if (type === "merge") return applyMergePatch(old, document);
-  if (document === null) return old;
+interface AppliedPatch {
+  readonly merged: JsonValue;
+  /** The patch as a refusal shows it. */
+  readonly rest: JsonValue;
+}
+
+function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, form: ObjectForm): Eventual<AppliedPatch> {
+  if (type === "json") return runSliced(mergedWith(document, applyJsonPatchInSteps(old, document)));
+  if (type === "merge") return { merged: applyMergePatch(old, document), rest: document };
+  if (document === null) return { merged: old, rest: document };
   if (!isJsonObject(document)) throw status.badRequest(cannotUnmarshal(document, "map[string]interface {}"));
   return runSliced(applyStrategicMergePatchInSteps(old, document, structOf({ form })));
+}
+
+function* mergedWith(rest: JsonValue, steps: Generator<void, JsonValue>): Generator<void, AppliedPatch> {
+  return { merged: yield* steps, rest };
 }
 
 function refusedText(merged: JsonObject, document: JsonValue, type: PatchType, { sensitive }: ResourceInfo): string {
