@@ -10,6 +10,7 @@ import { nextTurn } from "../process/turn.ts";
 import { judgeObject } from "./judge-object.ts";
 import { generatedName } from "./random-name.ts";
 import { dropRepeatedOwners } from "./repeated-owners.ts";
+import { parseResourceVersion } from "./resource-version.ts";
 import { type PutResult, type StoredKind, withRevision } from "./stored-kind.ts";
 import { wipeSystemFields } from "./system-fields.ts";
 import { absent } from "./unreadable.ts";
@@ -125,11 +126,11 @@ async function insert({ kind, object, namespace, context, premises }: Write): Pr
 }
 
 /**
- * Rejects a resourceVersion. Only a real write does so, as in upstream's store; a dry run passes.
+ * Rejects a resourceVersion that is a revision. Only a real write does so, as in upstream's store; a dry run passes.
  * @throws StatusError 500 without a reason
  */
 function refuseResourceVersion({ metadata }: KubeObject): void {
-  if ((metadata.resourceVersion ?? "") === "") return;
+  if ((parseResourceVersion(metadata.resourceVersion ?? "") ?? 0) === 0) return;
   throw status.unconverted("resourceVersion should not be set on objects to be created");
 }
 

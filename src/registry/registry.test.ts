@@ -141,6 +141,19 @@ describe("update()", () => {
     expect(Object.keys(configMaps.current("default", "a")?.["data"] as object)).toHaveLength(40);
   });
 
+  test.each([
+    ["0", 0],
+    ["abc", undefined],
+    ["18446744073709551616", undefined],
+  ])("a new object may have the resourceVersion %p, which is no revision", async (resourceVersion, parsed) => {
+    const draft = (name: string) => configMap({ name, resourceVersion });
+    const created = await configMaps.create(draft("a"), "default", context);
+    expect(created.object.metadata.resourceVersion).toBe(String(created.entry?.revision));
+    const applied = configMaps.upsert("default", "b", () => draft("b"), context, {});
+    if (parsed === undefined) await expect(applied).rejects.toThrow("strconv.ParseUint: parsing");
+    else expect((await applied).created).toBe(true);
+  });
+
   test("of two updates that name the same resourceVersion exactly one succeeds", async () => {
     const { object } = await configMaps.create(configMap({ name: "a" }), "default", context);
     const write = (value: string) =>

@@ -11,6 +11,7 @@ import { type CreateOptions, createObject } from "./create.ts";
 import { deleteObject } from "./delete.ts";
 import type { FieldOwnership } from "./field-ownership.ts";
 import { attemptOnNewest } from "./newest-state.ts";
+import { namedRevision } from "./resource-version.ts";
 import { type RegistryParts, StoredKind } from "./stored-kind.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { absent } from "./unreadable.ts";
@@ -107,6 +108,7 @@ export class Registry {
       const object = await make(undefined);
       if (options.reapplies !== true)
         refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name, context.version));
+      namedRevision(object.metadata.resourceVersion ?? "");
       // A version has no meaning for an object that does not exist. A dry run shows it nevertheless.
       if (!context.dryRun) delete object.metadata.resourceVersion;
       return this.create(object, namespace, context, options);

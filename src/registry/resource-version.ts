@@ -1,3 +1,5 @@
+import { status } from "../api/status.ts";
+
 const uint64Limit = 2 ** 64;
 
 /**
@@ -12,9 +14,22 @@ export function parseResourceVersion(text: string): number | undefined {
 
 /** Returns the refusal of a text that cannot be a resourceVersion, in Go's words. */
 export function resourceVersionProblem(text: string): string {
-  const shown = JSON.stringify(text);
+  return `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${parseProblem(text)}`;
+}
+
+/**
+ * Returns the revision that an object names, 0 if none.
+ * @throws StatusError 500 without a reason for a text that cannot be a resourceVersion
+ */
+export function namedRevision(text: string): number {
+  const revision = text === "" ? 0 : parseResourceVersion(text);
+  if (revision === undefined) throw status.unconverted(parseProblem(text));
+  return revision;
+}
+
+function parseProblem(text: string): string {
   // Go reads from the left, and stops where the number gets too large.
   const [digits = ""] = /^[0-9]*/.exec(text) ?? [];
   const why = Number(digits) >= uint64Limit ? "value out of range" : "invalid syntax";
-  return `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${why}`;
+  return `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`;
 }

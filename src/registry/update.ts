@@ -9,6 +9,7 @@ import type { Eventual } from "../process/eventual.ts";
 import { uidOf } from "../storage/object-uid.ts";
 import { copyObject } from "./copy-object.ts";
 import { judgeObject } from "./judge-object.ts";
+import { namedRevision } from "./resource-version.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
 import { carrySystemFields } from "./system-fields.ts";
@@ -146,17 +147,15 @@ function checkGuards(
   if (!reapplies && uid !== "" && uid !== uidOf(entry)) {
     throw uidConflict(kind.ref(name, asked), entry.key, uid, uidOf(entry));
   }
-  if (reapplies && resourceVersion === String(entry.revision)) return false;
-  if (resourceVersion === "" || resourceVersion === "0") {
+  const revision = namedRevision(resourceVersion);
+  if (reapplies && revision === entry.revision) return false;
+  if (revision === 0) {
     if (strategy.allowUnconditionalUpdate) return false;
     throw status.invalid({ group: info.group, kind: info.resource, name }, [
       fieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
     ]);
   }
-  if (!/^[0-9]+$/.test(resourceVersion)) {
-    throw status.unconverted(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
-  }
-  if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(kind.ref(name, asked));
+  if (revision !== entry.revision) throw status.staleResourceVersion(kind.ref(name, asked));
   return true;
 }
 
