@@ -81,7 +81,13 @@ describe("a strategic merge patch", () => {
     [
       "keeps most directives of what is new, which the type then calls unknown",
       {},
-      { containers: [{ name: "a", $retainKeys: ["name"] }, { name: "b", $patch: "merge" }], overhead: { x: null } },
+      {
+        containers: [
+          { name: "a", $retainKeys: ["name"] },
+          { name: "b", $patch: "merge" },
+        ],
+        overhead: { x: null },
+      },
       { containers: [{ name: "a", $retainKeys: ["name"] }], overhead: {} },
     ],
     [
@@ -108,7 +114,12 @@ describe("a strategic merge patch", () => {
       { "$deleteFromPrimitiveList/containers": null },
       {},
     ],
-    ["ignores a deletion list that is no list", { containers: [a] }, { "$deleteFromPrimitiveList/containers": {} }, { containers: [a] }],
+    [
+      "ignores a deletion list that is no list",
+      { containers: [a] },
+      { "$deleteFromPrimitiveList/containers": {} },
+      { containers: [a] },
+    ],
     [
       "merges nested lists",
       { containers: [{ ...a, ports: [{ containerPort: 80 }] }] },
@@ -157,7 +168,12 @@ test("a list or an object in a map cannot be merged: the type of a map says noth
 });
 
 describe("a strategic merge patch is refused", () => {
-  const base: JsonObject = { containers: [{ name: "a" }], tolerations: [{ key: "a" }], strategy: { type: "x" }, overhead: { a: "1" } };
+  const base: JsonObject = {
+    containers: [{ name: "a" }],
+    tolerations: [{ key: "a" }],
+    strategy: { type: "x" },
+    overhead: { a: "1" },
+  };
   const cases: readonly [string, JsonObject, number][] = [
     ["with an unknown directive", { overhead: { $patch: "explode" } }, 500],
     ["with an unknown directive in a list", { containers: [{ $patch: 7, name: "a" }] }, 500],

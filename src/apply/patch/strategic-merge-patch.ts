@@ -148,7 +148,8 @@ function retainKeys(original: JsonObject, patch: JsonObject): void {
   if (!Array.isArray(listed)) throw status.badRequest("invalid patch format of retainKeys");
   const retained = new Set(listed);
   for (const key of Object.keys(patch)) {
-    const ignored = patch[key] === null || key.startsWith(deleteFromListDirective) || key.startsWith(elementOrderDirective);
+    const ignored =
+      patch[key] === null || key.startsWith(deleteFromListDirective) || key.startsWith(elementOrderDirective);
     if (!ignored && !retained.has(key)) throw status.badRequest("invalid patch format of retainKeys");
   }
   for (const key of Object.keys(original)) if (!retained.has(key)) delete original[key];

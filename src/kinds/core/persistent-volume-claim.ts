@@ -71,7 +71,7 @@ function persistentVolumeClaimCells(claim: PersistentVolumeClaim): Cells {
   return {
     ...claimedCells(claim),
     Volume: volume,
-    Capacity: volume === "" ? "" : (status.capacity?.["storage"] ?? ""),
+    Capacity: volume === "" ? "" : (status.capacity?.["storage"] ?? "0"),
     "Access Modes": volume === "" ? "" : accessModesText(status.accessModes ?? []),
   };
 }

@@ -17,6 +17,7 @@ import {
   parsedQuantity,
   validateQuantityNotNegative,
   validateQuantityPositive,
+  validateQuantitySign,
 } from "../../../api/validation/quantity.ts";
 import { validateAccessModes } from "./access-modes.ts";
 
@@ -54,7 +55,7 @@ export function validateClaimUpdate(claim: PersistentVolumeClaim, old: Persisten
   const { spec: fresh = {} } = claim;
   const { spec: stored = {} } = old;
   const errors = validateClassAnnotation(claim, old);
-  if (!equalJson(comparable(fresh, claim, old), comparable(stored, old, old))) {
+  if (!equalJson(comparable(fresh, claim, old), comparable(stored, claim, old))) {
     const text =
       "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
     errors.push(fieldError.forbidden("spec", text));
@@ -63,24 +64,24 @@ export function validateClaimUpdate(claim: PersistentVolumeClaim, old: Persisten
     ...errors,
     ...validateNoShrinking(fresh, stored, old),
     ...validateImmutable(fresh.volumeMode, stored.volumeMode, "volumeMode"),
-    ...validateAttributesClassUpdate(fresh.volumeAttributesClassName, stored.volumeAttributesClassName),
+    ...validateAttributesClassUpdate(fresh.volumeAttributesClassName, old),
   ];
 }
 
 export function validateClaimStatus({ status = {} }: PersistentVolumeClaim): FieldError[] {
   const { capacity = {}, allocatedResources = {}, allocatedResourceStatuses = {} } = status;
   return [
-    ...Object.entries(capacity).flatMap(([name, amount]) =>
-      validateQuantityNotNegative(amount, `status.capacity[${name}]`),
-    ),
+    ...Object.entries(capacity).flatMap(([name, amount]) => validateQuantitySign(amount, `status.capacity[${name}]`)),
     ...Object.entries(allocatedResourceStatuses).flatMap(([name, state]) => {
-      const errors = validateResourceKey(name, "status.allocatedResourceStatus");
+      const errors = validateResourceKey(name, "status.allocatedResourceStatuses");
       if (resizeStatuses.includes(state)) return errors;
-      return [...errors, fieldError.notSupported("status.allocatedResourceStatus", name, resizeStatuses)];
+      return [...errors, fieldError.notSupported("status.allocatedResourceStatuses", name, resizeStatuses)];
     }),
     ...Object.entries(allocatedResources).flatMap(([name, amount]) => {
       const errors = validateResourceKey(name, "status.allocatedResources");
-      return errors.length > 0 ? errors : validateQuantityNotNegative(amount, `status.allocatedResources[${name}]`);
+      if (errors.length > 0) return errors;
+      const unsigned = validateQuantitySign(amount, `status.allocatedResources[${name}]`);
+      return unsigned.length > 0 ? unsigned : validateQuantityNotNegative(amount, `status.allocatedResources[${name}]`);
     }),
   ];
 }
@@ -159,10 +160,13 @@ function comparable(
   old: PersistentVolumeClaim,
 ): PersistentVolumeClaimSpec {
   const { spec: stored = {} } = old;
-  const { volumeAttributesClassName: _class, ...same } = spec;
+  const same = { ...spec };
   if ((stored.volumeName ?? "") === "") delete same.volumeName;
   if (stored.storageClassName === undefined && mayNameClass(claim, old)) delete same.storageClassName;
-  if (claim.status?.phase === "Bound") same.resources = withStorage(spec, storageOf(stored));
+  if (claim.status?.phase === "Bound") {
+    delete same.volumeAttributesClassName;
+    same.resources = withStorage(spec, storageOf(stored));
+  }
   return same;
 }
 
@@ -187,16 +191,22 @@ function validateNoShrinking(
   stored: PersistentVolumeClaimSpec,
   old: PersistentVolumeClaim,
 ): FieldError[] {
-  const [size, before] = [storageOf(fresh), storageOf(stored)].map(parsedQuantity);
+  const [size, before, actual] = [storageOf(fresh), storageOf(stored), old.status?.capacity?.["storage"]].map((text) =>
+    parsedQuantity(text ?? "0"),
+  );
   if (size === undefined || before === undefined || compareQuantities(size, before) >= 0) return [];
-  const actual = parsedQuantity(old.status?.capacity?.["storage"] ?? "0");
   if (actual !== undefined && compareQuantities(size, actual) > 0) return [];
   return [fieldError.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")];
 }
 
-function validateAttributesClassUpdate(fresh: string | undefined, stored: string | undefined): FieldError[] {
-  if (stored === undefined || (fresh ?? "") !== "") return [];
-  const to = fresh === undefined ? "nil" : "an empty string";
-  if (fresh === stored) return [];
-  return [fieldError.forbidden("spec.volumeAttributesClassName", `update from non-nil value to ${to} is forbidden`)];
+/** Rejects a claim without a class of attributes once the volume has one. */
+function validateAttributesClassUpdate(
+  fresh: string | undefined,
+  { spec, status }: PersistentVolumeClaim,
+): FieldError[] {
+  const isKept = fresh === spec?.volumeAttributesClassName;
+  if (isKept || status?.currentVolumeAttributesClassName === undefined || (fresh ?? "") !== "") return [];
+  const to = fresh === undefined ? "nil" : "empty string";
+  const text = `update to ${to} is forbidden when status.currentVolumeAttributesClassName is not nil`;
+  return [fieldError.forbidden("spec.volumeAttributesClassName", text)];
 }
