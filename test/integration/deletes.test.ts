@@ -132,6 +132,12 @@ describe("options of a delete", () => {
     [{ propagationPolicy: "Orphan", orphanDependents: true }, 422, "cannot be both set"],
     [{ dryRun: ["x"] }, 422, 'dryRun: Unsupported value: ["x"]: supported values: "All"'],
     [{ gracePeriodSeconds: "x" }, 400, ""],
+    [{ kind: "Pod", apiVersion: "v1" }, 400, 'no kind "Pod" is registered for version "v1" in scheme "'],
+    [{ kind: "Table", apiVersion: "v1" }, 400, 'no kind "Table" is registered for version "v1" in scheme "'],
+    [{ kind: "Table" }, 400, "converting (v1.Table) to (v1.DeleteOptions): unknown conversion"],
+    [{ kind: "Status", apiVersion: "v1" }, 400, "converting (v1.Status) to (v1.DeleteOptions): unknown conversion"],
+    [{ apiVersion: "a/b/c" }, 400, "unexpected GroupVersion string: a/b/c"],
+    ["[]", 400, "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type"],
     ["{", 400, ""],
   ])("%j are refused", async (options, code, message) => {
     await server.create(maps, configMap("a"));
@@ -139,6 +145,21 @@ describe("options of a delete", () => {
     expect({ code: answer.code, kind: answer.json.kind }).toEqual({ code, kind: "Status" });
     expect(answer.json.message).toContain(message);
     expect((await server.get(`${maps}/a`)).code).toBe(200);
+  });
+
+  test("may be null, or of the kind null", async () => {
+    for (const options of ["null", '{"kind":null}']) {
+      await server.create(maps, configMap("a"));
+      expect((await server.delete(`${maps}/a`, options)).code).toBe(200);
+    }
+  });
+
+  test("of a query are refused if the policy is empty", async () => {
+    await server.create(maps, configMap("a"));
+    expect(await server.delete(`${maps}/a?propagationPolicy=`)).toMatchObject({
+      code: 422,
+      json: { message: expect.stringContaining('propagationPolicy: Unsupported value: "": supported values: ') },
+    });
   });
 
   test("in a form are an unsupported media type", async () => {

@@ -28,7 +28,7 @@ export const schemeName = "pkg/runtime/scheme.go:111";
  * Returns the document of a body before its type is checked; null for an empty one.
  * @throws StatusError 400 for a document that is not an object, or whose type is not text
  */
-export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind: string): JsonObject {
+export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind?: string): JsonObject {
   if (value === null) return {};
   const refusal = (why: string) =>
     malformedBody(bytes, `couldn't get version/kind; json parse error: json: cannot unmarshal ${why}`, expectedKind);
@@ -64,12 +64,16 @@ export function refuseOtherType(
   const wanted = goType(internal);
   const found = registeredType({ group, version, kind }, gvk, internal, known);
   if (found === undefined) {
-    const name = JSON.stringify(kind);
-    const registry = `is registered for version ${JSON.stringify(apiVersion)} in scheme "${schemeName}"`;
-    throw refusal(`no kind ${name} ${registry}`);
+    throw refusal(unregistered(kind, apiVersion));
   }
   if (found.internal !== wanted) throw refusal(`converting (${found.source}) to (${wanted}): unknown conversion`);
   throw otherVersion(apiVersion, expected);
+}
+
+/** `no kind "Pod" is registered for version "v2" …`. */
+export function unregistered(kind: string, apiVersion: string): string {
+  const [name, version] = [kind, apiVersion].map((text) => JSON.stringify(text));
+  return `no kind ${name} is registered for version ${version} in scheme "${schemeName}"`;
 }
 
 function otherVersion(apiVersion: string, expected: string): StatusError {

@@ -1,5 +1,6 @@
 import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
-import { isJsonObject, type JsonObject } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { textOf } from "../../api/json-reading.ts";
 import { objectValuesMax } from "../../api/object-extent.ts";
 import { decodeTyped } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
@@ -11,6 +12,7 @@ import { header } from "../../request/exchange.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import { decodeBody } from "../decode-body.ts";
 import { queryInteger } from "../query-integer.ts";
+import { typedDocument, unregistered } from "./body-type.ts";
 import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
 
 /**
@@ -37,18 +39,36 @@ async function fromBody(call: ResourceCall, bytes: Uint8Array): Promise<JsonObje
     accepted: bodyMediaTypes,
     cbor: parts.cbor,
   });
-  const value = body.kind === "protobuf" ? decodeOptionsMessage(schema, body.envelope.raw) : body.value;
-  if (!isJsonObject(value)) throw status.badRequest("DeleteOptions: expected an object");
-  const kind = value["kind"];
-  if (kind !== undefined && kind !== "" && kind !== "DeleteOptions") {
-    throw status.badRequest(`decoded object cannot be converted to DeleteOptions: kind ${JSON.stringify(kind)}`);
-  }
+  const value =
+    body.kind === "protobuf" ? decodeOptionsMessage(schema, body.envelope.raw) : typedDocument(body.value, bytes);
+  refuseOtherKind(value);
   try {
     return decodeTyped(schema, value, { kind: "DeleteOptions" }).object;
   } catch (error) {
     if (error instanceof DecodeTypeError) throw status.badRequest(error.message);
     throw error;
   }
+}
+
+const ownVersion = "meta.k8s.io/v1";
+/** Kinds that upstream can read in place of options, in any version and in that of the options. */
+const readableKinds = new Set(
+  "APIGroup APIGroupList APIResourceList APIVersions CreateOptions Status UpdateOptions".split(" "),
+);
+const ownKinds = new Set(
+  "GetOptions ListOptions PartialObjectMetadata PartialObjectMetadataList PatchOptions Table TableOptions WatchEvent".split(
+    " ",
+  ),
+);
+
+/** @throws StatusError 400 for a body of another kind. A body without a kind has options. */
+function refuseOtherKind(body: JsonObject): void {
+  const kind = textOf(body["kind"]) || "DeleteOptions";
+  if (kind === "DeleteOptions") return;
+  const apiVersion = textOf(body["apiVersion"]) || ownVersion;
+  const isReadable = readableKinds.has(kind) || (apiVersion === ownVersion && ownKinds.has(kind));
+  const unknown = `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`;
+  throw status.badRequest(isReadable ? unknown : unregistered(kind, apiVersion));
 }
 
 function decodeOptionsMessage(schema: StructSchema, raw: Uint8Array): JsonObject {
@@ -65,8 +85,7 @@ function fromQuery(query: Query): JsonObject {
   const grace = queryInteger(query, "gracePeriodSeconds");
   if (grace !== undefined) values["gracePeriodSeconds"] = grace;
   if (query.has("orphanDependents")) values["orphanDependents"] = queryFlag(query, "orphanDependents");
-  const policy = queryValue(query, "propagationPolicy");
-  if (policy !== "") values["propagationPolicy"] = policy;
+  if (query.has("propagationPolicy")) values["propagationPolicy"] = queryValue(query, "propagationPolicy");
   if (query.has(ignoreReadErrorsOption)) values[ignoreReadErrorsOption] = queryFlag(query, ignoreReadErrorsOption);
   if (query.has("dryRun")) values["dryRun"] = [...(query.get("dryRun") ?? [])];
   return values;
