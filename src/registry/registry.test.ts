@@ -164,6 +164,15 @@ describe("update()", () => {
     expect(rejected.map(({ reason }) => (reason as StatusError).reason)).toEqual(["Conflict"]);
   });
 
+  test("an update keeps no link to the object; a dry run shows it", async () => {
+    const { object } = await configMaps.create(configMap({ name: "a" }), "default", context);
+    const linked = () => configMap({ name: "a", selfLink: "/x" } as KubeObject["metadata"]);
+    const dry = await configMaps.update("default", "a", linked, { ...context, dryRun: true });
+    expect(dry.object.metadata).toHaveProperty("selfLink", "/x");
+    const { object: updated } = await configMaps.update("default", "a", linked, context);
+    expect(updated.metadata).toEqual(object.metadata);
+  });
+
   test("an update that changes nothing keeps the resourceVersion", async () => {
     const { object } = await configMaps.create(configMap({ name: "a" }, { k: "v" }), "default", context);
     const result = await configMaps.update("default", "a", () => structuredClone(object), context);

@@ -89,6 +89,8 @@ async function replace(
   guarded: boolean,
 ): Promise<WriteResult | undefined> {
   const ref = kind.ref(old.metadata.name ?? "", context.version);
+  // A dry run shows the link, which no store keeps.
+  if (!context.dryRun) delete object.metadata.selfLink;
   if (isUnchanged(object, old) && kind.isCurrent(entry)) return { object: old, entry, created: false, removed: false };
   if (finishesDeletion(object, kind.parts.strategy)) {
     if (context.dryRun || (await kind.remove(entry, context)) !== undefined) {
