@@ -100,6 +100,11 @@ describe("scale", () => {
       "spec.replicas: Invalid value: -1: must be greater",
     ],
     [
+      { metadata: { name: "refused", labels: { a: "b c" } }, spec: { replicas: 1 } },
+      422,
+      'Scale.autoscaling "refused" is invalid: metadata.labels: Invalid value: "b c"',
+    ],
+    [
       { metadata: { name: "other" }, spec: {} },
       400,
       "the name of the object (other) does not match the name on the URL",

@@ -10,6 +10,8 @@ import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
 import { status } from "../../api/status.ts";
 import type { Scale } from "../../api/types/autoscaling-v1.ts";
+import { dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { validateObjectMeta } from "../../api/validation/object-meta.ts";
 import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 
@@ -70,11 +72,11 @@ function scaled(object: KubeObject, scale: Scale): KubeObject {
   const { name = "", uid = "" } = object.metadata;
   const { uid: given = "", resourceVersion = "" } = scale.metadata;
   const replicas = scale.spec?.replicas ?? 0;
+  const errors = validateObjectMeta(scale.metadata, { validateName: dnsSubdomainProblems, namespaced: true });
   if (replicas < 0) {
-    throw status.invalid({ group: "autoscaling", kind: scale.kind, name }, [
-      fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
-    ]);
+    errors.push(fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"));
   }
+  if (errors.length > 0) throw status.invalid({ group: "autoscaling", kind: scale.kind, name }, errors);
   // The guards of the write are those of the Scale.
   const metadata = { ...object.metadata, uid: given === "" ? uid : given, resourceVersion };
   return { ...object, metadata, spec: { ...objectOf(object["spec"]), replicas } };
