@@ -95,3 +95,9 @@ test("the generation counts changes of the spec, and the status has a path of it
     status,
   });
 });
+
+test("an update of the status gets only the mistakes in the metadata that those of every kind get", async () => {
+  const labelled = { ...minimal, metadata: { labels: { a: "b c" } } };
+  expect(await updateRefusal(path, minimal, labelled, "status")).toHaveLength(2);
+  expect(await updateRefusal(path, minimal, labelled)).toHaveLength(3);
+});

@@ -25,7 +25,7 @@ export const cronJob = builtInKind("cronjobs.batch", {
     "batch/v1.CronJob": defaultCronJob,
   },
   subresources: {
-    status: subresource(statusStrategy(cronJobStrategy)),
+    status: subresource({ ...statusStrategy(cronJobStrategy), metaRules: "none" }),
   },
   descriptions: {
     "batch/v1.CronJob": { "": "Starts a job again and again at given times." },

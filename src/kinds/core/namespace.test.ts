@@ -47,3 +47,9 @@ test("the phase is Terminating only while the namespace is being deleted", async
     "status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty",
   ]);
 });
+
+test("finalize does not look at the generated name", async () => {
+  const named = { metadata: { generateName: "a.b" } };
+  expect(await updateRefusal(path, {}, named)).not.toEqual([]);
+  expect(await updateRefusal(path, {}, named, "finalize")).toEqual([]);
+});

@@ -41,6 +41,7 @@ const namespaceStrategy: Strategy<Namespace> = {
 /** `namespaces/finalize`: replaces `spec.finalizers`, which no other path does. */
 const namespaceFinalizeStrategy: Strategy<Namespace> = {
   ...namespaceStrategy,
+  metaRules: "update",
   prepareForUpdate(object, old) {
     const finalizers = object.spec?.finalizers;
     object.spec = finalizers === undefined ? {} : { finalizers };

@@ -137,3 +137,9 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 ])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
+
+test("an update with a mistake in its spec gets it twice", async () => {
+  const causes = ["spec.capacity: Required value", 'spec.capacity: Unsupported value: {}: supported values: "storage"'];
+  const errors = await updateRefusal(path, minimal, changed(minimal, "spec.capacity", {}));
+  expect(errors.toSorted()).toEqual([...causes, ...causes].toSorted());
+});

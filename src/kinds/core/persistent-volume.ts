@@ -6,6 +6,7 @@ import type {
   RBDPersistentVolumeSource,
   ScaleIOPersistentVolumeSource,
 } from "../../api/types/core-v1.ts";
+import { atOnce } from "../../process/sliced.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
@@ -25,7 +26,11 @@ const persistentVolumeStrategy: Strategy<PersistentVolume> = {
     volume.status = { phase: "Pending", ...(now ? { lastPhaseTransitionTime: now } : {}) };
   },
   validateInTurns: validatePersistentVolume,
-  validateUpdate: validatePersistentVolumeUpdate,
+  // Upstream reports mistakes of the spec twice.
+  validateUpdate: (volume, old) => [
+    ...atOnce(validatePersistentVolume(volume)),
+    ...validatePersistentVolumeUpdate(volume, old),
+  ],
   warnings: persistentVolumeWarnings,
 };
 

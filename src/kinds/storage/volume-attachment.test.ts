@@ -77,3 +77,8 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 ])("an update that makes %s = %j gets the expected answer", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
+
+test("an update of the status looks at the generated name as well", async () => {
+  const named = { ...rich, metadata: { generateName: "a/b" } };
+  expect(await updateRefusal(path, rich, named, "status")).toHaveLength(2);
+});

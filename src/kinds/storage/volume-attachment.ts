@@ -22,6 +22,7 @@ const volumeAttachmentStrategy: Strategy<storageV1.VolumeAttachment> = {
 
 const volumeAttachmentStatusStrategy: Strategy<storageV1.VolumeAttachment> = {
   ...statusStrategy(volumeAttachmentStrategy, { keepsMetadata: true }),
+  metaRules: "whole",
   validate: validateVolumeAttachmentStatus,
 };
 
