@@ -158,3 +158,26 @@ test("a result with too many values is refused before it is tracked", () => {
   const live = applied([sample({ labels: keys("a") }), "a"]);
   expect(() => apply(live, sample({ labels: keys("b") }), "b")).toThrow("limit is 64000 values");
 });
+
+test.each([true, false])(
+  "a list of a first object whose items lack their key is refused as such, decoded: %p",
+  (isDecoded) => {
+    const version = { ...sampleVersion, isDecoded };
+    const live = { metadata: { name: "a", namespace: "n" }, spec: { parts: [{}] } };
+    const steps = applyObject({
+      live,
+      applied: { kind: "Sample", apiVersion: sampleVersion.apiVersion, metadata: { name: "a" } },
+      kind: "Sample",
+      manager: "one",
+      subresource: "",
+      force: false,
+      version,
+      find: () => version,
+      now: first,
+      emptied: "empty",
+    });
+    expect(() => runSteps(steps, ({ object }) => ({ object }))).toThrow(
+      /^failed to create manager for existing fields: failed to convert new object \(n\/a; .*\) to smd typed: .spec.parts: element 0: associative/,
+    );
+  },
+);

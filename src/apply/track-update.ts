@@ -85,6 +85,9 @@ export function* updateEntries(
     return own.fields.isEmpty ? others : [...others, own];
   } catch (error) {
     if (!(error instanceof TrackingError)) throw error;
+    // A decoded object can still have list items without a key, which its type refuses first.
+    check("new", fresh, { ...version, isDecoded: false });
+    check("live", live, { ...version, isDecoded: false });
     throw new TrackingError(`failed to update ManagedFields (${objectText(fresh)}): ${error.message}`);
   }
 }
