@@ -204,6 +204,12 @@ describe("an update", () => {
     ["spec.managedBy", "a.b/c", 'spec.managedBy: Invalid value: "a.b/c": field is immutable'],
     ["spec.template.spec.containers[0].image", "j", "spec.template: Invalid value: "],
     ["spec.template.spec.nodeSelector", { a: "b" }, "spec.template: Invalid value: "],
+    ["spec.template.spec.nodeSelector", {}],
+    ["spec.template.spec.volumes", []],
+    ["spec.template.spec.topologySpreadConstraints", []],
+    ["spec.template.spec.containers[0].command", []],
+    ["spec.template.spec.containers[0].resources", { limits: {} }],
+    ["spec.template.metadata.annotations", {}],
   ])("that makes %s = %j of a running job gets the expected answer", async (field, value, ...causes) => {
     const found = await causesOf(changed(minimal, "spec.completions", 1), field, value);
     expect(found).toHaveLength(causes.length);

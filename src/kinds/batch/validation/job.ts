@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson } from "../../../api/json.ts";
+import { equalJson, isJsonObject, type JsonValue } from "../../../api/json.ts";
 import { matchesLabels } from "../../../api/label-selector.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { Job, JobSpec, JobStatus } from "../../../api/types/batch-v1.ts";
@@ -290,6 +290,21 @@ function validateImmutableStruct<T extends object>(
   type: InternalType,
   field: string,
 ): FieldError[] {
-  const [shown, before] = [internalForm(value, type), internalForm(old, type)];
-  return equalJson(shown, before) ? [] : [fieldError.invalid(field, shown, immutableText)];
+  const shown = internalForm(value, type);
+  return isSameForm(shown, internalForm(old, type)) ? [] : [fieldError.invalid(field, shown, immutableText)];
+}
+
+/** Compares internal forms. An empty list or map equals none. */
+function isSameForm(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, at) => isSameForm(item, b[at]));
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return equalJson(a, b);
+  return Object.keys({ ...a, ...b }).every((key) => isSameForm(a[key], b[key]));
+}
+
+function isNothing(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return value === undefined || value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 }
