@@ -53,6 +53,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly generationFields: readonly string[] | "all";
   /** The generation also counts a change of fields that are dropped before the write. Absent means false. */
   readonly countsDroppedFields?: true;
+  /** The generation also counts an empty list or map that is given in place of none. Absent means false. */
+  readonly countsEmptyFields?: true;
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
   /** Whether `generateName` gets a random suffix; true by default. */

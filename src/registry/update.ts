@@ -3,6 +3,7 @@ import { fieldError } from "../api/field-error.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { hasGivenEmpty } from "../api/schema/given-empty.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import type { Eventual } from "../process/eventual.ts";
@@ -195,10 +196,14 @@ function countGeneration(write: Write): void {
 }
 
 /** Reports a change of a field that the generation counts. */
-function hasChange({ object, old, strategy: { generationFields } }: Replacement): boolean {
-  return generationFields === "all"
-    ? contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)))
-    : generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
+function hasChange({ object, old, strategy: { generationFields, countsEmptyFields } }: Replacement): boolean {
+  if (generationFields === "all") {
+    return contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)));
+  }
+  return generationFields.some((path) => {
+    const value = valueAt(object, path);
+    return !equalJson(value, valueAt(old, path)) || (countsEmptyFields === true && hasGivenEmpty(value));
+  });
 }
 
 function refuseInvalid(write: Write): Promise<void> | void {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal } from "../testing.ts";
+import { changed, refusal, updated } from "../testing.ts";
 
 const path = "admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const minimal: JsonObject = {};
@@ -201,4 +201,11 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ],
 ])("a ValidatingWebhookConfiguration with %s = %j is refused", async (field, value, causes) => {
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
+});
+
+test("the generation counts an empty list of a webhook", async () => {
+  const bare = changed(rich, "webhooks[0].matchConditions", undefined);
+  const emptied = changed(rich, "webhooks[0].matchConditions", []);
+  expect((await updated(path, bare, bare)).metadata.generation).toBe(1);
+  expect((await updated(path, bare, emptied)).metadata.generation).toBe(2);
 });

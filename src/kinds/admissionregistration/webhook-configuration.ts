@@ -13,6 +13,7 @@ export const webhookConfigurationStrategy: Strategy<WebhookConfiguration> = {
   coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["webhooks"],
+  countsEmptyFields: true,
   validateInTurns: validateWebhookConfiguration,
   warnings: staticNameWarnings,
 };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal } from "../testing.ts";
+import { changed, refusal, updated } from "../testing.ts";
 
 const path = "networking.k8s.io/v1/networkpolicies";
 const minimal: JsonObject = { spec: {} };
@@ -20,6 +20,14 @@ const rich: JsonObject = {
     egress: [{ to: [{ podSelector: {} }] }, {}],
   },
 };
+
+test.each<[spec: JsonObject, generation: number]>([
+  [{}, 1],
+  [{ egress: [] }, 2],
+  [{ podSelector: { matchLabels: {} } }, 2],
+])("the generation counts an empty list or map, as in %j", async (spec, generation) => {
+  expect((await updated(path, minimal, { spec })).metadata.generation).toBe(generation);
+});
 
 test.each([
   ["little", minimal],

@@ -11,6 +11,7 @@ export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
     metaRules: "update",
     coversSchema: true,
     generationFields: ["spec"],
+    countsEmptyFields: true,
     validateInTurns: validateNetworkPolicy,
     warnings: networkPolicyWarnings,
   }),
