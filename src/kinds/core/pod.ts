@@ -70,11 +70,13 @@ export const podEphemeralContainersStrategy: Strategy<Pod> = partOfPod(({ epheme
 /** `pods/resize`: changes what containers request and are limited to. */
 export const podResizeStrategy: Strategy<Pod> = partOfPod(
   (given, spec) => {
-    if (given.containers !== null) spec.containers = resizedContainers(given.containers, spec.containers ?? []);
-    const { initContainers = [] } = given;
-    if (given.initContainers !== undefined || spec.initContainers !== undefined) {
-      spec.initContainers = resizedContainers(initContainers, spec.initContainers ?? []);
-    }
+    const { containers, initContainers } = given;
+    const isWhole =
+      containers?.length === spec.containers?.length && initContainers?.length === spec.initContainers?.length;
+    const resized = isWhole ? resizedContainers : (list: readonly Container[]) => [...list];
+    spec.containers = containers === null ? null : resized(containers, spec.containers ?? []);
+    if (initContainers === undefined) delete spec.initContainers;
+    else spec.initContainers = resized(initContainers, spec.initContainers ?? []);
   },
   (pod, old) => validatePodResize(pod, old, { qosClassOf }),
 );
@@ -175,14 +177,14 @@ function partOfPod(
   };
 }
 
-/** Takes names and order as given, so that validation sees when they differ, and of each container its resources. */
+/**
+ * Takes the resources of each container, and nothing else. Containers with other names or in another order are taken as
+ * given, so that validation sees them.
+ */
 function resizedContainers(given: readonly Container[], old: readonly Container[]): Container[] {
-  const byName = new Map(old.map((container) => [container.name, container]));
-  return given.map((container) => {
-    const before = byName.get(container.name);
-    if (before === undefined) return container;
-    const { resources: _resources, resizePolicy: _resizePolicy, ...rest } = before;
-    const { resources, resizePolicy } = container;
+  if (given.some(({ name }, at) => name !== old[at]?.name)) return [...given];
+  return given.map(({ resources, resizePolicy }, at) => {
+    const { resources: _resources, resizePolicy: _resizePolicy, ...rest } = old[at] as Container;
     return {
       ...rest,
       ...(resources === undefined ? {} : { resources }),

@@ -48,6 +48,13 @@ describe("pods/resize", () => {
       ["spec.containers: Forbidden: containers may not be added or removed on resize"],
     ],
     [
+      "no containers",
+      { containers: null },
+      { containers: [container("a")] },
+      {},
+      ["spec.containers: Forbidden: containers may not be added or removed on resize"],
+    ],
+    [
       "other names",
       { containers: [container("b", one)] },
       { containers: [container("a", one)] },
