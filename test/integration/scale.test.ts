@@ -105,6 +105,11 @@ describe("scale", () => {
       'Scale.autoscaling "refused" is invalid: metadata.labels: Invalid value: "b c"',
     ],
     [
+      { metadata: { name: "refused", finalizers: ["a"] }, spec: { replicas: 1 } },
+      422,
+      'metadata.finalizers[0]: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified',
+    ],
+    [
       { metadata: { name: "other" }, spec: {} },
       400,
       "the name of the object (other) does not match the name on the URL",

@@ -72,7 +72,11 @@ function scaled(object: KubeObject, scale: Scale): KubeObject {
   const { name = "", uid = "" } = object.metadata;
   const { uid: given = "", resourceVersion = "" } = scale.metadata;
   const replicas = scale.spec?.replicas ?? 0;
-  const errors = validateObjectMeta(scale.metadata, { validateName: dnsSubdomainProblems, namespaced: true });
+  const errors = validateObjectMeta(scale.metadata, {
+    validateName: dnsSubdomainProblems,
+    namespaced: true,
+    qualifiesFinalizers: true,
+  });
   if (replicas < 0) {
     errors.push(fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"));
   }
