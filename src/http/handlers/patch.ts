@@ -48,7 +48,7 @@ export const patch: VerbHandler = async (call) => {
   const info = call.view?.info ?? call.info;
   const representation = negotiateFor(call, "object");
   const type = parsePatchType(header(exchange.request, "content-type") ?? "", {
-    strategic: info.form.kind === "struct",
+    strategic: call.info.form.kind === "struct",
     cbor: parts.cbor,
   });
   const options = parsePatchOptions(request.query, type);

@@ -1,10 +1,11 @@
+import { fieldError } from "../../api/field-error.ts";
 import { apiVersionOf, parseApiVersion } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { objectOf } from "../../api/json-reading.ts";
 import { formerKinds } from "../../api/scheme/former-kinds.ts";
 import { goType } from "../../api/scheme/go-type.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { status } from "../../api/status.ts";
+import { type StatusError, status } from "../../api/status.ts";
 import { schemeName } from "./body-type.ts";
 import { internalTypeOfKind, type KnownKinds, type RegisteredType, registeredType } from "./registered-type.ts";
 
@@ -20,7 +21,7 @@ export interface PatchedTypeRules {
 /**
  * Checks the type of a patched document and gives it the type of the path. A patch may leave out the kind, or name
  * another version that has the same internal type.
- * @throws StatusError 400
+ * @throws StatusError 400, or 422 for another type of custom object
  */
 export function settlePatchedType(merged: JsonObject, rules: PatchedTypeRules): void {
   const { info, refusal } = rules;
@@ -29,6 +30,7 @@ export function settlePatchedType(merged: JsonObject, rules: PatchedTypeRules): 
   if (typeof givenKind !== "string" || typeof apiVersion !== "string") return;
   if (givenKind === info.kind && apiVersion === expected) return;
   const kind = givenKind === "" ? info.kind : givenKind;
+  if (info.form.kind === "structural") throw otherCustomType(kind, apiVersion, rules);
   const problem = typeProblem(apiVersion, kind, merged, rules);
   if (problem !== undefined) throw refusal(problem);
   merged["kind"] = info.kind;
@@ -43,13 +45,23 @@ function typeProblem(
 ): string | undefined {
   const { info } = rules;
   if (kind === info.kind && apiVersion === apiVersionOf(info)) return undefined;
-  if (info.form.kind === "structural") return unregistered(kind, apiVersion);
   const found = apiVersion === "" ? internalType(kind, rules) : versionedType(apiVersion, kind, rules);
   if (typeof found === "string") return found;
   const wanted = goType(info.storedAs?.info ?? info);
   const unreadable = decodingProblem(apiVersion, kind, merged);
   if (unreadable !== undefined || found.internal === wanted) return unreadable;
   return `converting (${found.source}) to (${wanted}): unknown conversion`;
+}
+
+/** The objects of custom kinds are validated for their type only after the patch. */
+function otherCustomType(kind: string, apiVersion: string, { info, name }: PatchedTypeRules): StatusError {
+  if (apiVersion === "") throw status.internal("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  const expected = apiVersionOf(info);
+  const { group } = parseApiVersion(apiVersion) ?? info;
+  return status.invalid({ group, kind, name }, [
+    ...(kind === info.kind ? [] : [fieldError.invalid("kind", kind, `must be ${info.kind}`)]),
+    ...(apiVersion === expected ? [] : [fieldError.invalid("apiVersion", apiVersion, `must be ${expected}`)]),
+  ]);
 }
 
 function unregistered(kind: string, apiVersion: string): string {

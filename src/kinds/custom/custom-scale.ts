@@ -3,13 +3,19 @@ import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject } from "../..
 import { objectOf } from "../../api/json-reading.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
-import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
 import { status } from "../../api/status.ts";
 import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import { scaleCells, scaleColumns } from "../autoscaling/scale.ts";
 import type { ScalePaths } from "./definition.ts";
 import { namesOf, numberAt, type PathValue, textAt } from "./scale-values.ts";
+
+/** Upstream gives the name its format here, and the age its type. */
+const columns = scaleColumns.map((column): TableColumn => {
+  if (column.name === "Name") return { ...column, format: "name" };
+  return column.name === "Age" ? { ...column, type: "date" } : column;
+});
 
 /** Stands for a number of replicas that the object does not have; no client can ask for it. */
 const noReplicas = -(2 ** 31);
@@ -30,7 +36,7 @@ export function customScaleView(info: ResourceInfo, scale: ScalePaths, replicasP
     status: statusOf(object, scale),
   });
   return {
-    info: { ...shown, columns: scaleColumns, table: { cells: scaleCells } },
+    info: { ...shown, columns, table: { cells: scaleCells } },
     show(object) {
       const replicas = found(numberAt(contentOf(object), scale.specReplicasPath));
       if (replicas === undefined) {
@@ -70,8 +76,10 @@ function scaled(object: KubeObject, scale: KubeObject, path: string): KubeObject
     throw status.badRequest(`the spec replicas field ${JSON.stringify(path)} cannot be empty`);
   const written = cloneJson(contentOf(object));
   setAt(written, namesOf(path), replicas);
-  const { resourceVersion = "" } = scale.metadata;
-  const metadata = { ...object.metadata, resourceVersion: resourceVersion || (object.metadata.resourceVersion ?? "") };
+  const { uid: stored = "", resourceVersion: current = "" } = object.metadata;
+  const { uid = "", resourceVersion = "" } = scale.metadata;
+  // The guards of the write are those of the Scale.
+  const metadata = { ...object.metadata, uid: uid || stored, resourceVersion: resourceVersion || current };
   return { ...written, metadata } as unknown as KubeObject;
 }
 
