@@ -145,7 +145,7 @@ describe("update()", () => {
     ["0", 0],
     ["abc", undefined],
     ["18446744073709551616", undefined],
-  ])("a new object may have the resourceVersion %p, which is no revision", async (resourceVersion, parsed) => {
+  ])("a new object may have the resourceVersion %p, which cannot be a revision", async (resourceVersion, parsed) => {
     const draft = (name: string) => configMap({ name, resourceVersion });
     const created = await configMaps.create(draft("a"), "default", context);
     expect(created.object.metadata.resourceVersion).toBe(String(created.entry?.revision));

@@ -22,7 +22,7 @@ const elementOrderDirective = "$setElementOrder";
 export interface MergedPatch {
   /** Shares with the document the parts that the patch does not touch. */
   readonly merged: JsonObject;
-  /** What is left of the patch: the merge takes out some directives, and nulls for what is not there. */
+  /** The patch after the merge, which removes some directives, and nulls in values that replace nothing. */
   readonly rest: JsonObject;
 }
 
