@@ -7,7 +7,7 @@ function identityOf(item: JsonValue, mergeKey: string | undefined): string {
   return elementKey(mergeKeyValue(item, mergeKey) ?? null);
 }
 
-/** True when the items of a patch list occur in the asked order, each of them. */
+/** True when the items of a patch list occur in the asked order, each of them. Directives before an item are skipped. */
 export function patchOrderMatches(
   patch: readonly JsonValue[],
   order: readonly JsonValue[],
@@ -15,11 +15,16 @@ export function patchOrderMatches(
 ): boolean {
   let at = 0;
   for (const asked of order) {
+    while (hasDirective(patch[at])) at++;
     const item = patch[at];
     if (item === undefined) break;
     if (identityOf(item, mergeKey) === identityOf(asked, mergeKey)) at++;
   }
   return at === patch.length;
+}
+
+function hasDirective(item: JsonValue | undefined): boolean {
+  return isJsonObject(item) && Object.hasOwn(item, "$patch");
 }
 
 /**

@@ -187,6 +187,11 @@ describe("a strategic merge patch is refused", () => {
       { "$setElementOrder/containers": [{ name: "a" }], containers: [{ name: "b" }] },
       500,
     ],
+    [
+      "with a directive after the last item of the element order",
+      { "$setElementOrder/containers": [{ name: "a" }], containers: [{ name: "a" }, { $patch: "replace" }] },
+      500,
+    ],
     ["with lists among objects", { containers: [[1]] }, 500],
     ["with null among objects", { containers: [null] }, 500],
     ["with scalars among objects", { containers: ["a"] }, 500],

@@ -180,7 +180,8 @@ function orderField(
   if (patched !== undefined && !Array.isArray(patched)) throw notAList(patched);
   const place = placeOf(schema, key);
   const isOrdered = patched === undefined || patched.length === 0 || order.length === 0;
-  if (!isOrdered && !patchOrderMatches(withoutDeletions(patched), order, place.mergeKey)) {
+  const kept = isOrdered || place.mergeKey === undefined ? patched : withoutDeletions(patched);
+  if (!isOrdered && !patchOrderMatches(kept ?? [], order, place.mergeKey)) {
     throw status.unconverted(
       `The order in patch list:\n${goText(patched)}\n doesn't match $setElementOrder list:\n${goText(order)}\n`,
     );
@@ -198,7 +199,7 @@ function mergeForOrder(current: JsonValue[] | undefined, patched: JsonValue[] | 
 }
 
 function withoutDeletions(list: readonly JsonValue[]): JsonValue[] {
-  return list.filter((item) => !isJsonObject(item) || !Object.hasOwn(item, directive));
+  return list.filter((item) => !isJsonObject(item) || item[directive] !== "delete");
 }
 
 function mergeList(original: JsonValue[], patch: JsonValue[], place: Place, deletes: boolean): JsonValue[] {
