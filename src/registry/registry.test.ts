@@ -164,6 +164,16 @@ describe("update()", () => {
     expect(rejected.map(({ reason }) => (reason as StatusError).reason)).toEqual(["Conflict"]);
   });
 
+  test.each([
+    [false, "/registry/configmaps/default/a"],
+    [true, "/configmaps/default/a"],
+  ])("of another object is a conflict that shows the key, in a dry run (%p) as %s", async (dryRun, key) => {
+    await configMaps.create(configMap({ name: "a" }), "default", context);
+    const other = () => configMap({ name: "a", uid: "x" });
+    const { message } = await refusal(configMaps.update("default", "a", other, { ...context, dryRun }));
+    expect(message).toContain(`Code: 4, Key: ${key}, ResourceVersion: 0`);
+  });
+
   test("an update keeps no link to the object; a dry run shows it", async () => {
     const { object } = await configMaps.create(configMap({ name: "a" }), "default", context);
     const linked = () => configMap({ name: "a", selfLink: "/x" } as KubeObject["metadata"]);

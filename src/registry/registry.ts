@@ -107,7 +107,7 @@ export class Registry {
       if (this.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name, context);
       const object = await make(undefined);
       if (options.reapplies !== true)
-        refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name, context.version));
+        refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name, context.version), context);
       namedRevision(object.metadata.resourceVersion ?? "");
       // A version has no meaning for an object that does not exist. A dry run shows it nevertheless.
       if (!context.dryRun) delete object.metadata.resourceVersion;

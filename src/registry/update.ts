@@ -1,6 +1,5 @@
 import type { Entry, Key } from "../api/entry.ts";
 import { fieldError } from "../api/field-error.ts";
-import type { GroupResource } from "../api/gvk.ts";
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { hasGivenEmpty } from "../api/schema/given-empty.ts";
@@ -73,7 +72,7 @@ export async function updateObject(
   const decoded = kind.decode(entry, context.signal);
   const old = decoded instanceof Promise ? await decoded : decoded;
   const object = await transform(makesAnew ? old : copyObject(old));
-  const guarded = checkGuards(kind, object, entry, { strategy, reapplies, asked: context.version });
+  const guarded = checkGuards(kind, object, entry, { strategy, reapplies, context });
   const write = new Write(kind, { object, old, namespace }, context, options) as Replacement;
   return write.settlement.run(
     async () => {
@@ -120,21 +119,26 @@ function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
   return !(strategy.holdsDeletion?.(object) ?? false);
 }
 
-/** Prefix that messages omit from keys. */
+/** Prefix that the messages of dry runs omit from keys. */
 const registryPrefix = /^\/registry(?=\/)/;
 
 /**
  * Rejects a write that names a uid, and so means an existing object, if there is none.
  * @throws StatusError 409
  */
-export function refuseAbsentUid({ metadata: { uid = "" } }: KubeObject, key: Key, ref: ObjectRef): void {
-  if (uid !== "") throw uidConflict(ref, key, uid, "");
+export function refuseAbsentUid(
+  { metadata: { uid = "" } }: KubeObject,
+  key: Key,
+  ref: ObjectRef,
+  { dryRun }: WriteContext,
+): void {
+  if (uid !== "") throw uidConflict(ref, dryRun ? key.replace(registryPrefix, "") : key, uid, "");
 }
 
-function uidConflict(ref: ObjectRef, key: Key, asked: string, held: string): StatusError {
+function uidConflict(ref: ObjectRef, key: string, asked: string, held: string): StatusError {
   return status.conflict(
     ref,
-    `StorageError: invalid object, Code: 4, Key: ${key.replace(registryPrefix, "")}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${asked}, UID in object meta: ${held}`,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${asked}, UID in object meta: ${held}`,
   );
 }
 
@@ -143,12 +147,13 @@ function checkGuards(
   kind: StoredKind,
   object: KubeObject,
   entry: Entry,
-  { strategy, reapplies, asked }: { strategy: Strategy; reapplies: boolean; asked: GroupResource | undefined },
+  { strategy, reapplies, context }: { strategy: Strategy; reapplies: boolean; context: WriteContext },
 ): boolean {
   const { info } = kind;
   const { resourceVersion = "", uid = "", name = "" } = object.metadata;
   if (!reapplies && uid !== "" && uid !== uidOf(entry)) {
-    throw uidConflict(kind.ref(name, asked), entry.key, uid, uidOf(entry));
+    const key = context.dryRun ? entry.key.replace(registryPrefix, "") : entry.key;
+    throw uidConflict(kind.ref(name, context.version), key, uid, uidOf(entry));
   }
   const revision = namedRevision(resourceVersion);
   if (reapplies && revision === entry.revision) return false;
@@ -158,7 +163,7 @@ function checkGuards(
       fieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
     ]);
   }
-  if (revision !== entry.revision) throw status.staleResourceVersion(kind.ref(name, asked));
+  if (revision !== entry.revision) throw status.staleResourceVersion(kind.ref(name, context.version));
   return true;
 }
 

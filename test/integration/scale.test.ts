@@ -87,7 +87,7 @@ describe("scale", () => {
     const other = await server.put(`${path}/scale`, { metadata: { name: "guarded", uid: "x" }, spec: { replicas: 9 } });
     expect({ code: other.code, message: other.json.message }).toEqual({
       code: 409,
-      message: `Operation cannot be fulfilled on deployments.apps "guarded": StorageError: invalid object, Code: 4, Key: /deployments/${path.split("/")[5]}/guarded, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object meta: ${scale.metadata.uid}`,
+      message: `Operation cannot be fulfilled on deployments.apps "guarded": StorageError: invalid object, Code: 4, Key: /registry/deployments/${path.split("/")[5]}/guarded, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object meta: ${scale.metadata.uid}`,
     });
     const free = await server.put(`${path}/scale`, { metadata: { name: "guarded" }, spec: { replicas: 9 } });
     expect({ code: free.code, replicas: free.json.spec?.replicas }).toEqual({ code: 200, replicas: 9 });

@@ -8,6 +8,7 @@ import { type Action, alreadyAdmitted } from "../../registry/action.ts";
 import { alreadyTracked } from "../../registry/field-ownership.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import type { WriteContext } from "../../registry/write-context.ts";
 import { setPodCondition } from "./pod-condition.ts";
 
 /** Serves `pods/x/binding`, and `bindings` with the pod's name in the body. Assigns a pod to a node permanently. */
@@ -24,14 +25,20 @@ export function podBinding({ pods, clock }: { readonly pods: Registry; readonly 
       if (errors.length > 0) throw status.unconverted(joined(errors));
       if (name === "") throw status.badRequest("Name parameter required.");
       const context = { ...request, version: pods.info };
-      await pods.update(request.namespace, name, (pod) => bound(pod, body, formatTime(clock.nowMs())), context, {
-        strategy,
-        subresource: "binding",
-        reapplies: true,
-        admission: alreadyAdmitted,
-        // Fields that a binding sets have no owner.
-        tracker: alreadyTracked,
-      });
+      await pods.update(
+        request.namespace,
+        name,
+        (pod) => bound(pod, body, formatTime(clock.nowMs()), context),
+        context,
+        {
+          strategy,
+          subresource: "binding",
+          reapplies: true,
+          admission: alreadyAdmitted,
+          // Fields that a binding sets have no owner.
+          tracker: alreadyTracked,
+        },
+      );
       return successStatus();
     },
   };
@@ -49,9 +56,14 @@ function bindingStrategy(podStrategy: Strategy): Strategy {
   };
 }
 
-function bound(pod: Pod, { target, metadata }: Binding, now: string): KubeObject {
+function bound(
+  pod: Pod,
+  { target, metadata }: Binding,
+  now: string,
+  context: Pick<WriteContext, "dryRun">,
+): KubeObject {
   const { name = "" } = pod.metadata;
-  checkPreconditions(pod, metadata);
+  checkPreconditions(pod, metadata, context);
   const refusal = refusalOf(pod);
   if (refusal !== undefined) throw status.conflict({ group: "", resource: "pods/binding", name }, refusal);
   pod.spec = { ...(pod.spec as PodSpec), nodeName: target.name ?? "" };
@@ -73,7 +85,11 @@ function refusalOf({ metadata, spec }: Pod): string | undefined {
 }
 
 /** A Binding may name the uid and version of the pod that its writer has seen. */
-function checkPreconditions({ metadata }: Pod, { uid = "", resourceVersion = "" }: KubeObject["metadata"]): void {
+function checkPreconditions(
+  { metadata }: Pod,
+  { uid = "", resourceVersion = "" }: KubeObject["metadata"],
+  { dryRun }: Pick<WriteContext, "dryRun">,
+): void {
   const wrong =
     uid !== "" && uid !== metadata.uid
       ? `UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
@@ -84,7 +100,7 @@ function checkPreconditions({ metadata }: Pod, { uid = "", resourceVersion = "" 
   const { namespace = "", name = "" } = metadata;
   throw status.conflict(
     { group: "", resource: "pods", name },
-    `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${wrong}`,
+    `StorageError: invalid object, Code: 4, Key: ${dryRun ? "" : "/registry"}/pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${wrong}`,
   );
 }
 
