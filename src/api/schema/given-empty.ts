@@ -18,11 +18,12 @@ export function givenEmptyFields(struct: object): Iterable<string> {
   return emptyFields.get(struct) ?? [];
 }
 
-/** Reports whether a decoded value has such a field at any depth. */
+/** Reports whether a decoded value has such a field, without a default since, at any depth. */
 export function hasGivenEmpty(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(hasGivenEmpty);
   if (!isJsonObject(value)) return false;
-  return (emptyFields.get(value)?.size ?? 0) > 0 || Object.values(value).some(hasGivenEmpty);
+  for (const field of givenEmptyFields(value)) if (value[field] === undefined) return true;
+  return Object.values(value).some(hasGivenEmpty);
 }
 
 /** Notes that the field came as an empty list or map. */

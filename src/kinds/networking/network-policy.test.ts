@@ -23,6 +23,7 @@ const rich: JsonObject = {
 
 test.each<[spec: JsonObject, generation: number]>([
   [{}, 1],
+  [{ policyTypes: [] }, 1],
   [{ egress: [] }, 2],
   [{ podSelector: { matchLabels: {} } }, 2],
 ])("the generation counts an empty list or map, as in %j", async (spec, generation) => {
