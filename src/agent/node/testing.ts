@@ -1,10 +1,9 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { structOf } from "../../api/scheme/object-form.ts";
 import { status } from "../../api/status.ts";
-import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import type { Client, ObjectName, Patch, ResourceType } from "../../client/client.ts";
 import { Scheme } from "../../kinds/scheme.ts";
+import { patchedObject } from "../testing.ts";
 import type { Machine, MachineInfo, MachineUsage } from "./machine.ts";
 import { type NodeSettings, nodeDefaults } from "./node-settings.ts";
 
@@ -77,8 +76,7 @@ export class FakeApi implements Pick<Client, "get" | "create" | "update" | "patc
     this.patches.push(patch.document);
     const info = this.#scheme.resources.find(({ resource }) => resource === type.resource);
     if (info === undefined) throw new Error(`there is no ${type.resource}`);
-    const old = this.#found(type, name) as unknown as JsonObject;
-    return this.#keep(type, applyStrategicMergePatch(old, patch.document, structOf(info)) as unknown as T);
+    return this.#keep(type, patchedObject(this.#found<T>(type, name), patch.document, info));
   }
 
   #ask(verb: string, { resource }: ResourceType): void {

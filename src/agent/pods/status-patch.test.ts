@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import { structOf } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Pod, PodStatus } from "../../api/types/core-v1.ts";
-import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import { Scheme } from "../../kinds/scheme.ts";
+import { patchedObject } from "../testing.ts";
 import { podStatus } from "./pod-status.ts";
 import { statusPatch } from "./status-patch.ts";
 import { container, type ViewOptions, viewOf } from "./testing.ts";
@@ -95,7 +94,7 @@ test("a status that was written needs no further patch", () => {
     const wanted = podStatus(viewOf({ ...step, old: stored.status ?? {} }), { ...options, nowMs: at * 60_000 });
     const patch = statusPatch(stored, wanted);
     if (patch === undefined) throw new Error(`step ${at} changes nothing`);
-    stored = applyStrategicMergePatch(stored as never, patch, structOf(info)) as unknown as Pod;
+    stored = patchedObject(stored, patch, info);
     expect(statusPatch(stored, wanted)).toBeUndefined();
   }
 });

@@ -1,9 +1,7 @@
 import { equalJson, type JsonObject } from "../../api/json.ts";
-import { structOf } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { status } from "../../api/status.ts";
 import type { Container, Node, Pod, PodSpec, PodStatus } from "../../api/types/core-v1.ts";
-import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import type { Client } from "../../client/client.ts";
 import type { Occurrence } from "../../controllers/events/event-correlator.ts";
 import { Scheme } from "../../kinds/scheme.ts";
@@ -11,6 +9,7 @@ import { ManualClock } from "../../storage/cacher/testing.ts";
 import type { Pressure } from "../node/eviction-thresholds.ts";
 import type { ContainerState } from "../runtime/runtime.ts";
 import { FakeRuntime } from "../runtime/testing.ts";
+import { patchedObject } from "../testing.ts";
 import { type PodFiles, PodFilesError } from "./pod-files.ts";
 import { PodManager } from "./pod-manager.ts";
 import type { PodView } from "./pod-view.ts";
@@ -239,8 +238,8 @@ export class PodFixture implements Disposable {
         const { uid } = patch.document.metadata as { uid: string };
         if (uid !== pod.metadata.uid) throw status.conflict({ group: "", resource: "pods", name }, "uid mismatch");
         this.patches.push(patch.document);
-        const patched = applyStrategicMergePatch(pod as never, patch.document, structOf(podInfo));
-        if (!equalJson(patched, pod as never)) this.#store(patched as never);
+        const patched = patchedObject(pod, patch.document, podInfo);
+        if (!equalJson(patched as never, pod as never)) this.#store(patched);
         return this.#found(name);
       },
       delete: async (_type: unknown, { name }: { name: string }, options: { preconditions?: { uid?: string } }) => {
