@@ -24,6 +24,7 @@ export class ClusterSimulation {
   constructor(seed: number, mutation?: Mutation) {
     const truth = this.#truth;
     const profile = seed % seedsPerDamage === 0 ? damaging : {};
+    const isServed = seed % seedsPerDamage === 1;
     this.#simulation = new Simulation(seed, {
       profile,
       application: () => ({
@@ -31,7 +32,7 @@ export class ClusterSimulation {
         clients: (world) => {
           const runtime = new SimulatedRuntime(world.random, () => world.now);
           this.#runtime = runtime;
-          return (this.#clients = new ReplicaClients({ world, truth, mutation, runtime }));
+          return (this.#clients = new ReplicaClients({ world, truth, mutation, runtime, isServed }));
         },
       }),
     });

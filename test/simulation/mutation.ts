@@ -20,6 +20,10 @@ export const mutations = [
   "readUnapplied",
   /** Checksums of records on disk are not compared. */
   "damageUnchecked",
+  /** A serving process does not notice that its replica's state was replaced. */
+  "servingNotReplaced",
+  /** A serving process answers consistent reads from the current state of its replica. */
+  "servingReadsUnconfirmed",
   /** A replica with unreadable objects starts and serves the others. */
   "unreadableServed",
 ] as const;

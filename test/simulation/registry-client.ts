@@ -8,8 +8,8 @@ import { serverContext } from "../../src/registry/server-context.ts";
 import type { WriteResult } from "../../src/registry/write-context.ts";
 import { StoreUnavailableError } from "../../src/storage/store.ts";
 import type { Knowledge } from "./knowledge.ts";
-import { ConnectionLost, type Replica } from "./replica.ts";
 import { colors, names, namespaces } from "./simulated-object.ts";
+import { ConnectionLost, type SimulatedServer } from "./simulated-server.ts";
 import type { Truth, Version } from "./truth.ts";
 
 export interface RegistryClientOptions {
@@ -25,7 +25,7 @@ interface Place {
   readonly key: string;
 }
 
-/** Writes ConfigMaps through a replica's Registry, as handlers do: it retries, and knows which rejections are correct. */
+/** Writes ConfigMaps through a server's Registry, as handlers do: it retries, and knows which rejections are correct. */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
   /** Writes that were rejected. They must never happen. */
@@ -40,23 +40,23 @@ export class RegistryClient {
   }
 
   /** Makes one request and checks its answer. @throws Violation */
-  async ask(replica: Replica): Promise<void> {
+  async ask(server: SimulatedServer): Promise<void> {
     const { random } = this.#options.world;
     const [namespace, name] = [random.pick(namespaces), random.pick(names)];
-    const registry = replica.configMaps;
+    const registry = server.configMaps;
     const place = { namespace, name, key: registry.keyOf(namespace, name) };
     const draw = random.below(100);
     try {
-      if (draw < 40) await this.#create(replica, registry, place);
-      else if (draw < 80) await this.#update(replica, registry, place, draw < 60);
-      else await this.#delete(replica, registry, place, draw < 90);
+      if (draw < 40) await this.#create(server, registry, place);
+      else if (draw < 80) await this.#update(server, registry, place, draw < 60);
+      else await this.#delete(server, registry, place, draw < 90);
     } catch (error) {
       if (!(error instanceof ConnectionLost || error instanceof StoreUnavailableError)) throw error;
     }
   }
 
-  async #create(replica: Replica, registry: Registry, place: Place): Promise<void> {
-    await this.#write(replica, place, undefined, (operation) => {
+  async #create(server: SimulatedServer, registry: Registry, place: Place): Promise<void> {
+    await this.#write(server, place, undefined, (operation) => {
       const metadata = { name: place.name, namespace: place.namespace, labels: this.#labels() };
       const object = { kind: "ConfigMap", apiVersion: "v1", metadata, data: { operation: String(operation) } };
       return registry.create(object as KubeObject, place.namespace, serverContext);
@@ -64,9 +64,9 @@ export class RegistryClient {
   }
 
   /** @param guarded it names the version that it has read, here and perhaps long ago */
-  async #update(replica: Replica, registry: Registry, place: Place, guarded: boolean): Promise<void> {
-    const revision = guarded ? this.#readRevision(replica, place) : undefined;
-    await this.#write(replica, place, revision, (operation) => {
+  async #update(server: SimulatedServer, registry: Registry, place: Place, guarded: boolean): Promise<void> {
+    const revision = guarded ? this.#readRevision(server, place) : undefined;
+    await this.#write(server, place, revision, (operation) => {
       const transform = (old: KubeObject): KubeObject => ({
         ...old,
         metadata: { ...old.metadata, labels: this.#labels(), resourceVersion: String(revision ?? "") },
@@ -77,7 +77,7 @@ export class RegistryClient {
   }
 
   async #write(
-    replica: Replica,
+    server: SimulatedServer,
     { key }: Place,
     guard: number | undefined,
     write: (operation: number) => Promise<WriteResult>,
@@ -86,7 +86,7 @@ export class RegistryClient {
     const operation = nextOperation();
     const { revision: floor } = knowledge;
     try {
-      const { entry } = await replica.call(() => write(operation));
+      const { entry } = await server.call(() => write(operation));
       const told = entry?.revision ?? 0;
       const { revision } = truth.verdictOn(operation) ?? {};
       must(told === revision, () => `operation ${operation} on ${key} is told ${told}, and got ${revision}`);
@@ -101,17 +101,15 @@ export class RegistryClient {
     }
   }
 
-  async #delete(replica: Replica, registry: Registry, place: Place, guarded: boolean): Promise<void> {
+  async #delete(server: SimulatedServer, registry: Registry, place: Place, guarded: boolean): Promise<void> {
     const { knowledge, truth } = this.#options;
     const { key } = place;
-    const revision = guarded ? this.#readRevision(replica, place) : undefined;
+    const revision = guarded ? this.#readRevision(server, place) : undefined;
     const { revision: floor } = knowledge;
     const resourceVersion = revision === undefined ? undefined : String(revision);
     const options = { ...plainDeletion, preconditions: { uid: undefined, resourceVersion } };
     try {
-      const { removed } = await replica.call(() =>
-        registry.delete(place.namespace, place.name, options, serverContext),
-      );
+      const { removed } = await server.call(() => registry.delete(place.namespace, place.name, options, serverContext));
       must(removed, () => `${key} is deleted and still there`);
       const isGone = truth.since(key, floor).includes(undefined);
       must(isGone, () => `${key} is said to be deleted, and was there all the time since ${floor}`);
@@ -135,8 +133,8 @@ export class RegistryClient {
     must(states.some(isSo), () => `${key}, guard ${guard}: ${reason} is never true since ${floor}: ${status.message}`);
   }
 
-  /** Returns the replica's current state, which may be old. */
-  #readRevision({ store }: Replica, { key }: Place): number {
+  /** Returns the server's current state, which may be old. */
+  #readRevision({ store }: SimulatedServer, { key }: Place): number {
     return store.get(key)?.revision ?? 1;
   }
 

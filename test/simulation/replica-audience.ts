@@ -9,11 +9,14 @@ import type { CacherLimits } from "../../src/storage/cacher/limits.ts";
 import type { Mutation } from "./mutation.ts";
 import { Replica } from "./replica.ts";
 import type { ReplicaMachine } from "./replica-machine.ts";
+import type { ServingTraits } from "./serving-processes.ts";
 
 export interface ReplicaAudienceOptions {
   readonly world: World;
   readonly mutation?: Mutation | undefined;
   readonly limits: Partial<CacherLimits>;
+  /** Traits of the serving processes, if there are any. */
+  readonly serving?: ServingTraits | undefined;
   /** Maximum error of the date of a machine; an hour by default. */
   readonly skewMsMax?: number;
   /** Reports that the entry promised at this place will not happen. */
@@ -36,8 +39,8 @@ export class ReplicaAudience implements Audience {
 
   started(member: SimMember, process: Process): void {
     const nextId = () => ++this.#requests as RequestId;
-    const { mutation } = this.#options;
-    this.#replicas.set(member.id, new Replica({ ...this.#options, mutation, member, process, nextId }));
+    const { mutation, serving } = this.#options;
+    this.#replicas.set(member.id, new Replica({ ...this.#options, mutation, serving, member, process, nextId }));
   }
 
   stopped({ id }: SimMember): void {

@@ -10,11 +10,12 @@ import { StoreUnavailableError } from "../../src/storage/store.ts";
 import { Knowledge } from "./knowledge.ts";
 import type { Mutation } from "./mutation.ts";
 import { RegistryClient } from "./registry-client.ts";
-import { ConnectionLost, type Replica } from "./replica.ts";
 import { ReplicaAudience } from "./replica-audience.ts";
 import type { ReplicaMachine } from "./replica-machine.ts";
+import { type ServingCounts, ServingTraits } from "./serving-processes.ts";
 import { colors, resources } from "./simulated-object.ts";
 import type { SimulatedRuntime } from "./simulated-runtime.ts";
+import { ConnectionLost, type SimulatedServer } from "./simulated-server.ts";
 import { type Counts, StoreClient } from "./store-client.ts";
 import { type Truth, textOf, versionOf } from "./truth.ts";
 import { WatchClient, type WatchScope } from "./watch-client.ts";
@@ -25,7 +26,7 @@ const requestsPerClientMax = 4;
 const watchesPerClient = 2;
 const restartUnitsMax = 2 * electionUnits;
 
-export interface ReplicaCounts extends Counts {
+export interface ReplicaCounts extends Counts, Partial<ServingCounts> {
   watchEvents: number;
   watchResumes: number;
   watchRewinds: number;
@@ -49,6 +50,8 @@ export interface ReplicaClientsOptions {
   readonly truth: Truth;
   readonly mutation: Mutation | undefined;
   readonly runtime: SimulatedRuntime;
+  /** Whether replicas have serving processes. */
+  readonly isServed: boolean;
 }
 
 /** The clients of all replicas. Answers are checked when they arrive; `settled` reports the violations. */
@@ -60,7 +63,8 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
   readonly #knowledge = new Knowledge();
   readonly #clients: readonly Client[];
   readonly #judge: StoreClient;
-  #asked: readonly Replica[] = [];
+  #asked: readonly SimulatedServer[] = [];
+  readonly #serving: ServingTraits | undefined;
   #operations = 0;
   #judging = new Set<MemberId>();
   #failure: unknown;
@@ -68,14 +72,17 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
   /** Number of orderly restarts per 1000 requests. */
   readonly #restarts: number;
 
-  constructor({ world, truth, mutation, runtime }: ReplicaClientsOptions) {
+  constructor({ world, truth, mutation, runtime, isServed }: ReplicaClientsOptions) {
     const { random, profile } = world;
     const limits = {
       windowEventsMax: random.pick([2, 10, 100, 10_000]),
       windowEventsMin: 1,
       historyEventsMax: random.pick([1, 2, 5, 128]),
     };
-    super({ world, mutation, limits, dropped: (index, term) => truth.dropped(index, term) });
+    const fail = (error: Violation) => void (this.#failure ??= error);
+    const serving = isServed ? new ServingTraits(world, fail) : undefined;
+    super({ world, mutation, limits, serving, dropped: (index, term) => truth.dropped(index, term) });
+    this.#serving = serving;
     this.#world = world;
     this.#truth = truth;
     this.#mutation = mutation;
@@ -121,6 +128,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
     }
     return {
       ...total,
+      ...this.#serving?.counts,
       damagedReads: total.damagedReads + sum(({ damagedReads }) => damagedReads),
       watchEvents: sum(({ events }) => events),
       watchResumes: sum(({ resumes }) => resumes),
@@ -142,19 +150,19 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
     const client = this.#clients[number];
     if (client === undefined) return;
     const { random, now } = this.#world;
-    this.#asked = members.flatMap(({ id }) => this.of(id) ?? []);
-    this.#asked = this.#asked.filter(({ isClosing }) => !isClosing);
+    const replicas = members.flatMap(({ id }) => this.of(id) ?? []).filter(({ isClosing }) => !isClosing);
+    this.#asked = replicas.flatMap(({ servers }) => servers);
     for (const watch of client.watches) this.#turnWatch(watch, mayBegin);
-    const replica = this.#pickReplica();
-    if (!mayBegin || replica === undefined || client.open >= requestsPerClientMax) return;
+    const server = this.#pickServer();
+    if (!mayBegin || server === undefined || client.open >= requestsPerClientMax) return;
     if (client.open > 0 && now - client.askedAt < patienceUnits && !random.chance(200)) return;
     if (random.chance(this.#restarts))
-      this.#run(() => replica.restart(random.below(restartUnitsMax), random.between(1, restartUnitsMax)));
+      this.#run(() => server.replica.restart(random.below(restartUnitsMax), random.between(1, restartUnitsMax)));
     const usesRegistry = random.chance(250);
     client.open++;
     client.askedAt = now;
     this.#run(async () => {
-      await (usesRegistry ? client.registry : client.store).ask(replica);
+      await (usesRegistry ? client.registry : client.store).ask(server);
       client.open--;
     });
   }
@@ -165,8 +173,8 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
     this.#judging.add(member.id);
     this.#run(async () => {
       try {
-        await this.#judge.readNewest(replica);
-        if (this.of(member.id) === replica) this.servedBy.add(member.id);
+        for (const server of replica.servers) await this.#judge.readNewest(server);
+        if (this.of(member.id) === replica && replica.areAllReady) this.servedBy.add(member.id);
       } catch (error) {
         if (!isRefusal(error)) throw error;
       }
@@ -236,11 +244,11 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
       if (mayBegin ? random.chance(30) : !watch.isOn(this.#asked)) watch.disconnect();
       return;
     }
-    const replica = this.#pickReplica();
-    if (replica !== undefined) this.#run(() => watch.connect(replica));
+    const server = this.#pickServer();
+    if (server !== undefined) this.#run(() => watch.connect(server));
   }
 
-  #pickReplica(): Replica | undefined {
+  #pickServer(): SimulatedServer | undefined {
     return this.#asked.length === 0 ? undefined : this.#world.random.pick(this.#asked);
   }
 
@@ -250,7 +258,7 @@ export class ReplicaClients extends ReplicaAudience implements Clients {
       truth: this.#truth,
       knowledge: this.#knowledge,
       nextOperation: () => ++this.#operations,
-      pickReplica: () => this.#pickReplica(),
+      pickServer: () => this.#pickServer(),
       hidesUnknown: this.#mutation === "unknownSaidNotDone",
     });
   }

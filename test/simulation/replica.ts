@@ -12,17 +12,20 @@ import type { CacherLimits } from "../../src/storage/cacher/limits.ts";
 import type { HistoryReader } from "../../src/storage/mvcc/history-reader.ts";
 import { handOver } from "../../src/storage/replicated/hand-over.ts";
 import { LeaderWatch } from "../../src/storage/replicated/leader-watch.ts";
+import { LogFollowers } from "../../src/storage/replicated/log-followers.ts";
+import type { LogSource } from "../../src/storage/replicated/log-source.ts";
 import { Proposer } from "../../src/storage/replicated/proposer.ts";
 import { ReplicatedStore } from "../../src/storage/replicated/replicated-store.ts";
 import { verifyStates } from "../../src/storage/replicated/state-verifier.ts";
 import { differences } from "../../src/storage/state-difference.ts";
-import { CorruptEntryError } from "../../src/storage/store.ts";
 import { configMapRegistry } from "./config-map-registry.ts";
 import type { Mutation } from "./mutation.ts";
 import { ProcessClock } from "./process-clock.ts";
 import { ProcessNode } from "./process-node.ts";
 import { renamedWhenRepeated } from "./renamed-when-repeated.ts";
 import { originOf, ReplicaMachine } from "./replica-machine.ts";
+import { ServingProcesses, type ServingTraits } from "./serving-processes.ts";
+import { type HostReplica, SimulatedServer } from "./simulated-server.ts";
 
 const skewMsMaxDefault = 3_600_000;
 const historyReadMsMax = 40;
@@ -33,22 +36,19 @@ export interface ReplicaOptions {
   readonly process: Process;
   readonly limits: Partial<CacherLimits>;
   readonly mutation: Mutation | undefined;
+  readonly serving: ServingTraits | undefined;
   /** Maximum error of the date of a machine; an hour by default. */
   readonly skewMsMax?: number | undefined;
   readonly nextId: () => RequestId;
   readonly dropped: (index: Index, term: Term) => void;
 }
 
-/** The process ended while a client was waiting for it. */
-export class ConnectionLost extends Error {}
-
-/** A replica refuses an answer for which it would need a damaged record. */
-export class DamageNoticed extends ConnectionLost {}
-
 /** A process of a replica: the product's own parts between the simulated log and the simulated clients. */
-export class Replica {
+export class Replica extends SimulatedServer implements HostReplica {
   readonly member: SimMember;
   readonly incarnation: number;
+  /** Further processes that answer from copies of its state. */
+  readonly serving: ServingProcesses | undefined;
   readonly clock: ProcessClock;
   readonly store: ReplicatedStore;
   readonly cachers: CacherSet;
@@ -58,14 +58,15 @@ export class Replica {
   readonly #process: Process;
   readonly #feed: AppliedFeed;
   readonly #leader: LeaderWatch;
+  readonly #followers = new LogFollowers();
   readonly #mutation: Mutation | undefined;
-  readonly #waiting = new Set<() => void>();
   readonly #world: World;
-  #isLost = false;
-  #isClosing = false;
+  #isStopping = false;
 
   constructor(options: ReplicaOptions) {
-    const { world, member, process, limits, mutation, nextId, dropped, skewMsMax = skewMsMaxDefault } = options;
+    super();
+    const { world, member, process, limits, mutation, serving, nextId, dropped } = options;
+    const { skewMsMax = skewMsMaxDefault } = options;
     const { random } = world;
     this.#world = world;
     this.member = member;
@@ -86,7 +87,10 @@ export class Replica {
       origin: originOf(member.id, process.incarnation),
     });
     const rename = renamedWhenRepeated();
-    this.#leader = new LeaderWatch(member.id, clock, () => this.proposer.leaderChanged());
+    this.#leader = new LeaderWatch(member.id, clock, () => {
+      this.proposer.leaderChanged();
+      this.#followers.leaderChanged();
+    });
     const state = this.#servedState(() => random.between(1, historyReadMsMax));
     const verifier = verifyStates({ clock, state, leader: this.#leader, proposer: this.proposer });
     const defer = (run: () => void) => void clock.after(0, run);
@@ -109,36 +113,37 @@ export class Replica {
     const newUid = () => `${member.id}-${random.next()}-${random.next()}`;
     this.configMaps = configMapRegistry({ store: this.store, cachers: this.cachers, clock, newUid });
     this.#connect();
+    if (serving !== undefined) {
+      const source = this.#logSource(state);
+      this.serving = new ServingProcesses({ replica: this, source, world, limits, traits: serving });
+    }
   }
 
-  get id(): MemberId {
+  override get id(): MemberId {
     return this.member.id;
   }
 
-  /** The log index up to which everything is applied. */
+  get replica(): Replica {
+    return this;
+  }
+
+  /** The processes that accept requests: this one, and those that serve copies of its state. */
+  get servers(): readonly SimulatedServer[] {
+    return [this, ...(this.serving?.ready ?? [])];
+  }
+
+  get areAllReady(): boolean {
+    return this.serving?.areReady ?? true;
+  }
+
   get index(): number {
     return this.#machine.index;
   }
 
-  /** Makes a request. @throws ConnectionLost if the process ends before it has answered */
-  async call<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#isLost) throw new ConnectionLost();
-    const { promise, reject } = Promise.withResolvers<never>();
-    const lose = () => reject(new ConnectionLost());
-    this.#waiting.add(lose);
-    try {
-      return await Promise.race([run(), promise]);
-    } catch (error) {
-      throw this.isDamaged && error instanceof CorruptEntryError ? new DamageNoticed() : error;
-    } finally {
-      this.#waiting.delete(lose);
-    }
-  }
-
   /** Stops as a server does: accepts nothing new, gives running requests some time, and ends. It starts again later. */
   async restart(graceMs: number, afterMs: number): Promise<void> {
-    if (this.#isClosing) return;
-    this.#isClosing = true;
+    if (this.#isStopping) return;
+    this.#isStopping = true;
     await new Promise<void>((resolve) => this.clock.after(graceMs, resolve));
     this.lost();
     this.cachers.close();
@@ -151,13 +156,13 @@ export class Replica {
     });
   }
 
-  get isClosing(): boolean {
-    return this.#isClosing;
+  get isStopping(): boolean {
+    return this.#isStopping;
   }
 
-  lost(): void {
-    this.#isLost = true;
-    for (const lose of this.#waiting) lose();
+  override lost(): void {
+    super.lost();
+    this.serving?.lost();
   }
 
   /** In the order of `RaftNode` and `ReplicaState`: first visible, then answered. */
@@ -165,6 +170,7 @@ export class Replica {
     const effects = this.#machine.takeEffects();
     const events = effects.flatMap((effect) => effect.events);
     if (events.length > 0) this.#feed.publish(events, this.store.revision);
+    this.#followers.applied(entries);
     for (const effect of effects) this.proposer.applied(effect);
     this.node.applied(entries);
   }
@@ -175,6 +181,7 @@ export class Replica {
     const { objects, sessions } = this.#machine.state;
     const events = differences(replaced.state.objects, objects);
     this.#feed.publish(events, objects.revision, this.#mutation !== "cacheNotReset");
+    if (this.#mutation !== "servingNotReplaced") this.#followers.replaced();
     this.proposer.stateReplaced(sessions);
     this.node.installed();
   }
@@ -199,6 +206,17 @@ export class Replica {
     this.#leader.membership(this.#process.node.log.membership);
   }
 
+  /** The log for copies of the state, as `openReplica` makes it. */
+  #logSource(state: LogSource["state"]): LogSource {
+    const readsUnconfirmed = this.#mutation === "servingReadsUnconfirmed";
+    return {
+      state,
+      follow: (follower) => this.#followers.add(follower),
+      propose: (data) => this.node.propose(data),
+      readIndex: () => (readsUnconfirmed ? this.index : (this.node.readAlone() ?? this.node.readIndex())),
+    };
+  }
+
   /** Reads the past as from a disk: the result comes some time later, when the state has moved on. */
   #servedState(drawDelayMs: () => number) {
     const machine = () => this.#machine;
@@ -218,6 +236,7 @@ export class Replica {
       get corrupt() {
         return machine().state.corrupt;
       },
+      record: () => machine().state.record(),
       swept: async () => undefined,
       close: async () => undefined,
       history: {

@@ -52,6 +52,9 @@ test(
     expect(sum(({ snapshots }) => snapshots)).toBeGreaterThan(10);
     expect(sum(({ damages }) => damages)).toBeGreaterThan(5);
     expect(sum(({ damagedReads }) => damagedReads)).toBeGreaterThan(0);
+    expect(sum(({ servingStarts = 0 }) => servingStarts)).toBeGreaterThan(100);
+    expect(sum(({ servingKills = 0 }) => servingKills)).toBeGreaterThan(50);
+    expect(sum(({ servingPauses = 0 }) => servingPauses)).toBeGreaterThan(50);
   },
   patienceMs,
 );

@@ -10,8 +10,8 @@ import { encodeContinueToken } from "../../src/registry/continue-token.ts";
 import type { Pin } from "../../src/storage/cacher/facet.ts";
 import { type ApplyResult, type Command, CompactedError, StoreUnavailableError } from "../../src/storage/store.ts";
 import type { Knowledge } from "./knowledge.ts";
-import { ConnectionLost, DamageNoticed, type Replica } from "./replica.ts";
 import { bodyOf, colors, isColor, keys, resources } from "./simulated-object.ts";
+import { ConnectionLost, DamageNoticed, type SimulatedServer } from "./simulated-server.ts";
 import { type Truth, textOf, type Version, versionOf } from "./truth.ts";
 
 export interface StoreClientOptions {
@@ -20,7 +20,7 @@ export interface StoreClientOptions {
   readonly knowledge: Knowledge;
   readonly nextOperation: () => number;
   /** Returns one of the available replicas. */
-  readonly pickReplica: () => Replica | undefined;
+  readonly pickServer: () => SimulatedServer | undefined;
   /** Whether unknown outcomes are reported as known. */
   readonly hidesUnknown: boolean;
 }
@@ -39,7 +39,7 @@ export interface Counts {
   damagedReads: number;
 }
 
-/** Reads and writes through any replica, one request at a time, and compares every answer with the truth. */
+/** Reads and writes through any server, one request at a time, and compares every answer with the truth. */
 export class StoreClient {
   readonly #options: StoreClientOptions;
   /** The newest revision in any answer that it received. */
@@ -64,56 +64,56 @@ export class StoreClient {
   }
 
   /** Makes one request and checks its answer. @throws Violation */
-  async ask(replica: Replica): Promise<void> {
+  async ask(server: SimulatedServer): Promise<void> {
     const { random } = this.#options.world;
     try {
       const draw = random.below(100);
-      if (draw < 50) await this.#write(replica);
-      else if (draw < 62) await this.readNewest(replica);
-      else if (draw < 74) await this.#readNotOlder(replica);
-      else if (draw < 80) await this.#readAny(replica);
-      else if (draw < 92) await this.#list(replica);
-      else if (draw < 95) await this.#listAt(replica);
-      else if (draw < 98) await this.#compact(replica);
-      else await this.#decideMember(replica);
+      if (draw < 50) await this.#write(server);
+      else if (draw < 62) await this.readNewest(server);
+      else if (draw < 74) await this.#readNotOlder(server);
+      else if (draw < 80) await this.#readAny(server);
+      else if (draw < 92) await this.#list(server);
+      else if (draw < 95) await this.#listAt(server);
+      else if (draw < 98) await this.#compact(server);
+      else await this.#decideMember(server);
     } catch (error) {
       this.#countRefusal(error);
     }
   }
 
   /** @throws Violation, or the store's own error */
-  async readNewest(replica: Replica): Promise<void> {
+  async readNewest(server: SimulatedServer): Promise<void> {
     const { knowledge, world } = this.#options;
     const { revision: floor, index } = knowledge;
     const key = world.random.pick(keys);
-    await replica.call(async () => waitForVersion(replica.store, undefined));
-    const at = replica.store.revision;
-    must(at >= floor, () => `member ${replica.id} answers a consistent read at ${at} where ${floor} was known`);
-    const applied = replica.index;
+    await server.call(async () => waitForVersion(server.store, undefined));
+    const at = server.store.revision;
+    must(at >= floor, () => `member ${server.id} answers a consistent read at ${at} where ${floor} was known`);
+    const applied = server.index;
     must(
       applied >= index,
-      () => `member ${replica.id} answers a consistent read at entry ${applied}, ${index} was known`,
+      () => `member ${server.id} answers a consistent read at entry ${applied}, ${index} was known`,
     );
-    this.#read(replica, key);
+    this.#read(server, key);
     knowledge.learn(at);
   }
 
-  async #readNotOlder(replica: Replica): Promise<void> {
+  async #readNotOlder(server: SimulatedServer): Promise<void> {
     const { random } = this.#options.world;
     const asked = this.#seen + (random.chance(100) ? random.below(3) : 0);
-    await replica.call(async () => waitForVersion(replica.store, asked));
-    const { revision } = replica.store;
-    must(revision >= asked, () => `member ${replica.id} answers at ${revision} a read that names ${asked}`);
-    this.#read(replica, random.pick(keys));
+    await server.call(async () => waitForVersion(server.store, asked));
+    const { revision } = server.store;
+    must(revision >= asked, () => `member ${server.id} answers at ${revision} a read that names ${asked}`);
+    this.#read(server, random.pick(keys));
   }
 
-  async #readAny(replica: Replica): Promise<void> {
-    await replica.call(async () => waitForVersion(replica.store, 0));
-    this.#read(replica, this.#options.world.random.pick(keys));
+  async #readAny(server: SimulatedServer): Promise<void> {
+    await server.call(async () => waitForVersion(server.store, 0));
+    this.#read(server, this.#options.world.random.pick(keys));
   }
 
   /** Runs in the turn in which the answer is given. */
-  #read({ id, store }: Replica, key: string): void {
+  #read({ id, store }: SimulatedServer, key: string): void {
     const { revision } = store;
     this.counts.checkedReads++;
     const entry = store.get(key);
@@ -125,9 +125,9 @@ export class StoreClient {
     this.#see(revision);
   }
 
-  /** Lists page by page, each perhaps from another replica. */
-  async #list(first: Replica): Promise<void> {
-    const { world, knowledge, pickReplica, truth } = this.#options;
+  /** Lists page by page, each perhaps from another server. */
+  async #list(first: SimulatedServer): Promise<void> {
+    const { world, knowledge, pickServer, truth } = this.#options;
     const { random } = world;
     const resource = random.pick(resources);
     const prefix = random.chance(500) ? resource : `${resource}a/`;
@@ -140,20 +140,20 @@ export class StoreClient {
     const found: Version[] = [];
     let token = "";
     let at: number | undefined;
-    for (let replica: Replica | undefined = first; replica !== undefined; ) {
-      const { store, cachers } = replica;
+    for (let server: SimulatedServer | undefined = first; server !== undefined; ) {
+      const { store, cachers } = server;
       const cacher = cachers.cacher(resource);
       const resourceVersion = token === "" ? version : undefined;
       const match = version === undefined || version === 0 || token !== "" ? "" : "NotOlderThan";
       const options = { ...listDefaults, limit, resourceVersion, match, continue: token } as const;
-      const page = await this.#page(at, () => readPage({ cacher, store }, selection, options), replica);
+      const page = await this.#page(at, () => readPage({ cacher, store }, selection, options), server);
       at ??= page.revision;
       must(page.revision === at, () => `a list at ${at} goes on at ${page.revision}`);
       for (const entry of page.entries) found.push(versionOf(entry));
       if (page.next === undefined || limit === 0) break;
       must(page.entries.length === limit, () => `a page of ${limit} has ${page.entries.length} and goes on`);
       token = encodeContinueToken({ revision: page.revision, start: page.next }, prefix);
-      replica = random.chance(500) ? (pickReplica() ?? replica) : replica;
+      server = random.chance(500) ? (pickServer() ?? server) : server;
     }
     const revision = at as number;
     must(revision >= floor, () => `a list is at ${revision} where ${floor} was known or named`);
@@ -163,26 +163,26 @@ export class StoreClient {
   }
 
   /** Reads the state of some time ago, which may be compacted. */
-  async #listAt(replica: Replica): Promise<void> {
+  async #listAt(server: SimulatedServer): Promise<void> {
     const { world, truth } = this.#options;
     const resource = world.random.pick(resources);
     const revision = Math.max(1, this.#seen - world.random.below(40));
     const selection = { prefix: resource, key: undefined, pins: [], matches: undefined };
     const options = { ...listDefaults, resourceVersion: revision, match: "Exact" } as const;
-    const cacher = replica.cachers.cacher(resource);
+    const cacher = server.cachers.cacher(resource);
     const page = await this.#page(
       revision,
-      () => readPage({ cacher, store: replica.store }, selection, options),
-      replica,
+      () => readPage({ cacher, store: server.store }, selection, options),
+      server,
     );
     must(page.revision === revision, () => `a list at exactly ${revision} is at ${page.revision}`);
     this.#checkList(page.entries.map(versionOf), truth.listAt(resource, revision), undefined, revision);
   }
 
   /** Only a compacted revision may be refused. */
-  async #page<T>(at: number | undefined, read: () => Promise<T>, replica: Replica): Promise<T> {
+  async #page<T>(at: number | undefined, read: () => Promise<T>, server: SimulatedServer): Promise<T> {
     try {
-      return await replica.call(read);
+      return await server.call(read);
     } catch (error) {
       const { compacted } = this.#options.truth;
       const isGone = error instanceof StatusError && error.status.code === 410;
@@ -203,13 +203,13 @@ export class StoreClient {
     });
   }
 
-  async #write(replica: Replica): Promise<void> {
+  async #write(server: SimulatedServer): Promise<void> {
     const { nextOperation, knowledge, truth } = this.#options;
     const operation = nextOperation();
-    const command = this.#command(replica, operation);
+    const command = this.#command(server, operation);
     const { revision: floor, index: floorIndex } = knowledge;
     this.counts.writes++;
-    const result = await this.#commit(replica, command, operation);
+    const result = await this.#commit(server, command, operation);
     if (result === undefined) return;
     const verdict = truth.verdictOn(operation);
     must(verdict !== undefined, () => `operation ${operation} is answered and stands nowhere in the log`);
@@ -227,14 +227,14 @@ export class StoreClient {
     this.counts.acknowledged++;
     const { revision } = result;
     must(revision > floor, () => `operation ${operation} gets ${revision} where ${floor} was known before`);
-    must(replica.store.revision >= revision, () => `operation ${operation} is told before it is visible`);
+    must(server.store.revision >= revision, () => `operation ${operation} is told before it is visible`);
     knowledge.learn(revision);
     this.#see(revision);
   }
 
-  async #commit(replica: Replica, command: Command, operation: number): Promise<ApplyResult | undefined> {
+  async #commit(server: SimulatedServer, command: Command, operation: number): Promise<ApplyResult | undefined> {
     try {
-      return await replica.call(() => replica.store.commit(command));
+      return await server.call(() => server.store.commit(command));
     } catch (error) {
       if (error instanceof StoreUnavailableError && (error.outcome === "notDone" || this.#options.hidesUnknown)) {
         this.counts.notDone++;
@@ -245,11 +245,11 @@ export class StoreClient {
     }
   }
 
-  #command(replica: Replica, operation: number): Command {
+  #command(server: SimulatedServer, operation: number): Command {
     const { random } = this.#options.world;
     const key = random.pick(keys);
     const color = random.pick(colors);
-    const revision = replica.store.get(key)?.revision;
+    const revision = server.store.get(key)?.revision;
     const body = bodyOf(operation, color);
     const owners = [{ uid: color, controller: true, blockOwnerDeletion: false }];
     const index = { apiVersion: "v1", uid: `${operation}`, labels: { color }, fields: undefined, owners };
@@ -263,20 +263,20 @@ export class StoreClient {
     return { key, expect, operation: { kind: "delete", last: body } };
   }
 
-  async #compact(replica: Replica): Promise<void> {
+  async #compact(server: SimulatedServer): Promise<void> {
     const { random } = this.#options.world;
-    const { compactedRevision, revision } = replica.store;
+    const { compactedRevision, revision } = server.store;
     const target = toRevision(random.between(compactedRevision, revision));
-    await replica.call(() => replica.store.compact(target));
-    const { compactedRevision: reached } = replica.store;
+    await server.call(() => server.store.compact(target));
+    const { compactedRevision: reached } = server.store;
     must(reached >= target, () => `history up to ${target} is compacted, and goes back to ${reached}`);
   }
 
   /** Checks for a number that no member had before. */
-  async #decideMember(replica: Replica): Promise<void> {
+  async #decideMember(server: SimulatedServer): Promise<void> {
     const name = `replica-${this.#options.nextOperation()}`;
     const member = { id: 0, name, peerAddress: `${name}:1`, clientUrl: `https://${name}:2` };
-    const record = await replica.call(() => replica.proposer.decide({ kind: "member", member }));
+    const record = await server.call(() => server.replica.proposer.decide({ kind: "member", member }));
     const { members } = this.#options.knowledge;
     must(record?.name === name, () => `member ${name} is given the record of ${record?.name}`);
     must(!members.has(record.id), () => `member ${name} is given the number ${record.id}, which another one has`);

@@ -4,8 +4,8 @@ import { toRevision } from "../../src/api/revision.ts";
 import { waitForVersion } from "../../src/http/handlers/freshness.ts";
 import type { ByteSink } from "../../src/request/exchange.ts";
 import type { Knowledge } from "./knowledge.ts";
-import { ConnectionLost, type Replica } from "./replica.ts";
 import { type Color, isColor, lines, linesOf } from "./simulated-object.ts";
+import { ConnectionLost, type SimulatedServer } from "./simulated-server.ts";
 import type { Change, Truth } from "./truth.ts";
 
 const deadlineMsMin = 2_500;
@@ -35,12 +35,12 @@ export interface WatchClientOptions {
 }
 
 interface Connection {
-  readonly replica: Replica;
+  readonly server: SimulatedServer;
   readonly sink: ClientSink;
 }
 
 /**
- * A client that follows a part of the state on one replica, and then resumes on another, now and then from long ago. It
+ * A client that follows a part of the state on one server, and then resumes on another, now and then from long ago. It
  * must receive every change in its scope since then, in order, once: see `#receive`.
  */
 export class WatchClient {
@@ -72,8 +72,8 @@ export class WatchClient {
     return this.#connection !== undefined;
   }
 
-  isOn(replicas: readonly Replica[]): boolean {
-    return this.#connection !== undefined && replicas.includes(this.#connection.replica);
+  isOn(replicas: readonly SimulatedServer[]): boolean {
+    return this.#connection !== undefined && replicas.includes(this.#connection.server);
   }
 
   /** Whether it has received everything that has happened. */
@@ -88,19 +88,19 @@ export class WatchClient {
   }
 
   /** @throws Violation */
-  async connect(replica: Replica): Promise<void> {
+  async connect(server: SimulatedServer): Promise<void> {
     const { scope, skips, world } = this.#options;
-    const connection = { replica, sink: this.#newSink(replica) };
+    const connection = { server, sink: this.#newSink(server) };
     this.#connection = connection;
     const floor = this.#options.knowledge.revision;
     try {
-      await replica.call(async () => {
-        const cacher = replica.cachers.cacher(scope.resource);
+      await server.call(async () => {
+        const cacher = server.cachers.cacher(scope.resource);
         const { color, prefix } = scope;
         const isFirst = this.#last === undefined;
-        if (isFirst) await waitForVersion(replica.store, undefined);
+        if (isFirst) await waitForVersion(server.store, undefined);
         if (this.#connection !== connection) return;
-        if (isFirst) this.#begin(replica, floor);
+        if (isFirst) this.#begin(server, floor);
         else this.#resume();
         const after = toRevision((this.#last ?? 0) + (skips && !isFirst ? 1 : 0));
         const watcher = cacher.watch({
@@ -110,7 +110,7 @@ export class WatchClient {
             : { matches: isColor(color), pins: [{ facet: "label color", values: [color] }] }),
           start: isFirst ? { kind: "initial", endBookmark: true } : { kind: "after", revision: after },
           bookmarks: true,
-          deadlineMs: replica.clock.steadyMs() + world.random.between(deadlineMsMin, world.random.pick(deadlinesMsMax)),
+          deadlineMs: server.clock.steadyMs() + world.random.between(deadlineMsMin, world.random.pick(deadlinesMsMax)),
           encoder: lines,
         });
         await watcher.run(connection.sink);
@@ -121,13 +121,13 @@ export class WatchClient {
     if (this.#connection === connection) this.#ended();
   }
 
-  #newSink(replica: Replica): ClientSink {
+  #newSink(server: SimulatedServer): ClientSink {
     const { random } = this.#options.world;
     return new ClientSink(
-      (line) => this.#receive(line, replica),
+      (line) => this.#receive(line, server),
       (run) => {
         if (!random.chance(this.#options.stalls)) return false;
-        replica.clock.after(random.between(1, stallMsMax), run);
+        server.clock.after(random.between(1, stallMsMax), run);
         return true;
       },
     );
@@ -143,9 +143,9 @@ export class WatchClient {
     this.rewinds++;
   }
 
-  #begin(replica: Replica, floor: number): void {
+  #begin(server: SimulatedServer, floor: number): void {
     const { truth, scope, knowledge } = this.#options;
-    const { revision } = replica.cachers;
+    const { revision } = server.cachers;
     must(revision >= floor, () => `a watch begins with the state at ${revision} where ${floor} was known`);
     knowledge.learn(revision);
     const versions = truth.listAt(scope.prefix, revision);
@@ -167,12 +167,12 @@ export class WatchClient {
     this.#initial = undefined;
   }
 
-  #receive(line: string, replica: Replica): void {
-    if (this.#connection?.replica !== replica) return;
+  #receive(line: string, server: SimulatedServer): void {
+    if (this.#connection?.server !== server) return;
     if (this.#initial !== undefined) return this.#receiveInitial(line, this.#initial);
     const [type, key, revision] = line.split(" ");
     const last = this.#last as number;
-    if (type === "ERROR" && replica.isDamaged && line.startsWith("ERROR 500 ")) {
+    if (type === "ERROR" && server.replica.isDamaged && line.startsWith("ERROR 500 ")) {
       this.damagedReads++;
       return;
     }
@@ -181,7 +181,7 @@ export class WatchClient {
     if (type === "BOOKMARK") {
       const at = Number(key);
       must(at >= last, () => `a watch at ${last} gets the bookmark ${at}`);
-      must(at <= replica.store.revision, () => `bookmark ${at} is ahead of the store at ${replica.store.revision}`);
+      must(at <= server.store.revision, () => `bookmark ${at} is ahead of the store at ${server.store.revision}`);
       const missed = next !== undefined && next.revision <= at;
       must(!missed, () => `a watch of ${this.#name} at ${last} gets the bookmark ${at} before ${next?.line}`);
       this.#last = at;

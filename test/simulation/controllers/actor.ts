@@ -7,7 +7,7 @@ import type { Registry } from "../../../src/registry/registry.ts";
 import { serverContext } from "../../../src/registry/server-context.ts";
 import type { DeleteOptions } from "../../../src/registry/strategy.ts";
 import { StoreUnavailableError } from "../../../src/storage/store.ts";
-import { ConnectionLost } from "../replica.ts";
+import { ConnectionLost } from "../simulated-server.ts";
 import type { ControllerReplica } from "./controller-replica.ts";
 
 /** Makes the requests of users and of the agents of nodes, through one replica. A refused or lost request has no effect. */

@@ -5,9 +5,9 @@ import type { Process, SimMember } from "../../../raft/testing/simulator/sim-mem
 import { must, Violation } from "../../../raft/testing/simulator/violation.ts";
 import type { World } from "../../../raft/testing/simulator/world.ts";
 import { StoreUnavailableError } from "../../../src/storage/store.ts";
-import { ConnectionLost } from "../replica.ts";
 import { ReplicaAudience } from "../replica-audience.ts";
 import type { SimulatedRuntime } from "../simulated-runtime.ts";
+import { ConnectionLost } from "../simulated-server.ts";
 import { Actor } from "./actor.ts";
 import { ControllerReplica } from "./controller-replica.ts";
 import { NodeAgents } from "./node-agents.ts";

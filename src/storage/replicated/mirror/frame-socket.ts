@@ -4,6 +4,12 @@ import { FrameError, type FrameKind, FrameReader } from "./frame.ts";
 /** Frames up to this size are joined into one write; copying a larger one would cost more than another write. */
 const joinedBytesMax = 64 * 1024;
 
+/** The operating system's end of a local connection. `write` returns the number of bytes that it has taken. */
+export interface ByteSocket {
+  write(bytes: Uint8Array): number;
+  end(): void;
+}
+
 export interface FrameSocketEvents {
   /** The payload is valid during the call only. */
   frame(kind: FrameKind, payload: Buffer): void;
@@ -16,7 +22,7 @@ export interface FrameSocketEvents {
 export class FrameSocket {
   readonly #events: FrameSocketEvents;
   readonly #reader: FrameReader;
-  #socket: Pick<Socket, "write" | "end"> | undefined;
+  #socket: ByteSocket | undefined;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   /** Number of bytes of the first waiting frame that have left. */
@@ -60,7 +66,7 @@ export class FrameSocket {
   }
 
   /** For the handler of the socket, like the next three. */
-  opened(socket: Pick<Socket, "write" | "end">): void {
+  opened(socket: ByteSocket): void {
     this.#socket = socket;
     this.#flush();
   }

@@ -6,6 +6,12 @@ import { MirrorSession } from "./mirror-session.ts";
 
 const noBytes = new Uint8Array(0);
 
+export interface MirrorFeedOptions {
+  /** Bytes that a mirror may be behind before it gets a new image. */
+  readonly backlogBytesMax?: number;
+  readonly listen?: typeof listenForFrames;
+}
+
 /** Feeds the mirrors of a replica. Each gets an image of the state, and then every entry of the log. */
 export class MirrorFeed implements Disposable {
   readonly #sessions = new Set<MirrorSession>();
@@ -16,14 +22,15 @@ export class MirrorFeed implements Disposable {
    * Listens for mirrors.
    * @param path the socket's place. Others must have no access to its directory: a mirror reads and writes everything
    */
-  constructor(source: LogSource, path: string, limits: { readonly backlogBytesMax?: number } = {}) {
+  constructor(source: LogSource, path: string, options: MirrorFeedOptions = {}) {
+    const { listen = listenForFrames, ...limits } = options;
     this.#following = source.follow({
       applied: (entries) => this.#applied(entries),
       replaced: () => this.#each((session) => session.startOver()),
       leaderChanged: () => this.#each((session) => session.send(frameOf(frameKinds.leader))),
       failed: (reason) => this.#each((session) => session.send(frameOf(frameKinds.failed, Buffer.from(reason)))),
     });
-    this.#server = listenForFrames(path, () => {
+    this.#server = listen(path, () => {
       const session = new MirrorSession({ source, ...limits, onClosed: () => this.#sessions.delete(session) });
       this.#sessions.add(session);
       session.startOver();

@@ -3,7 +3,7 @@ import { toRevision } from "../../../api/revision.ts";
 import { SharedQuestion } from "../../../process/shared-question.ts";
 import { CompactedError, CorruptEntryError, StoreUnavailableError } from "../../store.ts";
 import { type FrameKind, frameKinds, frameOf, readUint64, uint32 } from "./frame.ts";
-import { connectFrames, type FrameSocket } from "./frame-socket.ts";
+import type { connectFrames, FrameSocket } from "./frame-socket.ts";
 import type { HistoryRequest, Refusal } from "./message.ts";
 
 /** Receives the state, in order. Payloads are valid during the call only. */
@@ -31,9 +31,9 @@ export class MirrorLink {
   }
 
   /** Connects to a `MirrorFeed`, which then sends an image. @throws Error if nobody listens */
-  static async connect(path: string, events: MirrorLinkEvents): Promise<MirrorLink> {
+  static async connect(path: string, connect: typeof connectFrames, events: MirrorLinkEvents): Promise<MirrorLink> {
     const link = new MirrorLink(events);
-    link.#socket = await connectFrames(path, {
+    link.#socket = await connect(path, {
       frame: (kind, payload) => link.#receive(kind, payload),
       closed: () => link.#closed(),
     });
@@ -50,10 +50,20 @@ export class MirrorLink {
     return this.#newestIndex.ask();
   }
 
-  /** Reads a page of history. @throws CompactedError, CorruptEntryError, StoreUnavailableError */
+  /**
+   * Reads a page of history. Asks again if a new image makes the question void: a read can be repeated.
+   * @throws CompactedError, CorruptEntryError, StoreUnavailableError
+   */
   async history(request: HistoryRequest): Promise<{ readonly more: boolean; readonly list: Buffer }> {
-    const answer = await this.#request(frameKinds.history, Buffer.from(JSON.stringify(request)));
-    return { more: answer[0] === 1, list: answer.subarray(1) };
+    for (;;) {
+      try {
+        const answer = await this.#request(frameKinds.history, Buffer.from(JSON.stringify(request)));
+        return { more: answer[0] === 1, list: answer.subarray(1) };
+      } catch (error) {
+        if (!(error instanceof RaftError)) throw error;
+        if (error.code !== "unknown") throw new StoreUnavailableError(error.message, "notDone");
+      }
+    }
   }
 
   close(): void {

@@ -80,9 +80,10 @@ export class MirrorState implements ServedState {
     proposer.stateReplaced(sessions);
   }
 
-  /** Applies an entry. @throws Error if the state would then differ from the replica's */
+  /** Applies an entry. @throws Error if it is not the next one, or the state would then differ from the replica's */
   apply(index: number, data: Uint8Array | undefined): void {
     const { proposer, feed } = this.#parts;
+    if (index !== this.index + 1) throw new Error(`entry ${index} came after ${this.index}`);
     const effect = this.#state.apply(recordOf(toIndex(index), data), (id) => proposer.find(id)?.commands);
     if (effect === undefined) return;
     if (effect.events.length > 0) feed.publish(effect.events, this.#state.objects.revision);

@@ -2,12 +2,13 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toMemberId } from "../../../../raft/index.ts";
+import { type Entry as LogRecord, toIndex, toMemberId } from "../../../../raft/index.ts";
 import { ClusterInProcess } from "../../../../test/contract/cluster-in-process.ts";
 import { del, put } from "../../../../test/contract/store-commands.ts";
 import { storeContract } from "../../../../test/contract/store-contract.ts";
 import type { Entry } from "../../../api/entry.ts";
 import { type StoreEvent, StoreUnavailableError } from "../../store.ts";
+import type { LogFollower } from "../log-followers.ts";
 import { type OpenReplica, openReplica } from "../open-replica.ts";
 import { historyPageMax } from "./message.ts";
 import { MirrorFeed } from "./mirror-feed.ts";
@@ -47,6 +48,10 @@ async function mirrorOf({ path }: Owner): Promise<OpenMirror> {
 }
 
 storeContract("mirror", async () => (await mirrorOf(await owner())).store);
+
+function emptyEntry(index: number): LogRecord {
+  return { index: toIndex(index), term: 1 as LogRecord["term"], kind: "empty", data: new Uint8Array(0) };
+}
 
 const a = "/registry/pods/default/a";
 const b = "/registry/pods/default/b";
@@ -149,6 +154,37 @@ test("a mirror that falls too far behind gets a new image, and its listeners hea
   expect([...kept.values()].sort((one, other) => (one.key < other.key ? -1 : 1))).toEqual(
     mirror.store.scan(everything),
   );
+});
+
+test("a read of history is repeated if a new image makes it void", async () => {
+  const owned = await owner({ backlogBytesMax: 64 * 1024 });
+  await owned.store.commit(put(a, "1"));
+  const at = owned.store.revision;
+  const then = await owned.store.scanAt(at, { prefix: everything });
+  const { store } = await mirrorOf(owned);
+  let jumps = 0;
+  store.subscribe((_, __, jumped) => void (jumps += jumped ? 1 : 0));
+  const large = "x".repeat(100_000);
+  const reads: Promise<Entry[]>[] = [];
+  for (let turn = 0; turn < 40; turn++) {
+    reads.push(store.scanAt(at, { prefix: everything }));
+    await owned.store.commit(put(b, large));
+  }
+  for (const read of reads) expect(await read).toEqual(then);
+  expect(jumps).toBeGreaterThan(0);
+});
+
+test("a mirror that misses an entry of the log ends", async () => {
+  const owned = await owner();
+  const { source } = owned;
+  const path = join(root, `${++directories}`);
+  const followed: LogFollower[] = [];
+  const lossy = { ...source, follow: (follower: LogFollower) => (followed.push(follower), source.follow(follower)) };
+  const feed = opened.use(new MirrorFeed(lossy, path));
+  const { ended } = await mirrorOf({ ...owned, path, feed });
+  const { index } = owned.source.state.record();
+  for (const follower of followed) follower.applied([emptyEntry(index + 2)]);
+  expect((await ended).message).toBe(`the copy of the state is wrong: entry ${index + 2} came after ${index}`);
 });
 
 describe("in a cluster", () => {

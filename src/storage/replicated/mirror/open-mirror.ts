@@ -6,13 +6,23 @@ import { StoreUnavailableError } from "../../store.ts";
 import { LeaderWatch } from "../leader-watch.ts";
 import { Proposer } from "../proposer.ts";
 import { ReplicatedStore } from "../replicated-store.ts";
+import { connectFrames } from "./frame-socket.ts";
 import { MirrorLink } from "./mirror-link.ts";
 import { MirrorState } from "./mirror-state.ts";
 
 export interface OpenMirror {
   readonly store: ReplicatedStore;
+  /** The log index up to which everything is applied. */
+  readonly index: number;
   /** Resolves with the reason when the mirror can no longer follow the log. */
   readonly ended: Promise<Error>;
+}
+
+export interface MirrorOptions {
+  readonly clock?: Clock;
+  /** Name that no other proposer ever has; random by default. */
+  readonly origin?: string;
+  readonly connect?: typeof connectFrames;
 }
 
 /**
@@ -20,7 +30,8 @@ export interface OpenMirror {
  * @param path the socket of the other process's `MirrorFeed`
  * @throws Error if nobody listens there
  */
-export async function openMirror(path: string, { clock = systemClock }: { clock?: Clock } = {}): Promise<OpenMirror> {
+export async function openMirror(path: string, options: MirrorOptions = {}): Promise<OpenMirror> {
+  const { clock = systemClock, origin, connect = connectFrames } = options;
   const ended = Promise.withResolvers<Error>();
   const complete = Promise.withResolvers<void>();
   const feed = new AppliedFeed(clock);
@@ -28,6 +39,7 @@ export async function openMirror(path: string, { clock = systemClock }: { clock?
     propose: (bytes) => link.propose(bytes),
     appliedIndex: () => state.index,
     clock,
+    ...(origin === undefined ? {} : { origin }),
   });
   const state = new MirrorState({ feed, proposer, link: () => link });
   const leader = new LeaderWatch(noMember, clock, () => undefined);
@@ -37,7 +49,7 @@ export async function openMirror(path: string, { clock = systemClock }: { clock?
     complete.reject(new Error(reason));
     link.close();
   };
-  const link = await MirrorLink.connect(path, {
+  const link = await MirrorLink.connect(path, connect, {
     imageBegin: (header) => state.imageBegin(header),
     imageEntries: (list) => state.imageEntries(list),
     imageEnd() {
@@ -76,5 +88,11 @@ export async function openMirror(path: string, { clock = systemClock }: { clock?
     release: async () => undefined,
   });
   await complete.promise;
-  return { store, ended: ended.promise };
+  return {
+    store,
+    get index() {
+      return state.index;
+    },
+    ended: ended.promise,
+  };
 }
